@@ -1,0 +1,4 @@
+//! placeholder
+#![forbid(unsafe_code)]
+mod model;
+pub use model::*;

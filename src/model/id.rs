@@ -1,0 +1,265 @@
+//! Names of things. An id names; it is never a key to acting as what it names.
+
+use std::{borrow::Borrow, fmt, str::FromStr, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// The most characters an id may have.
+const MAX_ID_LEN: usize = 128;
+
+/// Why a text is not an id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InvalidId {
+    /// Nothing was given.
+    Empty,
+    /// More than 128 characters.
+    TooLong,
+    /// Something other than ASCII letters, digits and `. _ : @ -`, or a first character that is not a letter or digit.
+    Character(char),
+}
+
+impl fmt::Display for InvalidId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InvalidId::Empty => f.write_str("an id must not be empty"),
+            InvalidId::TooLong => write!(f, "an id has at most {MAX_ID_LEN} characters"),
+            InvalidId::Character(c) => write!(
+                f,
+                "an id starts with a letter or digit and holds only ASCII letters, digits and `. _ : @ -`, not `{}`",
+                c.escape_default()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for InvalidId {}
+
+fn parse(text: &str) -> Result<Arc<str>, InvalidId> {
+    let first = text.chars().next().ok_or(InvalidId::Empty)?;
+    if !first.is_ascii_alphanumeric() {
+        return Err(InvalidId::Character(first));
+    }
+    if let Some(odd) = text.chars().find(|c| !c.is_ascii_alphanumeric() && !"._:@-".contains(*c)) {
+        return Err(InvalidId::Character(odd));
+    }
+    if text.len() > MAX_ID_LEN {
+        return Err(InvalidId::TooLong);
+    }
+    Ok(text.into())
+}
+
+macro_rules! text_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// The id as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = InvalidId;
+
+            fn from_str(text: &str) -> Result<Self, InvalidId> {
+                parse(text).map(Self)
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = InvalidId;
+
+            fn try_from(text: String) -> Result<Self, InvalidId> {
+                text.parse()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> String {
+                id.0.as_ref().to_owned()
+            }
+        }
+
+        impl Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+text_id! {
+    /// Names an agent.
+    AgentId
+}
+text_id! {
+    /// Names whoever an agent belongs to. Nothing crosses owners.
+    OwnerId
+}
+text_id! {
+    /// Names a person (or the program that speaks for one) who answers requests.
+    ApproverId
+}
+text_id! {
+    /// Names one run of an agent; rights of scope `session` end with it.
+    RunId
+}
+
+/// Names a grant: a counter of the engine that issued it, written `g42`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct GrantId(u64);
+
+/// A text is not a grant id: those are `g` and a number, as in `g42`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidGrantId;
+
+impl GrantId {
+    pub(crate) const fn new(number: u64) -> GrantId {
+        GrantId(number)
+    }
+
+    pub(crate) const fn number(self) -> u64 {
+        self.0
+    }
+}
+
+impl FromStr for GrantId {
+    type Err = InvalidGrantId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidGrantId> {
+        let digits = text.strip_prefix('g').ok_or(InvalidGrantId)?;
+        if digits.is_empty()
+            || !digits.bytes().all(|b| b.is_ascii_digit())
+            || (digits.len() > 1 && digits.starts_with('0'))
+        {
+            return Err(InvalidGrantId);
+        }
+        digits.parse().map(GrantId).map_err(|_| InvalidGrantId)
+    }
+}
+
+impl TryFrom<String> for GrantId {
+    type Error = InvalidGrantId;
+
+    fn try_from(text: String) -> Result<Self, InvalidGrantId> {
+        text.parse()
+    }
+}
+
+impl From<GrantId> for String {
+    fn from(id: GrantId) -> String {
+        id.to_string()
+    }
+}
+
+impl fmt::Display for GrantId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "g{}", self.0)
+    }
+}
+
+impl fmt::Debug for GrantId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for InvalidGrantId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a grant id is `g` and a number, as in `g42`")
+    }
+}
+
+impl std::error::Error for InvalidGrantId {}
+
+/// Names a request (uuid v7). Knowing it lets nobody answer it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RequestId(Uuid);
+
+impl RequestId {
+    pub(crate) const fn new(uuid: Uuid) -> RequestId {
+        RequestId(uuid)
+    }
+
+    /// The short form that a person can type: six letters and digits without the ones that look alike.
+    ///
+    /// Taken from the random part of the id, so it needs no table; two pending requests that share one
+    /// (about one in two thousand million pairs) are told apart by the full id.
+    pub fn code(&self) -> Code {
+        const ALPHABET: [u8; 32] = *b"0123456789abcdefghjkmnpqrstvwxyz";
+        let random = self.0.as_u128();
+        let letters = std::array::from_fn(|place| {
+            let index = usize::try_from((random >> (5 * place)) & 31).unwrap_or(0);
+            ALPHABET.get(index).copied().unwrap_or(b'0')
+        });
+        Code(letters)
+    }
+}
+
+impl FromStr for RequestId {
+    type Err = InvalidRequestId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidRequestId> {
+        Uuid::parse_str(text).map(RequestId).map_err(|_| InvalidRequestId)
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Debug for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+/// A text is not a request id: those are uuids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidRequestId;
+
+impl fmt::Display for InvalidRequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a request id is a uuid")
+    }
+}
+
+impl std::error::Error for InvalidRequestId {}
+
+/// The short form of a [`RequestId`], for people.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Code([u8; 6]);
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|letter| write!(f, "{}", char::from(*letter)))
+    }
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

@@ -1,0 +1,113 @@
+//! Text that somebody else wrote: bounded when it comes in, escaped when a person sees it.
+
+use std::{fmt, str::FromStr, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+
+/// The most characters a [`Reason`] may have.
+const MAX_REASON_CHARS: usize = 4096;
+
+/// Why somebody asks, gives or takes away: not blank, bounded, kept with the fact for ever.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Reason(Arc<str>);
+
+/// Why a text is not a [`Reason`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InvalidReason {
+    /// Nothing but white space or invisible characters.
+    Blank,
+    /// More than 4096 characters.
+    TooLong,
+}
+
+impl fmt::Display for InvalidReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InvalidReason::Blank => f.write_str("a reason must not be blank: say in a sentence what it is for"),
+            InvalidReason::TooLong => write!(f, "a reason has at most {MAX_REASON_CHARS} characters"),
+        }
+    }
+}
+
+impl std::error::Error for InvalidReason {}
+
+impl Reason {
+    /// The reason as it was given, trimmed. Show it through [`Shown`].
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Reason {
+    type Err = InvalidReason;
+
+    fn from_str(text: &str) -> Result<Self, InvalidReason> {
+        let text = text.trim();
+        if text.chars().all(|c| c.is_whitespace() || is_deceptive(c)) {
+            return Err(InvalidReason::Blank);
+        }
+        if text.chars().count() > MAX_REASON_CHARS {
+            return Err(InvalidReason::TooLong);
+        }
+        Ok(Reason(text.into()))
+    }
+}
+
+impl TryFrom<String> for Reason {
+    type Error = InvalidReason;
+
+    fn try_from(text: String) -> Result<Self, InvalidReason> {
+        text.parse()
+    }
+}
+
+impl From<Reason> for String {
+    fn from(reason: Reason) -> String {
+        reason.0.as_ref().to_owned()
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Shown(&self.0).fmt(f)
+    }
+}
+
+/// Shows foreign text to a person so that it can neither hide nor forge anything.
+///
+/// Control characters (line breaks too), characters that change the direction of writing, and characters
+/// without width are written as escapes; a backslash is doubled, so that an escape cannot be imitated.
+///
+/// ```
+/// use bestow::Shown;
+/// assert_eq!(Shown("/tmp/a\nAllow: yes").to_string(), r"/tmp/a\nAllow: yes");
+/// assert_eq!(Shown("/tmp/\u{202e}txt.exe").to_string(), r"/tmp/\u{202e}txt.exe");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a>(pub &'a str);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in self.0.chars() {
+            match c {
+                '\\' => f.write_str("\\\\")?,
+                '\t' | '\n' | '\r' => write!(f, "{}", c.escape_default())?,
+                c if is_deceptive(c) => write!(f, "{}", c.escape_unicode())?,
+                c => fmt::Write::write_char(f, c)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Characters that a reader does not see, or that move what the reader does see.
+fn is_deceptive(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
