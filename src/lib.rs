@@ -1,4 +1,6 @@
 //! placeholder
 #![forbid(unsafe_code)]
+mod kernel;
 mod model;
+pub use kernel::{Check, ExecScope, Refusal, Support};
 pub use model::*;
