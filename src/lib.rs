@@ -1,4 +1,5 @@
 //! placeholder
 #![forbid(unsafe_code)]
+pub mod fs;
 mod model;
 pub use model::*;

@@ -1,0 +1,7 @@
+//! Paths on disk: resolving, opening, and being attacked while doing it.
+
+mod cases;
+mod world;
+
+/// Each test of a behaviour runs over both ways of opening.
+const BOTH: [bestow::fs::Backend; 2] = [bestow::fs::Backend::Openat2, bestow::fs::Backend::Walk];
