@@ -130,6 +130,8 @@ pub enum FileError {
     TooLong(PathBuf),
     /// More bytes, or more entries, than the caller wanted.
     TooLarge(PathBuf, usize),
+    /// The file kept changing while it was checked.
+    Unsteady(PathBuf),
     /// The operating system failed in another way.
     Io(PathBuf, io::Error),
 }
@@ -173,6 +175,7 @@ impl fmt::Display for FileError {
             FileError::NotEmpty(path) => (path, "is not empty"),
             FileError::Denied(path) => (path, "may not be touched by this process"),
             FileError::TooLong(path) => (path, "is longer than the file system takes"),
+            FileError::Unsteady(path) => (path, "kept changing while it was checked"),
         };
         write!(f, "{} {what}", Escaped(path))
     }
@@ -194,7 +197,8 @@ impl std::error::Error for FileError {
             | FileError::NotEmpty(_)
             | FileError::Denied(_)
             | FileError::TooLong(_)
-            | FileError::TooLarge(..) => None,
+            | FileError::TooLarge(..)
+            | FileError::Unsteady(_) => None,
         }
     }
 }

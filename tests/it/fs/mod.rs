@@ -1,6 +1,8 @@
 //! Paths on disk: resolving, opening, and being attacked while doing it.
 
 mod cases;
+mod clock;
+mod races;
 mod world;
 
 /// Each test of a behaviour runs over both ways of opening.
