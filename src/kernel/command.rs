@@ -120,10 +120,6 @@ pub(crate) enum Command {
     ApproverLeft {
         owner: OwnerId,
     },
-    /// The settings change without a file.
-    Settle {
-        settings: Arc<Settings>,
-    },
     /// A file takes effect; the first one as it stands, later ones as `Settings::widening` says.
     Configure {
         policy: Arc<Policy>,
@@ -164,7 +160,6 @@ impl Command {
             Command::Connected { .. } | Command::Disconnected { .. } => (None, "connect a connector"),
             Command::UserActive { .. } => (None, "note user activity"),
             Command::ApproverArrived { .. } | Command::ApproverLeft { .. } => (None, "note an approver"),
-            Command::Settle { .. } => (None, "change the settings"),
             Command::Configure { .. } | Command::RejectConfig { .. } => (None, "take a file"),
             Command::AgreeToWidening { .. } => (None, "agree to a change of the file"),
             Command::Tick => (None, "pass time"),

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::model::{
-    AgentId, Event, Grant, GrantId, Origin, Outcome, OwnerId, Permission, Policy, Profile, Request, RequestId,
+    AgentId, Event, Grant, GrantId, Origin, Outcome, OwnerId, Pending, Permission, Policy, Profile, Request, RequestId,
     Resolution, Route, RunId, Settings, Source, Timestamp,
 };
 
@@ -18,15 +18,15 @@ const REMEMBERED: usize = 4096;
 /// Everything the engine knows. Changed only by applying an [`Event`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
-    pub(super) settings: Arc<Settings>,
-    pub(super) agents: HashMap<AgentId, Agent>,
-    pub(super) grants: BTreeMap<GrantId, Arc<Grant>>,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) agents: HashMap<AgentId, Agent>,
+    pub(crate) grants: BTreeMap<GrantId, Arc<Grant>>,
     /// Grants that end by themselves, soonest first.
     pub(super) ending: BTreeSet<(Timestamp, GrantId)>,
-    pub(super) pending: BTreeMap<RequestId, Waiting>,
+    pub(crate) pending: BTreeMap<RequestId, Waiting>,
     /// Deadlines of the pending requests, soonest first.
     pub(super) deadlines: BTreeSet<(Timestamp, RequestId)>,
-    pub(super) resolved: BTreeMap<RequestId, Arc<Resolution>>,
+    pub(crate) resolved: BTreeMap<RequestId, Arc<Resolution>>,
     resolved_order: VecDeque<RequestId>,
     /// What was refused lately, and until when that answers the same question.
     pub(super) refusals: HashMap<AgentId, BTreeMap<Permission, Timestamp>>,
@@ -72,6 +72,14 @@ impl State {
     /// What `id` is; an agent nobody registered holds nothing, not even a set.
     pub(crate) fn agent(&self, id: &AgentId) -> Result<&Agent, Refusal> {
         self.agents.get(id).ok_or_else(|| Refusal::UnknownAgent(id.clone()))
+    }
+
+    /// Every question that waits, or those of one owner's agents.
+    pub(crate) fn all_pending(&self, owner: Option<&OwnerId>) -> Vec<Pending> {
+        let wanted = self.pending.values().filter(|waiting| owner.is_none_or(|owner| waiting.request.owner == *owner));
+        let pending =
+            |waiting: &Waiting| Pending { request: Arc::clone(&waiting.request), route: waiting.route.clone() };
+        wanted.map(pending).collect()
     }
 
     /// Total: an event has been decided already, so nothing here can refuse it.

@@ -89,8 +89,15 @@ impl State {
                 .any(|grant| grant.hold == Hold::Use && grant.is_live(now) && !broken.contains(&grant.id))
     }
 
+    /// The grants by which `agent` may use `permission` for as many uses as wanted.
+    pub(crate) fn usable(&self, agent: &AgentId, permission: &Permission, now: Timestamp) -> Vec<Arc<Grant>> {
+        let holder = self.agents.get(agent).into_iter();
+        let usable = holder.flat_map(|holder| supports(holder, permission));
+        usable.filter(|grant| grant.hold == Hold::Use && grant.is_live(now)).cloned().collect()
+    }
+
     /// The setting under which everybody reads everything that is not protected.
-    pub(super) fn readable_by_all(&self, permission: &Permission) -> bool {
+    pub(crate) fn readable_by_all(&self, permission: &Permission) -> bool {
         let Permission::Path(Access::Read, path) = permission else { return false };
         self.settings.reads == Reads::Anywhere && !self.is_protected(path)
     }

@@ -220,32 +220,16 @@ impl Event {
 
     /// The grant it is about, if it is about one.
     pub fn grant(&self) -> Option<&Arc<Grant>> {
-        match self {
-            Event::GrantIssued { grant }
-            | Event::GrantRepeated { grant }
-            | Event::GrantChanged { grant }
-            | Event::GrantRevoked { grant, .. }
-            | Event::GrantExpired { grant }
-            | Event::GrantUsed { grant, .. } => Some(grant),
-            Event::AgentRegistered { .. }
-            | Event::AgentChanged { .. }
-            | Event::AgentRetired { .. }
-            | Event::RunBegan { .. }
-            | Event::Requested { .. }
-            | Event::Joined { .. }
-            | Event::Routed { .. }
-            | Event::Resolved { .. }
-            | Event::Refused { .. }
-            | Event::CarrierConnected { .. }
-            | Event::CarrierDisconnected { .. }
-            | Event::UserActive { .. }
-            | Event::ApproverArrived { .. }
-            | Event::ApproverLeft { .. }
-            | Event::SettingsChanged { .. }
-            | Event::ConfigReloaded { .. }
-            | Event::ConfigHeldBack { .. }
-            | Event::ConfigRejected { .. } => None,
+        if let Event::GrantIssued { grant }
+        | Event::GrantRepeated { grant }
+        | Event::GrantChanged { grant }
+        | Event::GrantRevoked { grant, .. }
+        | Event::GrantExpired { grant }
+        | Event::GrantUsed { grant, .. } = self
+        {
+            return Some(grant);
         }
+        None
     }
 
     /// The grant that this event issued or found issued already.

@@ -61,7 +61,11 @@ impl SystemClock {
 
 /// Counts on while the machine is suspended, and cannot be set.
 fn since_boot() -> Duration {
-    let boot = clock_gettime(ClockId::Boottime);
+    #[cfg(target_os = "linux")]
+    let clock = ClockId::Boottime;
+    #[cfg(not(target_os = "linux"))]
+    let clock = ClockId::Monotonic;
+    let boot = clock_gettime(clock);
     let seconds = Duration::from_secs(u64::try_from(boot.tv_sec).unwrap_or(0));
     seconds.saturating_add(Duration::from_nanos(u64::try_from(boot.tv_nsec).unwrap_or(0)))
 }

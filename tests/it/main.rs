@@ -1,1 +1,3 @@
-fn main() {}
+//! What bestow does, told by tests: a module for each part, a sentence for each behaviour.
+
+mod fs;

@@ -56,14 +56,12 @@ impl State {
         self.follow_file(policy, run, now)
     }
 
-    /// Settings that the host program changes without a file.
-    pub(super) fn settle(&self, settings: Arc<Settings>) -> Vec<Event> {
-        if self.settings == settings { Vec::new() } else { vec![Event::SettingsChanged { settings }] }
-    }
-
     fn follow_file(&self, policy: &Policy, run: &RunId, now: Timestamp) -> Result<Vec<Event>, Refusal> {
         let mut ids = self.fresh_ids();
-        let mut events = self.settle(Arc::new(policy.settings.clone()));
+        let mut events = Vec::new();
+        if *self.settings != policy.settings {
+            events.push(Event::SettingsChanged { settings: Arc::new(policy.settings.clone()) });
+        }
         let configured = self.agents.values().filter(|agent| agent.source == Source::Config);
         let mut gone: Vec<_> = configured.filter(|agent| !stays(agent, policy)).collect();
         gone.sort_by(|one, other| one.profile.id.cmp(&other.profile.id));

@@ -37,7 +37,6 @@ impl State {
             Command::UserActive { agent } => self.user_active(agent),
             Command::ApproverArrived { owner } => Ok(vec![Event::ApproverArrived { owner }]),
             Command::ApproverLeft { owner } => Ok(vec![Event::ApproverLeft { owner }]),
-            Command::Settle { settings } => Ok(self.settle(settings)),
             Command::Configure { policy, first, run } => self.configure(policy, first, &run, now),
             Command::AgreeToWidening { by, run } => self.agree_to_widening(by.as_ref(), &run, now),
             Command::RejectConfig { why } => Ok(vec![Event::ConfigRejected { why }]),
