@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use crate::model::{
     AgentId, Answer, ApproverId, GrantId, Hold, Means, OwnerId, Permission, Policy, Profile, Reason, RequestId,
-    Revoker, Right, RunId, Scope, Settings,
+    Revoker, Right, RunId, Scope,
 };
 
 /// A right that the host program or a creator gives an agent at its start.
