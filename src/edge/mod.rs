@@ -1,0 +1,4 @@
+//! The outside. Edges do not name each other; what fits two of them together stands here.
+
+pub(crate) mod config;
+pub(crate) mod watch;
