@@ -59,7 +59,7 @@ impl ConfigError {
         &self.file
     }
 
-    /// What is wrong. Of a flood, the first hundred.
+    /// What is wrong. Of a flood, a hundred.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }

@@ -9,7 +9,10 @@ use std::{
 
 use rustix::fs::{Mode, OFlags};
 
-use super::{Problem, finding::quoted};
+use super::{
+    Problem,
+    finding::{quoted, system},
+};
 use crate::{fs::Trail, model::FileIdentity};
 
 /// Ten thousand agents fit; an endless file does not.
@@ -90,5 +93,5 @@ fn check_directory(directory: &Path) -> Result<(), Problem> {
 }
 
 fn unreadable(error: &io::Error) -> Problem {
-    Problem::new(format!("the file cannot be read: {error}"))
+    Problem::new(format!("the file cannot be read: {}", system(error)))
 }

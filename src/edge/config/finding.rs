@@ -1,5 +1,7 @@
 //! Collects what is wrong, so that a person hears everything at once.
 
+use std::io;
+
 use super::{ConfigError, PolicyText, Problem, position::Lines};
 use crate::model::{Place, Shown};
 
@@ -77,4 +79,10 @@ pub(super) fn did_you_mean<'k>(text: &str, known: impl IntoIterator<Item = &'k s
     let near = known.into_iter().map(|word| (strsim::damerau_levenshtein(&text.to_lowercase(), word), word));
     let (distance, word) = near.min()?;
     (distance <= word.len().div_ceil(3)).then(|| format!("did you mean `{word}`?"))
+}
+
+/// What the system says about a failure, without its number.
+pub(super) fn system(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().map_or(text.clone(), str::to_lowercase)
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::{
     Problem,
     absolute::Base,
-    finding::{Findings, did_you_mean, quoted},
+    finding::{Findings, did_you_mean, quoted, system},
     table::{At, Table},
 };
 use crate::{
@@ -66,7 +66,7 @@ fn pin(permission: Permission) -> Result<(Right, Vec<PathBuf>), Problem> {
 /// Where `path` really leads, and the way there.
 pub(super) fn real(path: &SanitizedPath) -> Result<(SanitizedPath, Trail), Problem> {
     let unknown = |why: String| Problem::new(format!("cannot tell where {} leads: {why}", quoted(path.as_str())));
-    let trail = Trail::of(path.as_path()).map_err(|error| unknown(error.to_string()))?;
+    let trail = Trail::of(path.as_path()).map_err(|error| unknown(system(&error)))?;
     let text = trail.real.to_str().ok_or_else(|| unknown("a name on the way is not UTF-8".to_owned()))?;
     let real = text.parse().map_err(|why| unknown(format!("{why}")))?;
     Ok((real, trail))

@@ -82,7 +82,7 @@ impl<'t> Table<'t> {
             return Some(*meaning);
         }
         let all = words.iter().map(|(word, _)| format!("`{word}`")).collect::<Vec<_>>().join(", ");
-        let mut problem = Problem::new(format!("`{key}` is one of {all}, not {}", quoted(text.value)));
+        let mut problem = Problem::new(format!("`{key}` must be one of {all}, not {}", quoted(text.value)));
         problem.help = did_you_mean(text.value, words.iter().map(|(word, _)| *word));
         found.add(text.offset, problem);
         None
@@ -112,7 +112,7 @@ impl<'t> Table<'t> {
                 .ok()
                 .and_then(|number| T::try_from(number).ok())
                 .filter(|number| range.contains(number))
-                .ok_or_else(|| Problem::new(format!("`{key}` is {expected}, not {}", quoted(written.as_str())))),
+                .ok_or_else(|| Problem::new(format!("`{key}` must be {expected}, not {}", quoted(written.as_str())))),
             None => Err(unlike(key, &expected, value.get_ref())),
         };
         found.ok(value.span().start, number)
@@ -131,7 +131,7 @@ impl<'t> Table<'t> {
                 Some(duration) if duration >= shortest => Ok(duration),
                 Some(_) => Err(Problem::new(format!("`{key}` must not be zero"))),
                 None => Err(Problem::new(format!(
-                    "`{key}` is a number and a unit (ms, s, m, h, d), as in `5m`, and at most `365d`, not {}",
+                    "`{key}` must be a number and a unit (ms, s, m, h, d), as in `5m`, and at most `365d`, not {}",
                     quoted(text)
                 ))),
             },
@@ -169,5 +169,5 @@ fn unlike(key: &str, expected: &str, value: &DeValue<'_>) -> Problem {
         DeValue::Array(_) => "a list",
         DeValue::Table(_) => "a table",
     };
-    Problem::new(format!("`{key}` is {expected}, not {kind}"))
+    Problem::new(format!("`{key}` must be {expected}, not {kind}"))
 }
