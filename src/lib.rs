@@ -3,5 +3,9 @@
 mod edge;
 mod fs;
 mod model;
-pub use edge::config::{ConfigError, PolicyFile, PolicyText, Position, Problem};
+pub use edge::{
+    PolicyChange,
+    config::{ConfigError, PolicyFile, PolicyText, Position, Problem},
+    watch::Change,
+};
 pub use model::*;

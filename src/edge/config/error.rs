@@ -54,6 +54,14 @@ impl ConfigError {
         ConfigError { file, problems, untold }
     }
 
+    fn place(&self, f: &mut fmt::Formatter<'_>, position: Option<Position>) -> fmt::Result {
+        match (self.file.is_empty(), position) {
+            (true, _) => Ok(()),
+            (false, None) => write!(f, "{}: ", Shown(&self.file)),
+            (false, Some(position)) => write!(f, "{}:{position}: ", Shown(&self.file)),
+        }
+    }
+
     /// The file, as it was named.
     pub fn file(&self) -> &str {
         &self.file
@@ -71,11 +79,15 @@ impl fmt::Display for ConfigError {
             if place > 0 {
                 f.write_str("\n")?;
             }
-            write!(f, "{}:", Shown(&self.file))?;
-            problem.position.iter().try_for_each(|position| write!(f, "{position}:"))?;
-            write!(f, " {problem}")?;
+            self.place(f, problem.position)?;
+            write!(f, "{problem}")?;
         }
-        if self.untold > 0 { write!(f, "\n{}: and {} more", Shown(&self.file), self.untold) } else { Ok(()) }
+        if self.untold == 0 {
+            return Ok(());
+        }
+        f.write_str("\n")?;
+        self.place(f, None)?;
+        write!(f, "and {} more", self.untold)
     }
 }
 

@@ -21,11 +21,13 @@ const MAX_LEN: u64 = 1024 * 1024;
 /// How often a file may be replaced between finding and opening it before that is odd.
 const MAX_TRIES: usize = 8;
 
-/// The bytes at `path` and the way there.
+/// The bytes at `path`, which is absolute, and the way there.
 pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Trail), Problem> {
-    let absolute = std::path::absolute(path).map_err(|error| unreadable(&error))?;
+    if path.as_os_str().is_empty() {
+        return Err(Problem::new("no file is named"));
+    }
     for _ in 0..MAX_TRIES {
-        let trail = Trail::of(&absolute).map_err(|error| unreadable(&error))?;
+        let trail = Trail::of(path).map_err(|error| unreadable(&error))?;
         if let Some(file) = open(&trail)? {
             trail.directories.iter().try_for_each(|directory| check_directory(directory))?;
             return Ok((bytes(&file, path)?, trail));

@@ -38,14 +38,20 @@ pub use position::Position;
 /// ```
 #[derive(Clone, Debug)]
 pub struct PolicyFile {
+    /// As it was given, for messages.
     path: PathBuf,
+    /// From the root on, so that it stays the same file when the process moves.
+    absolute: PathBuf,
     home: Option<PathBuf>,
 }
 
 impl PolicyFile {
     /// The file at `path`; `~` is the home directory of whoever runs this process.
     pub fn new(path: impl Into<PathBuf>) -> PolicyFile {
-        PolicyFile { path: path.into(), home: home() }
+        let path = path.into();
+        // Only an empty path has no absolute form, and reading it is an error.
+        let absolute = std::path::absolute(&path).unwrap_or_default();
+        PolicyFile { path, absolute, home: home() }
     }
 
     /// The same file, read by somebody whose home is `home`.
@@ -57,6 +63,10 @@ impl PolicyFile {
     /// The path, as it was given.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    pub(super) fn absolute(&self) -> &Path {
+        &self.absolute
     }
 
     /// Reads and understands the file as it is now.
@@ -75,7 +85,7 @@ impl PolicyFile {
     /// The one reason why the file is not read.
     pub fn read(&self) -> Result<PolicyText, ConfigError> {
         let file: Arc<str> = self.path.to_string_lossy().into();
-        let (bytes, trail) = file::read(&self.path).map_err(|problem| ConfigError::one(file.clone(), problem))?;
+        let (bytes, trail) = file::read(&self.absolute).map_err(|problem| ConfigError::one(file.clone(), problem))?;
         Ok(PolicyText { file, home: self.home.clone(), bytes, trail })
     }
 }
