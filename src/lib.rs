@@ -1,7 +1,7 @@
 //! placeholder
 #![forbid(unsafe_code)]
 mod edge;
-mod fs;
+pub mod fs;
 mod model;
 pub use edge::{
     PolicyChange,

@@ -1,5 +1,36 @@
-//! Paths on disk. Nothing here decides what an agent may do.
+//! Paths on disk: what a path really names, and opening that and nothing else.
+//!
+//! Three grades of knowing, each good for one thing. [`RealPath`] is where a path leads now; a grant pins it.
+//! [`ContainedPath`] lies below an allowed base that is held open, and is good for opening. A
+//! [`File`](std::fs::File) is the kernel's own promise. Whoever needs the next grade goes through this module,
+//! so that no name is ever checked and then opened again (design 8, `reference/paths-and-sandbox.md` 2.1).
+//!
+//! Deliberately absent: who may open what (the kernel of the engine decides), lists of protected paths,
+//! expansion of `~` or variables, paths relative to the current directory, folding of case or Unicode, and any
+//! way to turn the checks off. The engine runs these calls on its own threads; nothing here waits.
 
+mod answer;
+mod backend;
+mod base;
+mod contained;
+mod error;
+mod open;
+mod place;
+mod real;
+mod tools;
 mod trail;
+mod walk;
 
+pub use answer::{Answer, Op, Verdict, answer};
+#[doc(hidden)]
+pub use backend::Backend;
+pub use base::Base;
+pub use contained::{ContainedPath, resolve};
+pub use error::{FileError, ResolveError};
+pub use open::{open_read, open_write};
+pub use place::Place;
+pub use real::{RealPath, real};
+pub use tools::{Entry, EntryKind};
 pub(crate) use trail::Trail;
+
+pub use crate::model::sanitize;

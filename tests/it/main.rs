@@ -1,4 +1,5 @@
-//! What the engine does, told by the names of its tests.
+//! What bestow does, told by tests: a module for each part, a sentence for each behaviour.
 
 mod config;
+mod fs;
 mod watch;

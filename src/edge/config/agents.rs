@@ -205,6 +205,6 @@ where
 }
 
 fn working_dir(text: At<&str>, base: Base<'_>) -> Result<Stand, Problem> {
-    let (path, trail) = rights::real(&base.path(text.value)?)?;
-    Ok(Stand { path, offset: text.offset, links: trail.links })
+    let (real, links) = rights::real(&base.path(text.value)?)?;
+    Ok(Stand { path: real.path().clone(), offset: text.offset, links })
 }

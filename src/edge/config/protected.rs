@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
-use crate::{fs::Trail, model::SanitizedPath};
+use crate::{
+    fs::{self, Trail},
+    model::SanitizedPath,
+};
 
 /// Below the home directory: keys, tokens and passwords of the person.
 const IN_HOME: [&str; 26] = [
@@ -62,6 +65,6 @@ pub(super) fn list(home: Option<&Path>, added: Vec<SanitizedPath>, policy: &Trai
 /// A path and, if that is another one, where it leads: a link to a secret is as good as the secret.
 fn with_real(path: SanitizedPath) -> impl Iterator<Item = SanitizedPath> {
     // What this process may not look into it cannot resolve either; the name stays protected.
-    let real = Trail::of(path.as_path()).ok().and_then(|trail| trail.real.to_str()?.parse().ok());
+    let real = fs::real(path.as_str()).ok().map(|real| real.path().clone());
     [Some(path), real].into_iter().flatten()
 }

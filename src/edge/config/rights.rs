@@ -9,7 +9,7 @@ use super::{
     table::{At, Table},
 };
 use crate::{
-    fs::Trail,
+    fs::{self, RealPath, Trail},
     model::{Hold, InvalidPermission, Permission, Right, SanitizedPath},
 };
 
@@ -59,15 +59,19 @@ fn pin(permission: Permission) -> Result<(Right, Vec<PathBuf>), Problem> {
     let Permission::Path(access, path) = permission else {
         return Ok((permission.into(), Vec::new()));
     };
-    let (path, trail) = real(&path)?;
-    Ok((Right { permission: Permission::Path(access, path), identity: trail.identity }, trail.links))
+    let (real, links) = real(&path)?;
+    let permission = Permission::Path(access, real.path().clone());
+    Ok((Right { permission, identity: real.identity() }, links))
 }
 
-/// Where `path` really leads, and the way there.
-pub(super) fn real(path: &SanitizedPath) -> Result<(SanitizedPath, Trail), Problem> {
+/// What `path` really names, and the links on the way there.
+pub(super) fn real(path: &SanitizedPath) -> Result<(RealPath, Vec<PathBuf>), Problem> {
     let unknown = |why: String| Problem::new(format!("cannot tell where {} leads: {why}", quoted(path.as_str())));
+    let real = fs::real(path.as_str()).map_err(|why| unknown(why.to_string()))?;
     let trail = Trail::of(path.as_path()).map_err(|error| unknown(system(&error)))?;
-    let text = trail.real.to_str().ok_or_else(|| unknown("a name on the way is not UTF-8".to_owned()))?;
-    let real = text.parse().map_err(|why| unknown(format!("{why}")))?;
-    Ok((real, trail))
+    // INVARIANT: the links are those that led to what was pinned, not those of a moment later.
+    if trail.real != real.path().as_path() || trail.identity != real.identity() {
+        return Err(unknown("it keeps changing".to_owned()));
+    }
+    Ok((real, trail.links))
 }

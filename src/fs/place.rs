@@ -1,0 +1,87 @@
+//! A name below a held base, and how it is reached: through descriptors, and never through a link.
+
+use std::{
+    ffi::OsStr,
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::ffi::OsStrExt,
+    },
+    path::{Path, PathBuf},
+};
+
+use rustix::{
+    fs::{Mode, OFlags},
+    io::Errno,
+};
+
+use super::{Base, FileError, backend::Start};
+
+/// A canonical path below a [`Base`], the base itself included. It may or may not exist.
+///
+/// Everything done here starts at the held base and ends at the place without following a link, so it happens below
+/// the base or not at all. A refusal changes nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    base: &'a Base,
+    rest: &'a Path,
+    names_a_directory: bool,
+}
+
+impl<'a> Place<'a> {
+    /// INVARIANT: `rest` is relative and each of its components is a plain name.
+    pub(super) fn new(base: &'a Base, rest: &'a Path, names_a_directory: bool) -> Place<'a> {
+        Place { base, rest, names_a_directory }
+    }
+
+    pub(super) fn base(&self) -> &'a Base {
+        self.base
+    }
+
+    pub(super) fn is_base(&self) -> bool {
+        self.rest.as_os_str().is_empty()
+    }
+
+    pub(super) fn names_a_directory(&self) -> bool {
+        self.names_a_directory
+    }
+
+    /// The names from the base to here.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'a OsStr> + use<'a> {
+        self.rest
+            .as_os_str()
+            .as_bytes()
+            .split(|byte| *byte == b'/')
+            .filter(|name| !name.is_empty())
+            .map(OsStr::from_bytes)
+    }
+
+    /// For messages.
+    pub(super) fn path(&self) -> PathBuf {
+        if self.is_base() { self.base.path().as_path().into() } else { self.base.path().as_path().join(self.rest) }
+    }
+
+    pub(super) fn error(&self, errno: Errno) -> FileError {
+        FileError::at(self.path(), errno)
+    }
+
+    /// Opens what is here. A single file that is itself the base has no directory to be opened from: it is opened by
+    /// its real path, and the caller compares what that gave with what is held.
+    pub(super) fn open(&self, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
+        let Base { held, backend, .. } = self.base;
+        match (self.is_base(), held.is_directory) {
+            (false, _) => backend.open(Start::Held(held.fd.as_fd()), self.rest, flags, mode),
+            (true, true) => backend.open(Start::Held(held.fd.as_fd()), Path::new("."), flags, mode),
+            (true, false) => {
+                backend.open(Start::Root, self.base.path().as_path(), flags - OFlags::CREATE, Mode::empty())
+            }
+        }
+    }
+
+    /// The directory that holds this place, and the name in it.
+    pub(super) fn parent(&self, flags: OFlags) -> Result<(OwnedFd, &'a OsStr), FileError> {
+        let name = self.rest.file_name().ok_or_else(|| FileError::IsBase(self.path()))?;
+        let above = Place { rest: self.rest.parent().unwrap_or(Path::new("")), ..*self };
+        let parent = above.open(flags | OFlags::DIRECTORY, Mode::empty()).map_err(|errno| above.error(errno))?;
+        Ok((parent, name))
+    }
+}

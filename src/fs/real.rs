@@ -1,0 +1,140 @@
+//! What a path really names, and which object that is. This is what a grant of a path pins (design 4).
+
+use std::os::fd::OwnedFd;
+
+use rustix::{
+    fs::{FileType, Mode, OFlags, Stat, fstat},
+    io::Errno,
+};
+
+use super::{
+    ResolveError,
+    backend::{Backend, Start},
+    walk::walk,
+};
+use crate::model::{FileIdentity, InvalidPath, SanitizedPath, sanitize};
+
+/// How often a path is followed again because somebody changed it meanwhile.
+const ATTEMPTS: usize = 8;
+
+/// A path without links, and the object that was there when it was resolved.
+///
+/// Stale at once: good for showing to a person, for storing with a grant, and for comparing later. It is no
+/// permission to open the path by name; see [`ContainedPath`](super::ContainedPath).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RealPath {
+    path: SanitizedPath,
+    identity: Option<FileIdentity>,
+}
+
+impl RealPath {
+    /// The path without links.
+    pub fn path(&self) -> &SanitizedPath {
+        &self.path
+    }
+
+    /// The object at the path; `None` when there was nothing.
+    pub fn identity(&self) -> Option<FileIdentity> {
+        self.identity
+    }
+}
+
+/// Follows an absolute path as the kernel would: links expanded (40 at most), `..` to the parent of the real directory.
+///
+/// A link to something that does not exist is followed like any other. From the first component that does not exist,
+/// the rest is kept as written and may hold no `..`. Links of procfs are refused, but for `/proc/self` and
+/// `/proc/thread-self`. Behaviour: `reference/paths-and-sandbox.md` 2.1.
+///
+/// # Errors
+///
+/// Any [`ResolveError`] but `Outside` and `Missing`. A permission that is lacking, a file used as a directory and a
+/// name that is too long are errors and never "does not exist".
+pub fn real(path: &str) -> Result<RealPath, ResolveError> {
+    Backend::Auto.real(path)
+}
+
+impl Backend {
+    /// [`real`], this way.
+    ///
+    /// # Errors
+    ///
+    /// As [`real`].
+    pub fn real(self, path: &str) -> Result<RealPath, ResolveError> {
+        let found = self.find(path)?;
+        let identity = found.held.as_ref().map(|held| held.identity);
+        Ok(RealPath { path: found.path, identity })
+    }
+
+    /// Follows `path` and takes hold of what is there.
+    pub(super) fn find(self, path: &str) -> Result<Found, ResolveError> {
+        sanitize(path)?;
+        // Most paths have neither links nor `..`. Opening one so that a link is an error answers in one call.
+        match path.parse() {
+            Ok(plain) => {
+                if let Ok(found) = self.pin(plain, names_a_directory(path)) {
+                    return Ok(found);
+                }
+            }
+            Err(InvalidPath::ParentComponent) => {}
+            Err(invalid) => return Err(invalid.into()),
+        }
+        let mut unsteady = None;
+        for _ in 0..ATTEMPTS {
+            let text = walk(path)?;
+            match self.pin(text.parse()?, names_a_directory(&text)) {
+                Ok(found) => return Ok(found),
+                // The walk met no such thing a moment ago, so somebody is changing the path.
+                Err(Errno::LOOP | Errno::NOTDIR | Errno::ACCESS) => unsteady = Some(text),
+                Err(errno) => return Err(ResolveError::at(&text, errno)),
+            }
+        }
+        Err(ResolveError::Unsteady(unsteady.unwrap_or_default()))
+    }
+
+    /// Takes hold of what a canonical path names. Nothing there is an answer: on a path without links, `ENOENT`
+    /// says that every component before the missing one was looked at and was a directory.
+    fn pin(self, path: SanitizedPath, is_directory: bool) -> Result<Found, Errno> {
+        let flags = if is_directory { OFlags::PATH | OFlags::DIRECTORY } else { OFlags::PATH };
+        let held = match self.open(Start::Root, path.as_path(), flags, Mode::empty()) {
+            Ok(fd) => Some(Held::new(fd)?),
+            Err(Errno::NOENT) => None,
+            Err(errno) => return Err(errno),
+        };
+        Ok(Found { path, held, names_a_directory: is_directory })
+    }
+}
+
+/// A resolved path and what was at it, held.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) path: SanitizedPath,
+    pub(super) held: Option<Held>,
+    /// The text ended in `/` or `/.`, so whatever is opened there must be a directory.
+    pub(super) names_a_directory: bool,
+}
+
+/// An object that cannot be exchanged any more, because it is held and not named.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) fd: OwnedFd,
+    pub(super) identity: FileIdentity,
+    pub(super) is_directory: bool,
+}
+
+impl Held {
+    fn new(fd: OwnedFd) -> Result<Held, Errno> {
+        let stat = fstat(&fd)?;
+        let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+        Ok(Held { fd, identity: identity(&stat), is_directory })
+    }
+}
+
+/// The object that `stat` describes.
+pub(super) fn identity(stat: &Stat) -> FileIdentity {
+    FileIdentity { dev: stat.st_dev, ino: stat.st_ino }
+}
+
+/// Whether a text says of itself that it names a directory; folding would forget it.
+pub(super) fn names_a_directory(text: &str) -> bool {
+    text.ends_with('/') || text.ends_with("/.")
+}

@@ -1,0 +1,115 @@
+//! The table of cases in `tests/cases/paths.jsonl`, over both ways of opening.
+
+use std::{collections::BTreeMap, fs};
+
+use bestow::fs::{Answer, Backend, Op, Verdict};
+use serde::Deserialize;
+
+use super::{
+    BOTH,
+    world::{SECRET, World},
+};
+
+const TABLE: &str = include_str!("../../cases/paths.jsonl");
+
+/// `{ROOT}` in a text stands for the directory the row is played in.
+#[derive(Deserialize)]
+struct Row {
+    id: String,
+    why: String,
+    /// What there is: `["mkdir", path]`, `["file", path]`, `["symlink", target, path]`, `["hardlink", old, new]`.
+    setup: Vec<Vec<String>>,
+    allowed: Vec<String>,
+    op: Op,
+    path: String,
+    expect: Verdict,
+    /// What it resolves to, below the root.
+    real: Option<String>,
+    /// What must not exist afterwards.
+    #[serde(default)]
+    absent: Vec<String>,
+}
+
+#[test]
+fn every_row_of_the_table_is_answered_as_it_says() {
+    check_over(&BOTH);
+}
+
+/// Plays the whole table over each of these ways of opening.
+pub(super) fn check_over(backends: &[Backend]) {
+    let rows: Vec<Row> = TABLE.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(rows.len(), 93);
+    let wrong: Vec<String> =
+        rows.iter().flat_map(|row| backends.iter().filter_map(|backend| row.wrong(*backend))).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+impl Row {
+    /// What is wrong with the answer, if anything is.
+    fn wrong(&self, backend: Backend) -> Option<String> {
+        let world = World::empty();
+        self.set_up(&world);
+        let before = contents(&world);
+        let answer = self.answer(backend, &world);
+        let complaint = self.complaint(&world, &answer).or_else(|| {
+            let is_untouched = answer.verdict == Verdict::Ok || contents(&world) == before;
+            (!is_untouched).then(|| "a refusal changed the disk".to_owned())
+        })?;
+        Some(format!("{} ({}) over {backend:?}: {complaint}; {answer:?}", self.id, self.why))
+    }
+
+    /// The row's question, put to the library as a command line would.
+    fn answer(&self, backend: Backend, world: &World) -> Answer {
+        let allowed: Vec<String> = self.allowed.iter().map(|base| absolute(world, base)).collect();
+        backend.answer(self.op, &allowed, &self.path.replace("{ROOT}", world.root()))
+    }
+
+    fn complaint(&self, world: &World, answer: &Answer) -> Option<String> {
+        if answer.verdict != self.expect {
+            return Some(format!("expected {:?}", self.expect));
+        }
+        if (answer.verdict == Verdict::Deny) != answer.reason.is_some() {
+            return Some("a refusal, and only a refusal, has a reason".to_owned());
+        }
+        if let Some(real) = &self.real
+            && answer.real.as_deref() != Some(&world.text(real))
+        {
+            return Some(format!("expected it to lead to {real}"));
+        }
+        self.absent.iter().find(|path| world.exists(path)).map(|path| format!("{path} exists"))
+    }
+
+    fn set_up(&self, world: &World) {
+        for step in &self.setup {
+            match step.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+                ["mkdir", path] => world.dir(path),
+                ["file", path] => world.file(path, SECRET),
+                ["symlink", target, path] => world.link(target.replace("{ROOT}", world.root()), path),
+                ["hardlink", old, new] => fs::hard_link(world.path(old), world.path(new)).unwrap(),
+                ref other => panic!("{}: unknown step {other:?}", self.id),
+            }
+        }
+    }
+}
+
+/// A base is written relative to the root; the empty one stays empty, which is its point.
+fn absolute(world: &World, base: &str) -> String {
+    if base.is_empty() || base.starts_with('/') { base.to_owned() } else { world.text(base) }
+}
+
+/// Every name below the root and, for files, what is in it.
+fn contents(world: &World) -> BTreeMap<String, Option<Vec<u8>>> {
+    let mut found = BTreeMap::new();
+    let mut dirs = vec![world.path("")];
+    while let Some(dir) = dirs.pop() {
+        for entry in fs::read_dir(dir).unwrap().map(Result::unwrap) {
+            let kind = entry.file_type().unwrap();
+            let content = kind.is_file().then(|| fs::read(entry.path()).unwrap());
+            found.insert(entry.path().to_str().unwrap().to_owned(), content);
+            if kind.is_dir() {
+                dirs.push(entry.path());
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,78 @@
+//! A directory of its own for each test: `workspace` is allowed, `outside` is not.
+
+use std::{
+    fs,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+};
+
+use bestow::fs::real;
+use tempfile::TempDir;
+
+/// What the files outside hold, so that a leak is recognised.
+pub(super) const SECRET: &str = "secret";
+
+pub(super) struct World {
+    /// Keeps the directory until the test ends.
+    _dir: TempDir,
+    root: PathBuf,
+}
+
+impl World {
+    /// A root and nothing in it.
+    pub(super) fn empty() -> World {
+        let dir = tempfile::tempdir().unwrap();
+        let root = real(dir.path().to_str().unwrap()).unwrap().path().as_path().to_owned();
+        World { _dir: dir, root }
+    }
+
+    /// `workspace/{f, a/f, a/b/f}` and `outside/{secret, dir/s}`.
+    pub(super) fn new() -> World {
+        let world = World::empty();
+        for file in ["workspace/f", "workspace/a/f", "workspace/a/b/f"] {
+            world.file(file, "inside");
+        }
+        for file in ["outside/secret", "outside/dir/s"] {
+            world.file(file, SECRET);
+        }
+        world
+    }
+
+    pub(super) fn root(&self) -> &str {
+        self.root.to_str().unwrap()
+    }
+
+    pub(super) fn path(&self, below: &str) -> PathBuf {
+        self.root.join(below)
+    }
+
+    /// The path as text: what an agent would write.
+    pub(super) fn text(&self, below: &str) -> String {
+        format!("{}/{below}", self.root())
+    }
+
+    pub(super) fn workspace(&self) -> String {
+        self.text("workspace")
+    }
+
+    pub(super) fn dir(&self, below: &str) {
+        fs::create_dir_all(self.path(below)).unwrap();
+    }
+
+    pub(super) fn file(&self, below: &str, content: &str) {
+        fs::create_dir_all(self.path(below).parent().unwrap()).unwrap();
+        fs::write(self.path(below), content).unwrap();
+    }
+
+    pub(super) fn link(&self, target: impl AsRef<Path>, below: &str) {
+        symlink(target, self.path(below)).unwrap();
+    }
+
+    pub(super) fn content(&self, below: &str) -> String {
+        fs::read_to_string(self.path(below)).unwrap()
+    }
+
+    pub(super) fn exists(&self, below: &str) -> bool {
+        fs::symlink_metadata(self.path(below)).is_ok()
+    }
+}
