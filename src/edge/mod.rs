@@ -30,7 +30,7 @@ impl PolicyFile {
     ///     match change {
     ///         bestow::Change::Loaded(policy) => println!("{} agents", policy.agents.len()),
     ///         bestow::Change::Rejected(error) => eprintln!("{error}"),
-    ///         other => eprintln!("{other:?}"),
+    ///         bestow::Change::Polling { why } => eprintln!("{why}"),
     ///     }
     /// }
     /// # Ok(()) }

@@ -30,7 +30,7 @@ const UNTAKEN: usize = 4;
 
 /// What happened to a watched file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
+#[allow(clippy::exhaustive_enums, reason = "a new kind of news must be told to people")]
 pub enum Change<T, E> {
     /// It holds something else now, and that is understood.
     Loaded(T),

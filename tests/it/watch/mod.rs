@@ -60,7 +60,7 @@ impl Watched {
                 let problem = error.problems()[0].to_string();
                 problem.split([';', ',']).next().unwrap().to_owned()
             }
-            other => panic!("{other:?}"),
+            Change::Polling { why } => panic!("{why}"),
         }
     }
 
