@@ -72,7 +72,7 @@ fn watch(watcher: &mut RecommendedWatcher, directory: &Path) -> Result<(), Strin
 }
 
 /// Wakes for what happens to one of `names`; a busy neighbour is no reason to look.
-fn waker(names: BTreeSet<PathBuf>, wake: Arc<Notify>) -> impl Fn(notify::Result<Event>) + Send + 'static {
+pub(super) fn waker(names: BTreeSet<PathBuf>, wake: Arc<Notify>) -> impl Fn(notify::Result<Event>) + Send + 'static {
     move |event| {
         let matters = match event {
             Ok(event) => {

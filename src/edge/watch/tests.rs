@@ -1,18 +1,25 @@
 //! The parts that no file can show: time, and a system that does not let itself be watched.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
+use notify::{
+    Event, EventKind,
+    event::{AccessKind, AccessMode, CreateKind, Flag},
+};
 use tokio::{
     sync::{Notify, mpsc},
-    time::{Duration, Instant, advance},
+    time::{Duration, Instant, advance, timeout},
 };
 
 use super::{
     Change, POLL,
-    eyes::Eyes,
+    eyes::{Eyes, waker},
     run,
     seen::Seen,
     settle::{LONGEST, QUIET, settle},
@@ -123,4 +130,34 @@ fn content_that_was_bad_for_an_outside_reason_is_tried_again() {
     assert_eq!(seen.look(Ok(3), even), Some(Err("odd")));
     assert_eq!(seen.look(Ok(3), |content| Ok::<_, &str>(*content)), Some(Ok(3)));
     assert_eq!(seen.look(Ok(3), even), None);
+}
+
+/// Whether the waker of `names` wakes for `event`.
+async fn wakes(names: &[&str], event: notify::Result<Event>) -> bool {
+    let wake = Arc::new(Notify::new());
+    waker(names.iter().map(PathBuf::from).collect(), wake.clone())(event);
+    timeout(QUIET, wake.notified()).await.is_ok()
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_what_happens_to_a_name_on_the_way_wakes() {
+    let created = |path: &str| Ok(Event::new(EventKind::Create(CreateKind::File)).add_path(path.into()));
+    assert!(wakes(&["/a", "/a/b"], created("/a/b")).await);
+    assert!(wakes(&["/a", "/a/b"], created("/a")).await);
+    assert!(!wakes(&["/a", "/a/b"], created("/a/c")).await);
+    assert!(!wakes(&["/a", "/a/b"], created("/a/b/c")).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn reading_does_not_wake_and_writing_does() {
+    let access = |kind| Ok(Event::new(EventKind::Access(kind)).add_path("/a".into()));
+    assert!(!wakes(&["/a"], access(AccessKind::Open(AccessMode::Any))).await);
+    assert!(!wakes(&["/a"], access(AccessKind::Close(AccessMode::Read))).await);
+    assert!(wakes(&["/a"], access(AccessKind::Close(AccessMode::Write))).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_missed_wakes() {
+    assert!(wakes(&["/a"], Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan))).await);
+    assert!(wakes(&["/a"], Err(notify::Error::generic("lost"))).await);
 }

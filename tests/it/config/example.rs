@@ -40,6 +40,18 @@ fn every_key_is_in_the_example_and_in_the_documentation() {
     }
 }
 
+#[test]
+fn every_protected_path_is_in_the_documentation() {
+    let documentation = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/agents-toml.md")).unwrap();
+    let place = Place::with("agents.a = { kind = \"cron\", owner = \"you\", working_dir = \"/w\" }");
+    let home = place.text("home/");
+    for path in place.load().unwrap().settings.protected.iter() {
+        let path = path.as_str().strip_prefix(&home).unwrap_or(path.as_str());
+        let own = path == place.text("policy/agents.toml");
+        assert!(own || documentation.contains(&format!("`{path}`")), "the documentation does not list {path}");
+    }
+}
+
 const KEYS: [&str; 16] = [
     "reads",
     "interaction",
