@@ -24,7 +24,7 @@ use crate::{
     kernel::{Check, Command, Start, Support},
     model::{
         AgentId, ApproverId, Grant, GrantId, Hold, Means, OwnerId, Pending, Permission, PermissionSet, Policy, Profile,
-        Reason, RequestId, Resolution, Revoker, Right, RunId, Settings, Want,
+        Reason, RequestId, Resolution, Revoker, Right, RunId, Settings, Timestamp, Want,
     },
     seam::{Clock, DiskPaths, Paths, SystemClock},
 };
@@ -36,7 +36,7 @@ pub use self::{
     error::Error,
     mail::{Mail, Mailbox},
     subscription::{NoEvent, Subscription},
-    surface::{Attendance, Connection, ToPerson},
+    surface::{Attendance, Connection, Heard, ToPerson},
     ticket::Ticket,
 };
 
@@ -247,6 +247,15 @@ impl Engine {
     pub async fn agree_to_widening(&self) -> Result<(), Error> {
         let run = self.fresh_run();
         self.shared.execute(Command::AgreeToWidening { by: None, run }).map(drop)
+    }
+
+    /// What time it is for this engine.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Clock`].
+    pub fn now(&self) -> Result<Timestamp, Error> {
+        Ok(self.shared.clock.now()?)
     }
 
     /// Hears everything that happens from now on.
