@@ -9,6 +9,7 @@ mod seam;
 pub use edge::{
     PolicyChange,
     config::{ConfigError, PolicyFile, PolicyText, Position, Problem},
+    open::OpenError,
     stdio,
     watch::Change,
 };

@@ -17,7 +17,7 @@ mod timer;
 use std::{
     fmt,
     hash::{BuildHasher, RandomState},
-    sync::Arc,
+    sync::{Arc, Weak},
 };
 
 use crate::{
@@ -319,8 +319,24 @@ impl Engine {
         self.shared.close();
     }
 
+    /// A handle that does not keep the engine alive.
+    pub(crate) fn downgrade(&self) -> WeakEngine {
+        WeakEngine(Arc::downgrade(&self.shared))
+    }
+
     fn fresh_run(&self) -> RunId {
         fresh_run()
+    }
+}
+
+/// For tasks that serve an engine and must not keep it alive.
+#[derive(Debug)]
+pub(crate) struct WeakEngine(Weak<Shared>);
+
+impl WeakEngine {
+    /// The engine, unless its last handle is gone.
+    pub(crate) fn upgrade(&self) -> Option<Engine> {
+        self.0.upgrade().map(|shared| Engine { shared })
     }
 }
 

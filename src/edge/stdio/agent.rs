@@ -208,7 +208,7 @@ impl Part for AgentPart {
             FromAgent::UsePermission(wanted) => (wanted.request_id.clone(), self.spend(wanted).await.map(Some)),
             FromAgent::CancelRequest(CancelRequest { permission_request_id: id, request_id }) => {
                 let cancelled = self.agent.cancel(id).await;
-                (request_id, cancelled.map(|()| None).map_err(|why| NotDone::about_request(id, &why)))
+                (request_id, cancelled.map(|()| None).map_err(|why| NotDone::about_request(&id.to_string(), &why)))
             }
             FromAgent::Message(message) => {
                 let said = self.message(&message).await;

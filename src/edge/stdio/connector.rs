@@ -2,7 +2,6 @@
 
 use crate::{
     engine::{Approver, Connection, Engine, NoEvent, Subscription, ToPerson},
-    kernel::Refusal,
     model::{AgentId, Answer, Event, OwnerId, Permission, Request, RequestId, Resolution, Scope},
 };
 
@@ -55,10 +54,7 @@ impl ConnectorPart {
         let named = decision.permission_request_id.as_str();
         let id = match named.parse::<RequestId>() {
             Ok(id) => id,
-            Err(_) => approver.request_with_code(named).map_err(|why| match why {
-                crate::Error::Refused(Refusal::UnknownCode(_)) => NotDone::no_request(named, decision.run_id.as_ref()),
-                other => NotDone::from(other),
-            })?,
+            Err(_) => approver.request_with_code(named).map_err(|why| NotDone::about_request(named, &why))?,
         };
         let waiting = approver.pending()?.into_iter().find(|pending| pending.request.id == id);
         let waiting = waiting.map(|pending| pending.request);
@@ -67,8 +63,8 @@ impl ConnectorPart {
         {
             return Err(NotDone::no_request(named, Some(run)));
         }
-        let kind = decision.decision;
-        approver.answer(id, answer(decision)?).await.map_err(|why| NotDone::about_request(id, &why))?;
+        let (kind, answer) = (decision.decision, answer(&decision)?);
+        approver.answer(id, answer).await.map_err(|why| NotDone::about_request(named, &why))?;
         if let (Decision::DenySession, Some(request)) = (kind, waiting) {
             self.denials.remember(&request);
         }
@@ -109,7 +105,7 @@ impl ConnectorPart {
 }
 
 /// The engine's answer for a user's decision.
-fn answer(decision: PermissionDecision) -> Result<Answer, NotDone> {
+fn answer(decision: &PermissionDecision) -> Result<Answer, NotDone> {
     let invalid = |message: &str| Err(NotDone::new(ErrorCode::ValidationError, message));
     let scope = match (decision.decision, decision.scope) {
         (Decision::Allow, scope) => Some(scope.unwrap_or(Scope::Once)),
@@ -130,7 +126,7 @@ fn answer(decision: PermissionDecision) -> Result<Answer, NotDone> {
         }
         None => Answer::deny(),
     };
-    Ok(if let Some(feedback) = decision.feedback { answer.feedback(feedback) } else { answer })
+    Ok(if let Some(feedback) = decision.feedback.clone() { answer.feedback(feedback) } else { answer })
 }
 
 fn question(request: &Request) -> ToConnector {

@@ -1,10 +1,6 @@
 //! From what the engine says to what a bot hears.
 
-use crate::{
-    engine::Error,
-    kernel::Refusal,
-    model::{RequestId, RunId},
-};
+use crate::{engine::Error, kernel::Refusal, model::RunId};
 
 use super::message::ErrorCode;
 
@@ -29,14 +25,18 @@ impl NotDone {
         NotDone::new(ErrorCode::NoPendingPermission, message)
     }
 
-    /// Why a request was not answered or taken back.
-    pub(super) fn about_request(id: RequestId, error: &Error) -> NotDone {
-        match error {
-            Error::Refused(Refusal::UnknownRequest(_) | Refusal::OtherOwner { .. } | Refusal::NotYours(_)) => {
-                NotDone::no_request(&id.to_string(), None)
-            }
-            other => NotDone::from(other),
-        }
+    /// Why a request was not answered or taken back. `named` is how the bot called it.
+    pub(super) fn about_request(named: &str, error: &Error) -> NotDone {
+        let foreign = matches!(
+            error,
+            Error::Refused(
+                Refusal::UnknownRequest(_)
+                    | Refusal::UnknownCode(_)
+                    | Refusal::OtherOwner { .. }
+                    | Refusal::NotYours(_)
+            )
+        );
+        if foreign { NotDone::no_request(named, None) } else { NotDone::from(error) }
     }
 }
 
