@@ -11,4 +11,5 @@
 mod config;
 mod engine;
 mod fs;
+mod stdio;
 mod watch;
