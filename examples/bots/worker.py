@@ -22,7 +22,10 @@ class Checker:
         self.workspace = hello["workingDir"]
         # What is to be written as soon as the engine says that it may be: path -> text.
         self.texts = {}
-        self.signed = False
+        self.rules = 0
+        self.signing = False
+        # What must be over before the checker says that it is done.
+        self.open = {"notes", "signature"}
 
     def path(self, name):
         return os.path.join(self.workspace, name)
@@ -46,6 +49,8 @@ class Checker:
         log(heard["text"])
         if heard["outcome"] == "granted":
             self.write("check/notes.txt", "checked against %d rules\n" % self.rules)
+        else:
+            self.is_over("notes")
 
     def on_notice(self, heard):
         log(heard["text"])
@@ -54,8 +59,8 @@ class Checker:
 
     def on_policy_updated(self, heard):
         done = self.path("done")
-        if "@write:" + done in heard["permissions"] and not self.signed:
-            self.signed = True
+        if "@write:" + done in heard["permissions"] and not self.signing:
+            self.signing = True
             log("agents.toml lets me sign off now")
             self.write("done/signed.txt", "checked and found good\n")
 
@@ -68,7 +73,14 @@ class Checker:
         log("wrote " + name)
         if name.startswith("assets"):
             say("message", agentId="lead", text="the images are checked")
+        if name.startswith("check"):
+            self.is_over("notes")
         if name.startswith("done"):
+            self.is_over("signature")
+
+    def is_over(self, what):
+        self.open.discard(what)
+        if not self.open:
             say("message", agentId="lead", text="signed off")
 
     def on_error(self, heard):

@@ -88,8 +88,12 @@ async fn orchestrate(options: Options) -> Result<ExitCode> {
     println!("workspace {}, agents from {}", place.workspace().display(), place.policy().display());
 
     let mut bots = Bots::start(&engine, &place, options.scripted)?;
-    let ended = tokio::select! {
-        ended = story(&teller, &place, &mut bots) => ended.map(Some),
+    let told_to_the_end = async {
+        let (_, exit) = tokio::try_join!(story(&teller, &place), bots.lead_ends())?;
+        Ok(Some(exit))
+    };
+    let ended: Result<Option<Exit>> = tokio::select! {
+        ended = told_to_the_end => ended,
         () = tokio::time::sleep(PATIENCE), if options.scripted => Err("the story got stuck".into()),
         _ = tokio::signal::ctrl_c() => Ok(None),
     };
@@ -103,20 +107,21 @@ async fn orchestrate(options: Options) -> Result<ExitCode> {
 }
 
 /// What this program does itself. The rest is between the bots, the engine and you.
-async fn story(teller: &Teller, place: &Place, bots: &mut Bots) -> Result<Exit> {
+async fn story(teller: &Teller, place: &Place) -> Result<()> {
     // The lead took back what it had given to the writer, and with it fell what the writer had given to the checker.
     teller.until("what the checker was given to fall", verdict::fell_with_its_support).await?;
     // A person edits agents.toml while everything runs.
     place.let_the_checker_sign_off()?;
     println!("     agents.toml was edited");
-    let lead = bots.lead.take().ok_or("there is no lead")?;
-    Ok(lead.wait().await)
+    Ok(())
 }
 
 /// Everybody, as child processes. When this is dropped, they are killed.
 struct Bots {
-    lead: Option<Running>,
-    others: Vec<Running>,
+    lead: Running,
+    writer: Running,
+    checker: Running,
+    console: Running,
 }
 
 impl Bots {
@@ -129,20 +134,31 @@ impl Bots {
         };
         let mut python = Command::new("python3");
         python.arg(place.python_bot());
-        let mode = if scripted { "--script" } else { "--ask" };
-        let writer = heard("writer", Bot::agent(engine, &"writer".parse()?)?).spawn(rust(&["writer"]))?;
-        let checker = heard("checker", Bot::agent(engine, &"checker".parse()?)?).spawn(python)?;
-        let lead = heard("lead", Bot::agent(engine, &"lead".parse()?)?).spawn(rust(&["lead"]))?;
+        let agent = |name: &'static str| Ok::<_, Box<dyn Error>>(heard(name, Bot::agent(engine, &name.parse()?)?));
         // The only one whose decisions count, since this program says so here.
         let console = Bot::connector(engine, &"lead".parse()?)?.answering_as("you".parse()?);
-        let console = heard("console", console).spawn(rust(&["console", mode]))?;
-        Ok(Bots { lead: Some(lead), others: vec![writer, checker, console] })
+        Ok(Bots {
+            checker: agent("checker")?.spawn(python).map_err(|why| format!("python3 cannot be started: {why}"))?,
+            writer: agent("writer")?.spawn(rust(&["writer"]))?,
+            lead: agent("lead")?.spawn(rust(&["lead"]))?,
+            console: heard("console", console)
+                .spawn(rust(&["console", if scripted { "--script" } else { "--ask" }]))?,
+        })
+    }
+
+    /// Waits until the lead has said all it has to say; nobody else ends before that.
+    async fn lead_ends(&mut self) -> Result<Exit> {
+        let (who, exit) = tokio::select! {
+            exit = self.lead.wait() => return Ok(exit),
+            exit = self.writer.wait() => ("writer", exit),
+            exit = self.checker.wait() => ("checker", exit),
+            exit = self.console.wait() => ("console", exit),
+        };
+        Err(format!("the {who} ended too early: {exit}").into())
     }
 
     async fn stop(self) {
-        for bot in self.lead.into_iter().chain(self.others) {
-            bot.stop().await;
-        }
+        tokio::join!(self.lead.stop(), self.writer.stop(), self.checker.stop(), self.console.stop());
     }
 }
 

@@ -40,7 +40,7 @@ async fn a_process_asks_and_gets_its_answer() {
     let log = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&log);
     let bot = Bot::agent(&engine, &id("worker")).unwrap();
-    let running = bot.stderr(move |line| sink.lock().unwrap().push(line.to_owned())).spawn(shell(script)).unwrap();
+    let mut running = bot.stderr(move |line| sink.lock().unwrap().push(line.to_owned())).spawn(shell(script)).unwrap();
     let Some(ToPerson::Ask(request)) = soon("a question", user.next()).await else { panic!("no question") };
     let you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test");
     you.answer(request.id, Answer::allow()).await.unwrap();
@@ -56,7 +56,7 @@ async fn a_connector_that_dies_is_noticed_and_its_questions_go_to_the_next() {
     let _second = engine.connect(&id("second")).unwrap();
     // It dies of the question, by the hardest death there is.
     let console = Bot::connector(&engine, &id("lead")).unwrap();
-    let running = console.spawn(shell("read hello; read question; kill -9 $$")).unwrap();
+    let mut running = console.spawn(shell("read hello; read question; kill -9 $$")).unwrap();
     heard(&mut events, |event| matches!(event, Event::CarrierConnected { agent } if *agent == id("lead"))).await;
     engine.user_active(&id("lead")).await.unwrap();
     let ticket =
@@ -119,7 +119,7 @@ async fn a_question_of_an_agent_whose_bot_died_is_answered_all_the_same() {
     let engine = engine().await;
     let mut user = engine.connect(&id("lead")).unwrap();
     let ask = r#"echo '{"type":"request_permission","permission":"@network","reason":"before I die"}'; read a; read b"#;
-    let running = Bot::agent(&engine, &id("worker")).unwrap().spawn(shell(ask)).unwrap();
+    let mut running = Bot::agent(&engine, &id("worker")).unwrap().spawn(shell(ask)).unwrap();
     let Some(ToPerson::Ask(request)) = soon("a question", user.next()).await else { panic!("no question") };
     soon("the exit", running.wait()).await;
     let ticket = engine.agent(&id("worker")).unwrap().ticket(request.id).unwrap();
@@ -128,7 +128,7 @@ async fn a_question_of_an_agent_whose_bot_died_is_answered_all_the_same() {
     assert_eq!(ticket.resolution().await.outcome, Outcome::Granted);
     // Whoever takes its place is told first what it holds, and then why.
     let bot = Bot::agent(&engine, &id("worker")).unwrap();
-    let next =
+    let mut next =
         bot.spawn(shell(r#"read hello; read result; case "$result" in *granted*) exit 0;; esac; exit 1"#)).unwrap();
     assert_eq!(soon("the exit", next.wait()).await.status.unwrap().code(), Some(0));
 }

@@ -10,7 +10,8 @@ async fn no_wrong_line_changes_what_anybody_holds_or_waits_for() {
     let before = (engine.grants().unwrap(), engine.pending().unwrap());
     let mut bot = Wire::open(Bot::agent(&engine, &id("worker")).unwrap());
     let mut user = Wire::open(Bot::connector(&engine, &id("lead")).unwrap());
-    (bot.read_type("hello").await, user.read_type("hello").await);
+    bot.read_type("hello").await;
+    user.read_type("hello").await;
     let lines = [
         r#"{"type":"permission_decision","permissionRequestId":"x","decision":"allow-always"}"#,
         r#"{"type":"grant_permission","agentId":"worker","permission":"@write:/","reason":"all of it"}"#,

@@ -149,10 +149,10 @@ impl World {
 
     fn filled(&self, value: Value) -> Value {
         match value {
-            Value::String(text) if is_placeholder(&text) => Value::String(self.bound[&text].clone()),
+            Value::String(ref text) if is_placeholder(text) => Value::String(self.bound[text].clone()),
             Value::Array(list) => list.into_iter().map(|value| self.filled(value)).collect(),
             Value::Object(map) => map.into_iter().map(|(key, value)| (key, self.filled(value))).collect(),
-            other => other,
+            Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => value,
         }
     }
 
