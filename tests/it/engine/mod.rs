@@ -1,3 +1,4 @@
 //! The engine through its public surface.
 
+mod open;
 mod smoke;
