@@ -186,6 +186,11 @@ impl Shared {
     }
 
     fn publish(&self, writer: &mut Writer, events: &[Event]) {
+        if let [Event::GrantIssued { grant }] = events
+            && self.cell(&grant.to).is_some_and(|cell| cell.publish_more(grant))
+        {
+            return;
+        }
         if events.iter().any(|event| matches!(event, Event::SettingsChanged { .. })) {
             let settings = &writer.state.settings;
             writer.ground = Arc::new(Ground::new(settings.reads, &settings.protected, self.seed));

@@ -154,6 +154,23 @@ pub(crate) fn compile(held: &[Arc<Grant>], ground: &Arc<Ground>) -> Rights {
     ThinArc::from_header_and_slice(header, &bytes)
 }
 
+/// `rights` with one grant more, if that is cheaper than compiling everything: a root that was not there before.
+pub(crate) fn extend(rights: &Rights, grant: &Grant) -> Option<Rights> {
+    let Permission::Path(access, path) = &grant.right.permission else { return None };
+    let header = &rights.header.header;
+    let mut held = Terms::default();
+    held.add(*access, grant);
+    let number = held.plain().filter(|_| grant.hold == Hold::Use && path.as_str() != "/")?;
+    let prefix = walk::fingerprint(header.ground.seed, path.as_str().as_bytes())?;
+    if index::find(header.shape, &rights.slice, path.as_str().as_bytes(), prefix).is_some() {
+        return None;
+    }
+    let (shape, bytes) = index::extended(header.shape, &rights.slice, header.ground.seed, path.as_str(), number)?;
+    let (ground, terms) = (Arc::clone(&header.ground), header.terms.clone());
+    let header = Header { ground, shape, terms, network: header.network, events: header.events, root: header.root };
+    Some(ThinArc::from_header_and_slice(header, &bytes))
+}
+
 /// Whether `want` is among `rights` at the moment `now` tells. It is asked only if something held has an end; a clock
 /// that cannot tell means that whatever has an end is over.
 pub(crate) fn check(rights: &Rights, want: Want<'_>, now: impl Fn() -> Option<Timestamp>) -> Check {
