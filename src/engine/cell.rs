@@ -24,6 +24,7 @@ impl Cell {
         more.map(|rights| self.0.store(rights)).is_some()
     }
 
+    #[inline]
     pub(super) fn check(&self, want: Want<'_>, now: impl Fn() -> Option<Timestamp>) -> Check {
         check(&self.0.load(), want, now)
     }

@@ -103,6 +103,7 @@ impl Shared {
         }
     }
 
+    #[inline]
     pub(super) fn is_open(&self) -> bool {
         self.open.load(Ordering::Acquire)
     }
