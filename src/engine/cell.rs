@@ -19,8 +19,8 @@ impl Cell {
     }
 
     /// Publishes one grant more, if what is there can simply be extended.
-    pub(super) fn publish_more(&self, grant: &Grant) -> bool {
-        let more = extend(&self.0.load(), grant);
+    pub(super) fn publish_more(&self, grant: &Grant, scratch: &mut Vec<u8>) -> bool {
+        let more = extend(&self.0.load(), grant, scratch);
         more.map(|rights| self.0.store(rights)).is_some()
     }
 
@@ -29,3 +29,6 @@ impl Cell {
         check(&self.0.load(), want, now)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -49,6 +49,8 @@ pub use self::{
 #[derive(Clone)]
 pub struct Engine {
     shared: Arc<Shared>,
+    /// The run that agents begin with.
+    run: RunId,
 }
 
 impl fmt::Debug for Engine {
@@ -112,7 +114,7 @@ impl Engine {
         let seed = RandomState::new().hash_one("fingerprints");
         let shared = Arc::new(Shared::new(settings, clock, paths, seed));
         runtime.spawn(timer::run(Arc::downgrade(&shared)));
-        Ok(Engine { shared })
+        Ok(Engine { shared, run: fresh_run() })
     }
 
     /// Adds an agent with what it starts with. Paths are followed to where they really lead.
@@ -129,7 +131,7 @@ impl Engine {
             |(permission, hold): &(Permission, Hold)| Ok(Start { right: self.shared.pin(permission)?, hold: *hold });
         let rights = holding.permissions.iter().map(start).collect::<Result<_, Error>>()?;
         let id = profile.id.clone();
-        self.shared.execute(Command::Register { profile, run: self.fresh_run(), rights })?;
+        self.shared.execute(Command::Register { profile, run: self.run.clone(), rights })?;
         self.agent(&id)
     }
 
@@ -224,13 +226,13 @@ impl Engine {
     ///
     /// [`Error::Refused`] if the whole of it cannot be taken over; then nothing of it is.
     pub async fn configure(&self, policy: Policy) -> Result<(), Error> {
-        let run = self.fresh_run();
+        let run = self.run.clone();
         self.shared.execute(Command::Configure { policy: Arc::new(policy), first: false, run }).map(drop)
     }
 
     /// The same at the start: nothing is held back.
     pub(crate) async fn configure_first(&self, policy: Policy) -> Result<(), Error> {
-        let run = self.fresh_run();
+        let run = self.run.clone();
         self.shared.execute(Command::Configure { policy: Arc::new(policy), first: true, run }).map(drop)
     }
 
@@ -245,7 +247,7 @@ impl Engine {
     ///
     /// [`Error::Refused`] if nothing is held back.
     pub async fn agree_to_widening(&self) -> Result<(), Error> {
-        let run = self.fresh_run();
+        let run = self.run.clone();
         self.shared.execute(Command::AgreeToWidening { by: None, run }).map(drop)
     }
 
@@ -309,10 +311,6 @@ impl Engine {
         let _ = self.shared.execute(Command::Shutdown);
         self.shared.close();
     }
-
-    fn fresh_run(&self) -> RunId {
-        fresh_run()
-    }
 }
 
 /// A run nobody had before.
@@ -327,6 +325,6 @@ fn fresh_request() -> RequestId {
 }
 
 /// Only for what the types above share.
-fn permissions_of(rights: &[Right]) -> impl Iterator<Item = &Permission> {
+fn permissions_of(rights: &[Right]) -> impl Iterator<Item = &Permission> + Clone {
     rights.iter().map(|right| &right.permission)
 }

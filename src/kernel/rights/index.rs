@@ -31,19 +31,26 @@ pub(super) fn build(seed: u64, roots: &[(&str, u16)]) -> (Shape, Vec<u8>) {
     (shape, bytes)
 }
 
-/// The same table with one root more, which must not be in it. Nothing is hashed again but the new one.
-pub(super) fn extended(shape: Shape, bytes: &[u8], seed: u64, text: &str, number: u16) -> Option<(Shape, Vec<u8>)> {
-    let prefix = fingerprint(seed, text.as_bytes())?;
+/// Writes the same table with one root more into `longer`; the root must not be in it. Nothing is hashed again but
+/// the new one.
+pub(super) fn extend(
+    shape: Shape,
+    bytes: &[u8],
+    prefix: Prefix,
+    text: &str,
+    number: u16,
+    longer: &mut Vec<u8>,
+) -> Option<Shape> {
     let (slots, texts) = bytes.split_at_checked(shape.slots as usize * SLOT)?;
     let taken = slots.as_chunks::<SLOT>().0.iter().filter(|slot| !is_empty(slot));
     let more = slots_for(taken.clone().count() + 1);
-    let mut longer = Vec::with_capacity(more as usize * SLOT + texts.len() + text.len());
+    longer.clear();
     longer.resize(more as usize * SLOT, 0);
+    taken.for_each(|slot| place(longer, more, *slot));
+    place(longer, more, slot(prefix, texts.len(), number));
     longer.extend_from_slice(texts);
     longer.extend_from_slice(text.as_bytes());
-    taken.for_each(|slot| place(&mut longer, more, *slot));
-    place(&mut longer, more, slot(prefix, texts.len(), number));
-    Some((Shape { slots: more, depths: shape.depths.and(Depths::of(prefix.depth)) }, longer))
+    Some(Shape { slots: more, depths: shape.depths.and(Depths::of(prefix.depth)) })
 }
 
 /// A third more slots than roots: a miss ends at the first empty one, and memory counts too.

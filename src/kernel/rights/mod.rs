@@ -155,7 +155,8 @@ pub(crate) fn compile(held: &[Arc<Grant>], ground: &Arc<Ground>) -> Rights {
 }
 
 /// `rights` with one grant more, if that is cheaper than compiling everything: a root that was not there before.
-pub(crate) fn extend(rights: &Rights, grant: &Grant) -> Option<Rights> {
+/// `scratch` is anything to write on.
+pub(crate) fn extend(rights: &Rights, grant: &Grant, scratch: &mut Vec<u8>) -> Option<Rights> {
     let Permission::Path(access, path) = &grant.right.permission else { return None };
     let header = &rights.header.header;
     let mut held = Terms::default();
@@ -165,10 +166,10 @@ pub(crate) fn extend(rights: &Rights, grant: &Grant) -> Option<Rights> {
     if index::find(header.shape, &rights.slice, path.as_str().as_bytes(), prefix).is_some() {
         return None;
     }
-    let (shape, bytes) = index::extended(header.shape, &rights.slice, header.ground.seed, path.as_str(), number)?;
+    let shape = index::extend(header.shape, &rights.slice, prefix, path.as_str(), number, scratch)?;
     let (ground, terms) = (Arc::clone(&header.ground), header.terms.clone());
     let header = Header { ground, shape, terms, network: header.network, events: header.events, root: header.root };
-    Some(ThinArc::from_header_and_slice(header, &bytes))
+    Some(ThinArc::from_header_and_slice(header, scratch))
 }
 
 /// Whether `want` is among `rights` at the moment `now` tells. It is asked only if something held has an end; a clock

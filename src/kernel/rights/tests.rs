@@ -91,7 +91,7 @@ proptest! {
             let tag = if number % 2 == 0 { format!("@write:{path}") } else { format!("@read:{path}") };
             grant(number, &tag, Scope::Always, None)
         }).collect();
-        let extended = held.iter().fold(compile(&[], &ground), |rights, grant| extend(&rights, grant).unwrap());
+        let extended = held.iter().fold(compile(&[], &ground), |rights, grant| extend(&rights, grant, &mut Vec::new()).unwrap());
         let compiled = compile(&held, &ground);
         for access in [Access::Read, Access::Write] {
             let expected = held.iter().any(|grant| grant.right.permission.covers(&Permission::Path(access, asked.parse().unwrap())));
