@@ -106,7 +106,11 @@ impl Walk {
     }
 
     fn failed(&self, errno: Errno) -> ResolveError {
-        ResolveError::at(if self.real.is_empty() { "/" } else { &self.real }, errno)
+        match errno {
+            // We came through here, so it was there.
+            Errno::NOENT => ResolveError::Unsteady(self.real.clone()),
+            errno => ResolveError::at(if self.real.is_empty() { "/" } else { &self.real }, errno),
+        }
     }
 
     /// What the kernel asks of `a` in `a/.`: that it is a directory, and that we may search it.
