@@ -111,3 +111,60 @@ fn is_deceptive(c: char) -> bool {
             | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
             | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
+
+/// The most characters a [`Name`] may have.
+const MAX_NAME_CHARS: usize = 200;
+
+/// What people call an agent. Says who is asking, so it may neither be blank nor long.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Name(Arc<str>);
+
+/// A text is not a [`Name`]: it is blank or longer than 200 characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidName;
+
+impl fmt::Display for InvalidName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a name is not blank and has at most {MAX_NAME_CHARS} characters")
+    }
+}
+
+impl std::error::Error for InvalidName {}
+
+impl Name {
+    /// The name as it was given, trimmed. Show it through [`Shown`].
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Name {
+    type Err = InvalidName;
+
+    fn from_str(text: &str) -> Result<Self, InvalidName> {
+        let text = text.trim();
+        let blank = text.chars().all(|c| c.is_whitespace() || is_deceptive(c));
+        if blank || text.chars().nth(MAX_NAME_CHARS).is_some() { Err(InvalidName) } else { Ok(Name(text.into())) }
+    }
+}
+
+impl TryFrom<String> for Name {
+    type Error = InvalidName;
+
+    fn try_from(text: String) -> Result<Self, InvalidName> {
+        text.parse()
+    }
+}
+
+impl From<Name> for String {
+    fn from(name: Name) -> String {
+        name.0.as_ref().to_owned()
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Shown(&self.0).fmt(f)
+    }
+}

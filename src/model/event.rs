@@ -1,0 +1,326 @@
+//! What happened. The one record that changes state, is told, and can be read back.
+
+use std::{fmt, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    AgentId, Ended, Grant, GrantId, OwnerId, Permission, Policy, Profile, Request, RequestId, Resolution, Route, RunId,
+    Settings, Shown, Source, Timestamp, permission::list,
+};
+
+/// Something that happened.
+///
+/// Anybody may read one; only the kernel makes one, and only by deciding a command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type")]
+#[non_exhaustive]
+pub enum Event {
+    /// An agent is known from now on.
+    #[serde(rename = "agent.registered")]
+    AgentRegistered {
+        /// Who.
+        profile: Arc<Profile>,
+        /// The run it starts in.
+        run: RunId,
+        /// Who brought it.
+        source: Source,
+    },
+    /// An agent is described differently; what it holds is told by grants.
+    #[serde(rename = "agent.changed")]
+    AgentChanged {
+        /// Who.
+        profile: Arc<Profile>,
+    },
+    /// An agent is no longer known; it holds nothing.
+    #[serde(rename = "agent.retired")]
+    AgentRetired {
+        /// Who.
+        agent: AgentId,
+    },
+    /// A run of an agent began; what was for an earlier run of it has ended.
+    #[serde(rename = "run.began")]
+    RunBegan {
+        /// Whose.
+        agent: AgentId,
+        /// Which.
+        run: RunId,
+    },
+    /// Somebody holds something new.
+    #[serde(rename = "grant.issued")]
+    GrantIssued {
+        /// What.
+        grant: Arc<Grant>,
+    },
+    /// The same was given again; nothing changed.
+    #[serde(rename = "grant.repeated")]
+    GrantRepeated {
+        /// The grant that was there already.
+        grant: Arc<Grant>,
+    },
+    /// A grant reads differently: it ends earlier, since what it rested on longest is gone, or it stands in another
+    /// line of the file.
+    #[serde(rename = "grant.changed")]
+    GrantChanged {
+        /// The grant as it is now.
+        grant: Arc<Grant>,
+    },
+    /// A grant was taken away.
+    #[serde(rename = "grant.revoked")]
+    GrantRevoked {
+        /// Which.
+        grant: Arc<Grant>,
+        /// Why.
+        ended: Ended,
+    },
+    /// The time of a grant is over.
+    #[serde(rename = "grant.expired")]
+    GrantExpired {
+        /// Which.
+        grant: Arc<Grant>,
+    },
+    /// A one-shot grant was used, and is gone.
+    #[serde(rename = "grant.used")]
+    GrantUsed {
+        /// Which.
+        grant: Arc<Grant>,
+        /// For what.
+        permission: Permission,
+    },
+    /// An agent asked.
+    #[serde(rename = "permission.requested")]
+    Requested {
+        /// The question.
+        request: Arc<Request>,
+    },
+    /// An agent asked what it is waiting for already; both wait for the one answer.
+    #[serde(rename = "permission.joined")]
+    Joined {
+        /// The question that waits.
+        request: Arc<Request>,
+    },
+    /// A request waits somewhere, or somewhere else than before.
+    #[serde(rename = "permission.routed")]
+    Routed {
+        /// The question.
+        request: Arc<Request>,
+        /// Where it waits.
+        route: Route,
+    },
+    /// A request ended.
+    #[serde(rename = "permission.resolved")]
+    Resolved {
+        /// How.
+        resolution: Arc<Resolution>,
+        /// The foreground agent that carried the question last, if one did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        carrier: Option<AgentId>,
+    },
+    /// The engine said no to a command; nothing changed.
+    #[serde(rename = "permission.refused")]
+    Refused {
+        /// Who tried; nobody if it was the host program.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<AgentId>,
+        /// What was tried, in a word.
+        attempt: Arc<str>,
+        /// Why not.
+        why: Arc<str>,
+    },
+    /// A foreground agent's connector is there.
+    #[serde(rename = "carrier.connected")]
+    CarrierConnected {
+        /// Whose.
+        agent: AgentId,
+    },
+    /// A foreground agent's connector is gone.
+    #[serde(rename = "carrier.disconnected")]
+    CarrierDisconnected {
+        /// Whose.
+        agent: AgentId,
+    },
+    /// A user did something through a foreground agent. "Latest" is this order, not a clock.
+    #[serde(rename = "user.active")]
+    UserActive {
+        /// Through whom.
+        agent: AgentId,
+    },
+    /// Somebody who can answer for an owner is there, besides the connectors.
+    #[serde(rename = "approver.arrived")]
+    ApproverArrived {
+        /// For whom.
+        owner: OwnerId,
+    },
+    /// One of them is gone.
+    #[serde(rename = "approver.left")]
+    ApproverLeft {
+        /// For whom.
+        owner: OwnerId,
+    },
+    /// The settings are these.
+    #[serde(rename = "config.settings")]
+    SettingsChanged {
+        /// All of them.
+        settings: Arc<Settings>,
+    },
+    /// A file took effect.
+    #[serde(rename = "config.reloaded")]
+    ConfigReloaded {
+        /// What agents hold now and did not before.
+        gained: Vec<(AgentId, Permission)>,
+        /// What they no longer hold.
+        lost: Vec<(AgentId, Permission)>,
+    },
+    /// Part of a file gives more than before, and waits for a person to agree.
+    #[serde(rename = "config.held_back")]
+    ConfigHeldBack {
+        /// The whole of it.
+        policy: Arc<Policy>,
+        /// What agents would gain.
+        would_gain: Vec<(AgentId, Permission)>,
+    },
+    /// A file was not taken; the last good one stays.
+    #[serde(rename = "config.rejected")]
+    ConfigRejected {
+        /// Why, in full.
+        why: Arc<str>,
+    },
+}
+
+impl Event {
+    /// What kind of event this is, as in `grant.issued`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Event::AgentRegistered { .. } => "agent.registered",
+            Event::AgentChanged { .. } => "agent.changed",
+            Event::AgentRetired { .. } => "agent.retired",
+            Event::RunBegan { .. } => "run.began",
+            Event::GrantIssued { .. } => "grant.issued",
+            Event::GrantRepeated { .. } => "grant.repeated",
+            Event::GrantChanged { .. } => "grant.changed",
+            Event::GrantRevoked { .. } => "grant.revoked",
+            Event::GrantExpired { .. } => "grant.expired",
+            Event::GrantUsed { .. } => "grant.used",
+            Event::Requested { .. } => "permission.requested",
+            Event::Joined { .. } => "permission.joined",
+            Event::Routed { .. } => "permission.routed",
+            Event::Resolved { .. } => "permission.resolved",
+            Event::Refused { .. } => "permission.refused",
+            Event::CarrierConnected { .. } => "carrier.connected",
+            Event::CarrierDisconnected { .. } => "carrier.disconnected",
+            Event::UserActive { .. } => "user.active",
+            Event::ApproverArrived { .. } => "approver.arrived",
+            Event::ApproverLeft { .. } => "approver.left",
+            Event::SettingsChanged { .. } => "config.settings",
+            Event::ConfigReloaded { .. } => "config.reloaded",
+            Event::ConfigHeldBack { .. } => "config.held_back",
+            Event::ConfigRejected { .. } => "config.rejected",
+        }
+    }
+
+    /// The grant it is about, if it is about one.
+    pub fn grant(&self) -> Option<&Arc<Grant>> {
+        if let Event::GrantIssued { grant }
+        | Event::GrantRepeated { grant }
+        | Event::GrantChanged { grant }
+        | Event::GrantRevoked { grant, .. }
+        | Event::GrantExpired { grant }
+        | Event::GrantUsed { grant, .. } = self
+        {
+            return Some(grant);
+        }
+        None
+    }
+
+    /// The grant that this event issued or found issued already.
+    pub fn granted(&self) -> Option<GrantId> {
+        if let Event::GrantIssued { grant } | Event::GrantRepeated { grant } = self { Some(grant.id) } else { None }
+    }
+
+    /// The request that this event opened or joined.
+    pub(crate) fn opened(&self) -> Option<RequestId> {
+        if let Event::Requested { request } | Event::Joined { request } = self { Some(request.id) } else { None }
+    }
+}
+
+/// One readable line.
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Event::AgentRegistered { profile, .. } => {
+                write!(f, "{} is a {} agent of {}", profile.label(), profile.kind, profile.owner)
+            }
+            Event::AgentChanged { profile } => write!(f, "{} is described differently", profile.label()),
+            Event::AgentRetired { agent } => write!(f, "{agent} is gone"),
+            Event::RunBegan { agent, run } => write!(f, "{agent} began run {run}"),
+            Event::GrantIssued { grant } => grant.fmt(f),
+            Event::GrantRepeated { grant } => write!(f, "{grant} already"),
+            Event::GrantChanged { grant } => {
+                write!(f, "now {grant}")?;
+                grant.until.map_or(Ok(()), |until| write!(f, ", until {until}"))
+            }
+            Event::GrantRevoked { grant, ended } => {
+                write!(f, "{} {} lost {}: {ended}", grant.id, grant.to, grant.right.permission.describe())
+            }
+            Event::GrantExpired { grant } => {
+                write!(f, "{} {} lost {}: its time is over", grant.id, grant.to, grant.right.permission.describe())
+            }
+            Event::GrantUsed { grant, permission } => {
+                write!(f, "{} {} used its one {}", grant.id, grant.to, permission.describe())
+            }
+            Event::Requested { request } => write!(f, "[{}] {request}", request.code()),
+            Event::Joined { request } => write!(f, "[{}] {} waits for the same answer", request.code(), request.from),
+            Event::Routed { request, route } => write!(f, "[{}] goes {route}", request.code()),
+            Event::Resolved { resolution, .. } => {
+                write!(f, "[{}] {}: {resolution}", resolution.request.code(), resolution.from)
+            }
+            Event::Refused { by: Some(agent), attempt, why } => write!(f, "{agent} may not {attempt}: {}", Shown(why)),
+            Event::Refused { by: None, attempt, why } => write!(f, "refused to {attempt}: {}", Shown(why)),
+            Event::CarrierConnected { agent } => write!(f, "{agent} can reach its user"),
+            Event::CarrierDisconnected { agent } => write!(f, "{agent} lost its user"),
+            Event::UserActive { agent } => write!(f, "a user was active through {agent}"),
+            Event::ApproverArrived { owner } => write!(f, "somebody who approves for {owner} is there"),
+            Event::ApproverLeft { owner } => write!(f, "somebody who approves for {owner} left"),
+            Event::SettingsChanged { .. } => f.write_str("the settings took effect"),
+            Event::ConfigReloaded { gained, lost } => {
+                f.write_str("the file took effect")?;
+                change(f, "; gained: ", gained)?;
+                change(f, "; lost: ", lost)
+            }
+            Event::ConfigHeldBack { would_gain, .. } => {
+                f.write_str("the file gives more than before; held back until a person agrees")?;
+                change(f, ": ", would_gain)
+            }
+            Event::ConfigRejected { why } => {
+                write!(f, "the file was not taken, the last good one stays: {}", Shown(why))
+            }
+        }
+    }
+}
+
+fn change(f: &mut fmt::Formatter<'_>, intro: &str, rights: &[(AgentId, Permission)]) -> fmt::Result {
+    for (place, (agent, permission)) in rights.iter().enumerate() {
+        write!(f, "{}{agent} ", if place == 0 { intro } else { ", " })?;
+        list(f, [permission])?;
+    }
+    Ok(())
+}
+
+/// An event with its place in the order of all events, and its time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Recorded {
+    /// One more than the event before. A gap means that something was missed.
+    pub sequence: u64,
+    /// When.
+    pub at: Timestamp,
+    /// What.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+impl fmt::Display for Recorded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:>4} {:<20} {}", self.sequence, self.event.kind(), self.event)
+    }
+}

@@ -1,0 +1,115 @@
+//! What a person has written down: the settings of an engine and the agents it starts with.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+use super::{AgentId, Hold, Place, Profile, Reads, Right, SanitizedPath};
+
+/// What to do with a request when nobody is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(clippy::exhaustive_enums, reason = "wait or do not")]
+pub enum OnNoUser {
+    /// Keep it for the first who comes, until it expires.
+    Queue,
+    /// Resolve it as unavailable at once.
+    Deny,
+}
+
+/// Whether a person may be asked at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(clippy::exhaustive_enums, reason = "somebody is there or nobody is")]
+pub enum Interaction {
+    /// People answer.
+    Interactive,
+    /// Nobody does: every request resolves as unavailable at once, none waits.
+    NonInteractive,
+}
+
+/// What happens to the part of a changed file that gives more than before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(clippy::exhaustive_enums, reason = "at once or not")]
+pub enum Widening {
+    /// It takes effect at once.
+    Apply,
+    /// It is held back until a person agrees.
+    Confirm,
+}
+
+/// The settings of an engine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Settings {
+    /// What reading needs.
+    pub reads: Reads,
+    /// Whether a person may be asked.
+    pub interaction: Interaction,
+    /// What to do when nobody is there.
+    pub on_no_user: OnNoUser,
+    /// What to do with a reload that gives more.
+    pub widening: Widening,
+    /// How long a request waits.
+    pub request_timeout: Duration,
+    /// How long a refusal answers the same question again.
+    pub denial_memory: Duration,
+    /// How many requests of one agent may wait at once.
+    pub max_pending: u32,
+    /// How many grants one agent may hold.
+    pub max_grants: u32,
+    /// How often a right may be passed on from agent to agent.
+    pub max_depth: u8,
+    /// Paths that no grant reaches, except one from a file that names exactly that path.
+    pub protected: Arc<[SanitizedPath]>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            reads: Reads::Anywhere,
+            interaction: Interaction::Interactive,
+            on_no_user: OnNoUser::Queue,
+            widening: Widening::Apply,
+            request_timeout: Duration::from_secs(300),
+            denial_memory: Duration::from_secs(60),
+            max_pending: 8,
+            max_grants: 1024,
+            max_depth: 8,
+            protected: Arc::default(),
+        }
+    }
+}
+
+/// A right that an agent has because a file says so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(clippy::exhaustive_structs, reason = "what, how and where written")]
+pub struct BaseRight {
+    /// What.
+    pub right: Right,
+    /// For using, or only for passing on.
+    pub hold: Hold,
+    /// Where it is written.
+    pub place: Place,
+}
+
+/// One agent as a file describes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(clippy::exhaustive_structs, reason = "who it is and what it starts with")]
+pub struct AgentPolicy {
+    /// Who it is.
+    pub profile: Profile,
+    /// What it holds.
+    pub rights: Vec<BaseRight>,
+}
+
+/// Everything one file says, parsed, validated and with real paths.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(clippy::exhaustive_structs, reason = "settings and agents are all a policy is")]
+pub struct Policy {
+    /// The settings.
+    pub settings: Settings,
+    /// The agents.
+    pub agents: BTreeMap<AgentId, AgentPolicy>,
+}

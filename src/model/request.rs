@@ -1,0 +1,306 @@
+//! A question, its answer, and how it ended.
+
+use std::{fmt, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    AgentId, ApproverId, Code, Kind, Means, Name, OwnerId, Permission, Permissions, Reason, RequestId, Right, RunId,
+    Scope, Timestamp, permission::list,
+};
+
+/// What an agent asks for: `request_permission {permission(s), reason, scope?}`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Ask {
+    /// What it needs.
+    pub permissions: Permissions,
+    /// Why.
+    pub reason: Reason,
+    /// The widest scope it wants; none leaves it to the person.
+    pub scope: Option<Scope>,
+}
+
+impl Ask {
+    /// Asks for `permissions`, and leaves the scope to the person.
+    pub fn new(permissions: impl Into<Permissions>, reason: Reason) -> Ask {
+        Ask { permissions: permissions.into(), reason, scope: None }
+    }
+
+    /// The same, for no longer than `scope`.
+    #[must_use]
+    pub fn at_most(self, scope: Scope) -> Ask {
+        Ask { scope: Some(scope), ..self }
+    }
+}
+
+/// Where a pending request waits for its answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "a new place to wait must be left again")]
+pub enum Route {
+    /// A foreground agent's connector shows it.
+    Carrier(AgentId),
+    /// No foreground agent is there; some approver surface of the owner is.
+    Approvers,
+    /// Nobody is there; the first to come gets it.
+    Queue,
+}
+
+impl fmt::Display for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Route::Carrier(agent) => write!(f, "through {agent}"),
+            Route::Approvers => f.write_str("to whoever approves for its owner"),
+            Route::Queue => f.write_str("to the queue: nobody is there"),
+        }
+    }
+}
+
+/// A question that waits for an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Request {
+    /// Its name; the short code for people is [`RequestId::code`].
+    pub id: RequestId,
+    /// Who asks.
+    pub from: AgentId,
+    /// What people call the asker.
+    pub name: Option<Name>,
+    /// What kind of agent asks.
+    pub kind: Kind,
+    /// Whose agent it is; only an approver of this owner can answer.
+    pub owner: OwnerId,
+    /// What is missing, and therefore asked. Paths are where they really lead.
+    pub asked: Vec<Right>,
+    /// What was named too, but held already or refused a moment ago.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settled: Vec<(Permission, Reply)>,
+    /// Why.
+    pub reason: Reason,
+    /// The widest scope wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+    /// The asker's run when it asked.
+    pub run: RunId,
+    /// Since when it waits.
+    pub since: Timestamp,
+    /// When it expires.
+    pub deadline: Timestamp,
+}
+
+impl Request {
+    /// The short form of its id, for people.
+    pub fn code(&self) -> Code {
+        self.id.code()
+    }
+
+    /// What is asked, as permissions.
+    pub fn permissions(&self) -> impl Iterator<Item = &Permission> {
+        self.asked.iter().map(|right| &right.permission)
+    }
+}
+
+/// The question as a person should read it; everything foreign in it is escaped.
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => write!(f, "{name} ({}, {}) asks for ", self.from, self.kind)?,
+            None => write!(f, "{} ({}) asks for ", self.from, self.kind)?,
+        }
+        for (place, permission) in self.permissions().enumerate() {
+            write!(f, "{}{}", if place > 0 { ", " } else { "" }, permission.describe())?;
+        }
+        if let Some(scope) = self.scope {
+            write!(f, " ({scope})")?;
+        }
+        write!(f, ": {}", self.reason)
+    }
+}
+
+/// What a person says to one thing asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "yes and no")]
+pub enum Reply {
+    /// Yes.
+    Allow,
+    /// No.
+    Deny,
+}
+
+/// What a person says to a request. Whatever is not allowed is denied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    pub(crate) allowed: Allowed,
+    pub(crate) scope: Option<Scope>,
+    pub(crate) feedback: Option<Reason>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Allowed {
+    All,
+    Nothing,
+    Only(Permissions),
+}
+
+impl Answer {
+    /// Yes to everything asked.
+    pub fn allow() -> Answer {
+        Answer { allowed: Allowed::All, scope: None, feedback: None }
+    }
+
+    /// Yes to `permissions`, which were asked, and no to the rest.
+    pub fn allow_only(permissions: impl Into<Permissions>) -> Answer {
+        Answer { allowed: Allowed::Only(permissions.into()), scope: None, feedback: None }
+    }
+
+    /// No.
+    pub fn deny() -> Answer {
+        Answer { allowed: Allowed::Nothing, scope: None, feedback: None }
+    }
+
+    /// For this scope, which must not be wider than what was asked. Without it: the scope asked, or the session.
+    #[must_use]
+    pub fn scope(self, scope: Scope) -> Answer {
+        Answer { scope: Some(scope), ..self }
+    }
+
+    /// With a word to the agent.
+    #[must_use]
+    pub fn feedback(self, feedback: Reason) -> Answer {
+        Answer { feedback: Some(feedback), ..self }
+    }
+}
+
+/// How a request ended. Five different things.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "an agent must be able to tell all of them apart")]
+pub enum Outcome {
+    /// Everything asked is held now.
+    Granted,
+    /// Somebody said no, to all or to part; [`Resolution::granted`] says what was given all the same.
+    Denied,
+    /// Nobody answered in time.
+    Expired,
+    /// The asker took it back, or is gone, or the engine ended.
+    Cancelled,
+    /// Nobody is there who could answer.
+    Unavailable,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Outcome::Granted => "granted",
+            Outcome::Denied => "denied",
+            Outcome::Expired => "expired",
+            Outcome::Cancelled => "cancelled",
+            Outcome::Unavailable => "unavailable",
+        })
+    }
+}
+
+/// Who or what ended a request, and through what.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "each resolution names who decided")]
+pub enum Decider {
+    /// Everything was held already.
+    AlreadyHeld,
+    /// The asker took it back.
+    Asker,
+    /// The engine ended.
+    EngineGone,
+    /// The same was refused a moment ago.
+    FreshRefusal,
+    /// Nobody could answer, and the settings say not to wait.
+    NobodyThere,
+    /// A person.
+    Person {
+        /// Who.
+        by: ApproverId,
+        /// Through what.
+        means: Means,
+    },
+    /// The asker is no longer an agent of this engine.
+    Retired,
+    /// Its time was over.
+    Timeout,
+}
+
+impl fmt::Display for Decider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Decider::AlreadyHeld => f.write_str("held already"),
+            Decider::Asker => f.write_str("the asker took it back"),
+            Decider::EngineGone => f.write_str("the engine ended"),
+            Decider::FreshRefusal => f.write_str("refused a moment ago"),
+            Decider::NobodyThere => f.write_str("nobody is there to ask"),
+            Decider::Person { by, means } => write!(f, "{by}, {means}"),
+            Decider::Retired => f.write_str("the asker is gone"),
+            Decider::Timeout => f.write_str("nobody answered in time"),
+        }
+    }
+}
+
+/// How a request ended, with the facts (`sources/004`, permissionDescribeDecision).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Resolution {
+    /// The request.
+    pub request: RequestId,
+    /// Who asked.
+    pub from: AgentId,
+    /// Whose agent that is.
+    pub owner: OwnerId,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What the asker holds of what it named.
+    pub granted: Vec<Permission>,
+    /// What it does not.
+    pub refused: Vec<Permission>,
+    /// For how long, where something was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+    /// Who or what decided.
+    pub decider: Decider,
+    /// A word from the person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<Reason>,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl fmt::Display for Resolution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.outcome)?;
+        match self.outcome {
+            Outcome::Granted => list(f, &self.granted)?,
+            Outcome::Denied | Outcome::Expired | Outcome::Cancelled | Outcome::Unavailable => list(f, &self.refused)?,
+        }
+        if self.outcome != Outcome::Granted && !self.granted.is_empty() {
+            f.write_str(", but granted ")?;
+            list(f, &self.granted)?;
+        }
+        if let Some(scope) = self.scope {
+            write!(f, " ({scope})")?;
+        }
+        write!(f, ", {}", self.decider)?;
+        match &self.feedback {
+            Some(feedback) => write!(f, ": {feedback}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A request and where it waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Pending {
+    /// The question.
+    pub request: Arc<Request>,
+    /// Where it waits.
+    pub route: Route,
+}

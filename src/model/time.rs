@@ -1,0 +1,82 @@
+//! When something happened or ends. Nothing here knows what time it is: the `Clock` does.
+
+use std::{fmt, str::FromStr, time::Duration};
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde::{Deserialize, Serialize};
+
+/// A moment: milliseconds since 1970-01-01T00:00:00Z. Written as RFC 3339.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Timestamp(u64);
+
+impl Timestamp {
+    /// From milliseconds since 1970-01-01T00:00:00Z.
+    pub const fn from_millis(millis: u64) -> Timestamp {
+        Timestamp(millis)
+    }
+
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    pub const fn as_millis(self) -> u64 {
+        self.0
+    }
+
+    /// The moment `duration` later; at the end of time it stays there.
+    #[must_use]
+    pub fn after(self, duration: Duration) -> Timestamp {
+        Timestamp(self.0.saturating_add(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)))
+    }
+
+    /// How long until `later`; nothing if it is past.
+    pub fn until(self, later: Timestamp) -> Duration {
+        Duration::from_millis(later.0.saturating_sub(self.0))
+    }
+}
+
+/// A text is not a moment in RFC 3339, as in `2026-11-22T09:30:00Z`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidTimestamp;
+
+impl fmt::Display for InvalidTimestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a moment is written as in `2026-11-22T09:30:00Z`")
+    }
+}
+
+impl std::error::Error for InvalidTimestamp {}
+
+impl FromStr for Timestamp {
+    type Err = InvalidTimestamp;
+
+    fn from_str(text: &str) -> Result<Self, InvalidTimestamp> {
+        let moment = DateTime::parse_from_rfc3339(text).map_err(|_| InvalidTimestamp)?;
+        u64::try_from(moment.timestamp_millis()).map(Timestamp).map_err(|_| InvalidTimestamp)
+    }
+}
+
+impl TryFrom<String> for Timestamp {
+    type Error = InvalidTimestamp;
+
+    fn try_from(text: String) -> Result<Self, InvalidTimestamp> {
+        text.parse()
+    }
+}
+
+impl From<Timestamp> for String {
+    fn from(timestamp: Timestamp) -> String {
+        timestamp.to_string()
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let moment = i64::try_from(self.0).ok().and_then(DateTime::<Utc>::from_timestamp_millis);
+        f.write_str(&moment.unwrap_or(DateTime::<Utc>::MAX_UTC).to_rfc3339_opts(SecondsFormat::Millis, true))
+    }
+}
+
+impl fmt::Debug for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
