@@ -71,6 +71,19 @@ pub enum Mode {
     Auto,
 }
 
+/// Who brought an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "what a file brings, a file takes away")]
+pub enum Source {
+    /// Another agent.
+    Agent,
+    /// A file.
+    Config,
+    /// The program that embeds the engine.
+    Operator,
+}
+
 /// What is known about an agent besides what it holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AgentId, Ended, Grant, GrantId, OwnerId, Permission, Policy, Profile, Request, RequestId, Resolution, Route, RunId,
-    Settings, Shown, Timestamp, permission::list,
+    Settings, Shown, Source, Timestamp, permission::list,
 };
 
 /// Something that happened.
@@ -23,6 +23,8 @@ pub enum Event {
         profile: Arc<Profile>,
         /// The run it starts in.
         run: RunId,
+        /// Who brought it.
+        source: Source,
     },
     /// An agent is described differently; what it holds is told by grants.
     #[serde(rename = "agent.changed")]
@@ -56,9 +58,10 @@ pub enum Event {
         /// The grant that was there already.
         grant: Arc<Grant>,
     },
-    /// A grant ends earlier than before, since what it rested on longest is gone.
-    #[serde(rename = "grant.shortened")]
-    GrantShortened {
+    /// A grant reads differently: it ends earlier, since what it rested on longest is gone, or it stands in another
+    /// line of the file.
+    #[serde(rename = "grant.changed")]
+    GrantChanged {
         /// The grant as it is now.
         grant: Arc<Grant>,
     },
@@ -194,7 +197,7 @@ impl Event {
             Event::RunBegan { .. } => "run.began",
             Event::GrantIssued { .. } => "grant.issued",
             Event::GrantRepeated { .. } => "grant.repeated",
-            Event::GrantShortened { .. } => "grant.shortened",
+            Event::GrantChanged { .. } => "grant.changed",
             Event::GrantRevoked { .. } => "grant.revoked",
             Event::GrantExpired { .. } => "grant.expired",
             Event::GrantUsed { .. } => "grant.used",
@@ -217,32 +220,16 @@ impl Event {
 
     /// The grant it is about, if it is about one.
     pub fn grant(&self) -> Option<&Arc<Grant>> {
-        match self {
-            Event::GrantIssued { grant }
-            | Event::GrantRepeated { grant }
-            | Event::GrantShortened { grant }
-            | Event::GrantRevoked { grant, .. }
-            | Event::GrantExpired { grant }
-            | Event::GrantUsed { grant, .. } => Some(grant),
-            Event::AgentRegistered { .. }
-            | Event::AgentChanged { .. }
-            | Event::AgentRetired { .. }
-            | Event::RunBegan { .. }
-            | Event::Requested { .. }
-            | Event::Joined { .. }
-            | Event::Routed { .. }
-            | Event::Resolved { .. }
-            | Event::Refused { .. }
-            | Event::CarrierConnected { .. }
-            | Event::CarrierDisconnected { .. }
-            | Event::UserActive { .. }
-            | Event::ApproverArrived { .. }
-            | Event::ApproverLeft { .. }
-            | Event::SettingsChanged { .. }
-            | Event::ConfigReloaded { .. }
-            | Event::ConfigHeldBack { .. }
-            | Event::ConfigRejected { .. } => None,
+        if let Event::GrantIssued { grant }
+        | Event::GrantRepeated { grant }
+        | Event::GrantChanged { grant }
+        | Event::GrantRevoked { grant, .. }
+        | Event::GrantExpired { grant }
+        | Event::GrantUsed { grant, .. } = self
+        {
+            return Some(grant);
         }
+        None
     }
 
     /// The grant that this event issued or found issued already.
@@ -268,10 +255,10 @@ impl fmt::Display for Event {
             Event::RunBegan { agent, run } => write!(f, "{agent} began run {run}"),
             Event::GrantIssued { grant } => grant.fmt(f),
             Event::GrantRepeated { grant } => write!(f, "{grant} already"),
-            Event::GrantShortened { grant } => match grant.until {
-                Some(until) => write!(f, "{} now ends at {until}", grant.id),
-                None => write!(f, "{} has no end", grant.id),
-            },
+            Event::GrantChanged { grant } => {
+                write!(f, "now {grant}")?;
+                grant.until.map_or(Ok(()), |until| write!(f, ", until {until}"))
+            }
             Event::GrantRevoked { grant, ended } => {
                 write!(f, "{} {} lost {}: {ended}", grant.id, grant.to, grant.right.permission.describe())
             }

@@ -13,7 +13,7 @@ mod set;
 mod text;
 mod time;
 
-pub use agent::{Kind, Mode, Profile};
+pub use agent::{Kind, Mode, Profile, Source};
 pub use event::{Event, Recorded};
 pub use grant::{Ended, Grant, Hold, InvalidScope, Means, Origin, Place, Revoker, Right, Scope};
 pub use id::{

@@ -9,5 +9,6 @@
 )]
 
 mod config;
+mod engine;
 mod fs;
 mod watch;

@@ -1,0 +1,301 @@
+//! Acts as one agent and no other.
+
+use std::{fmt, sync::Arc};
+
+use crate::{
+    fs::{self, ContainedPath},
+    kernel::{Check, Command, ExecScope, Refusal, Support},
+    model::{
+        Access, AgentId, Ask, Grant, GrantId, Hold, Permission, PermissionSet, Permissions, Profile, Reason, RequestId,
+        Revoker, RunId, Scope, Want,
+    },
+};
+
+use super::{
+    Error, Mailbox, Ticket,
+    cell::Cell,
+    fresh_request, fresh_run, permissions_of,
+    shared::{Shared, granted},
+};
+
+/// Acts as one agent and no other: it can check, ask, pass on, use and give up. It cannot answer anything.
+///
+/// A handle belongs to the agent it was made for. If that agent is retired, the handle holds nothing for ever, even
+/// if another agent gets the same id.
+#[derive(Clone)]
+pub struct Agent {
+    pub(super) shared: Arc<Shared>,
+    pub(super) id: AgentId,
+    pub(super) cell: Arc<Cell>,
+}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Agent({})", self.id)
+    }
+}
+
+impl Agent {
+    /// Who this is.
+    pub fn id(&self) -> &AgentId {
+        &self.id
+    }
+
+    /// Whether this agent holds `want` now: from a snapshot, without waiting, allocating or asking the disk.
+    ///
+    /// A path is taken as written. Who is about to open one uses [`Agent::resolve`], which asks the disk what it is.
+    pub fn check<'w>(&self, want: impl Into<Want<'w>>) -> Check {
+        if !self.shared.is_open() {
+            return Check::NotHeld;
+        }
+        self.cell.check(want.into(), || self.shared.clock.now().ok())
+    }
+
+    /// Asks for what this agent lacks (`request_permission`), and returns at once with a ticket.
+    ///
+    /// What it holds already is not asked; if that is everything, the ticket is granted. The same question as one
+    /// that waits joins it; what was refused a moment ago is refused again. Work that does not need the permission
+    /// should go on meanwhile. A background agent's question is carried by the foreground agent of the same owner
+    /// whose user was active last, under the asker's own name (`sources/004`, "Permission requests").
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if something is protected, the scope is over, or too many questions wait. That nobody is
+    /// there to ask is no error: it is how the request ends. [`Error::Path`] if a path cannot be followed.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the ticket leaves the question standing.
+    pub async fn request(&self, ask: Ask) -> Result<Ticket, Error> {
+        let rights = self.shared.pin_all(&ask.permissions)?;
+        let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
+        let (id, from) = (fresh_request(), self.id.clone());
+        let command = Command::Request { id, from, rights, reason: ask.reason, scope: ask.scope, broken };
+        let events = self.execute(command)?;
+        // A request that was carried out was opened, or joined another one.
+        let id = events.iter().find_map(crate::model::Event::opened).unwrap_or(id);
+        self.ticket(id)
+    }
+
+    /// The ticket of a request of this agent, however it was lost.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if there is none, it is forgotten, or another agent's.
+    pub fn ticket(&self, id: RequestId) -> Result<Ticket, Error> {
+        let ticket = self.shared.ticket(id)?.ok_or(Refusal::UnknownRequest(id))?;
+        if *ticket.asker() == self.id { Ok(ticket) } else { Err(Refusal::NotYours(id).into()) }
+    }
+
+    /// Takes a question back.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if it is over, or another agent's.
+    pub async fn cancel(&self, request: RequestId) -> Result<(), Error> {
+        self.execute(Command::Cancel { request, by: self.id.clone() }).map(drop)
+    }
+
+    /// Passes on what this agent holds now, until it no longer holds it (`grant_permission`).
+    ///
+    /// A list as a whole or not at all. The receiver is told, with the reason.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] with the facts: not held, held for one use, another owner's agent, itself, passed on too often.
+    pub async fn grant(
+        &self,
+        to: &AgentId,
+        permissions: impl Into<Permissions>,
+        reason: Reason,
+    ) -> Result<Vec<GrantId>, Error> {
+        self.grant_for(to, permissions, Scope::Always, reason).await
+    }
+
+    /// The same for a narrower scope.
+    ///
+    /// # Errors
+    ///
+    /// As [`Agent::grant`]; and if the scope is over already.
+    pub async fn grant_for(
+        &self,
+        to: &AgentId,
+        permissions: impl Into<Permissions>,
+        scope: Scope,
+        reason: Reason,
+    ) -> Result<Vec<GrantId>, Error> {
+        let rights = self.shared.pin_all(&permissions.into())?;
+        let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
+        let (from, to) = (self.id.clone(), to.clone());
+        self.execute(Command::Grant { from, to, rights, reason, scope, broken }).map(|events| granted(&events))
+    }
+
+    /// Takes back what this agent gave, or gives up what it holds.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if there is no such grant, it is neither, or it stands in a file.
+    pub async fn revoke(&self, grant: GrantId, reason: Option<Reason>) -> Result<(), Error> {
+        let by = Revoker::Agent(self.id.clone());
+        self.execute(Command::Revoke { grant, by, owner: None, reason }).map(drop)
+    }
+
+    /// Uses a right now. What is held for good costs nothing; a one-shot right is gone afterwards, and of two uses at
+    /// the same time one is refused.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if it is not held.
+    pub async fn spend(&self, permission: &Permission) -> Result<(), Error> {
+        let right = self.shared.pin(permission)?;
+        let broken = self.shared.broken(&self.id, [&right.permission])?;
+        let command = Command::Spend { agent: self.id.clone(), permission: right.permission, broken };
+        self.execute(command).map(drop)
+    }
+
+    /// What `path` really names, if this agent may use it so: ready to be opened, and nothing else.
+    ///
+    /// Links are followed, the right is looked up for where they lead, and the object that the right was given for
+    /// must still stand there. A one-shot right is used up.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if it is not held there, [`Error::Replaced`] if something else stands there now,
+    /// [`Error::Path`] if it cannot be followed.
+    pub async fn resolve(&self, access: Access, path: &str) -> Result<ContainedPath, Error> {
+        let real = self.shared.paths.real(path)?;
+        let permission = Permission::Path(access, real.path.clone());
+        match self.check(&permission) {
+            Check::NotHeld => {
+                let agent = self.id.clone();
+                return Err(Refusal::NotHeld { agent, permission }.into());
+            }
+            Check::HeldOnce => {
+                self.spend(&permission).await?;
+                return contained("/", &real.path, &permission);
+            }
+            Check::Held => {}
+        }
+        let roots = self.shared.look(|state, now| state.usable(&self.id, &permission, now))?;
+        let Some(grant) = roots.iter().find(|grant| self.shared.still_leads_there(&grant.right)) else {
+            // Everybody reads what is not protected, so there may be no grant at all.
+            if roots.is_empty()
+                || access == Access::Read && self.shared.look(|state, _| state.readable_by_all(&permission))?
+            {
+                return contained("/", &real.path, &permission);
+            }
+            return Err(Error::Replaced { permission, path: real.path });
+        };
+        let root = grant.right.permission.path().filter(|root| **root != real.path);
+        match (root, grant.right.identity) {
+            // Held open from here on, so that nobody can put another directory in its place.
+            (Some(root), Some(identity)) => {
+                let contained = contained(root.as_str(), &real.path, &permission)?;
+                contained.expecting_base(identity).map_err(|_| Error::Replaced { permission, path: real.path })
+            }
+            _ => contained("/", &real.path, &permission),
+        }
+    }
+
+    /// Creates an agent that works for this one, with part of what this one holds and nothing else.
+    ///
+    /// `profile` names the same owner; it becomes a child of this agent. All of `permissions` are checked before
+    /// anything is created.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`]: not held, the id is taken, another owner, a foreground agent.
+    pub async fn create(&self, profile: Profile, permissions: &[Permission], reason: Reason) -> Result<Agent, Error> {
+        let rights = self.shared.pin_all(permissions)?;
+        let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
+        let profile = Profile { parent: Some(self.id.clone()), ..profile };
+        let (id, creator, run) = (profile.id.clone(), self.id.clone(), fresh_run());
+        self.execute(Command::Create { creator, profile, run, rights, reason, broken })?;
+        let cell = self.shared.cell(&id).ok_or_else(|| Refusal::UnknownAgent(id.clone()))?;
+        Ok(Agent { shared: Arc::clone(&self.shared), id, cell })
+    }
+
+    /// Begins a new run: rights of scope `session` from the run before end.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if the agent is gone.
+    pub async fn begin_run(&self, run: RunId) -> Result<(), Error> {
+        self.execute(Command::BeginRun { agent: self.id.clone(), run }).map(drop)
+    }
+
+    /// Everything this agent holds now, with where it comes from.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if the agent is gone.
+    pub fn grants(&self) -> Result<Vec<Arc<Grant>>, Error> {
+        let held = self.shared.look(|state, now| {
+            let agent = state.agent(&self.id)?;
+            Ok(agent.held.iter().filter(|grant| grant.is_live(now)).cloned().collect())
+        })?;
+        held.map_err(Error::Refused)
+    }
+
+    /// What this agent may use now, as plain values; one-shot rights are not in it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if the agent is gone.
+    pub fn permissions(&self) -> Result<PermissionSet, Error> {
+        let mut set = PermissionSet::empty(self.profile()?.working_dir.clone());
+        let usable = self.grants()?.into_iter().filter(|grant| grant.hold == Hold::Use && grant.scope != Scope::Once);
+        usable.for_each(|grant| set.insert(grant.right.permission.clone()));
+        Ok(set)
+    }
+
+    /// Why this agent holds `permission`: its own grant first, the root last. Empty if it does not hold it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn why(&self, permission: &Permission) -> Result<Vec<Support>, Error> {
+        self.shared.look(|state, now| state.why(&self.id, permission, now))
+    }
+
+    /// What a command of this agent runs with when it needs `named` (`sources/004`, "Exec/process scoped permissions").
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] for the first of `named`, other than `@read`, that is not held.
+    pub fn exec_scope(&self, named: &[Permission]) -> Result<ExecScope, Error> {
+        let rights = self.shared.pin_all(named)?;
+        let caller = self.permissions()?;
+        let scope = ExecScope::of(&caller, permissions_of(&rights));
+        scope.map_err(|missing| Refusal::NotHeld { agent: self.id.clone(), permission: missing.clone() }.into())
+    }
+
+    /// Who this is, as it is known.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if the agent is gone.
+    pub fn profile(&self) -> Result<Arc<Profile>, Error> {
+        let profile = self.shared.look(|state, _| state.agent(&self.id).map(|agent| Arc::clone(&agent.profile)))?;
+        profile.map_err(Error::Refused)
+    }
+
+    /// What reaches this agent by itself.
+    pub fn mailbox(&self) -> Mailbox {
+        self.shared.mailbox(&self.id)
+    }
+
+    fn execute(&self, command: Command) -> Result<Vec<crate::model::Event>, Error> {
+        self.shared.execute_as(&self.id, &self.cell, command)
+    }
+}
+
+/// The path below `root`, held so that it can be opened; it must still be where it was found.
+fn contained(root: &str, path: &crate::model::SanitizedPath, permission: &Permission) -> Result<ContainedPath, Error> {
+    let contained = fs::resolve(&[root], path.as_str()).map_err(|why| Error::Open(why.to_string()))?;
+    if contained.path() == path {
+        Ok(contained)
+    } else {
+        Err(Error::Replaced { permission: permission.clone(), path: path.clone() })
+    }
+}

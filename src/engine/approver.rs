@@ -1,0 +1,149 @@
+//! The only thing that can answer.
+
+use std::{fmt, sync::Arc};
+
+use crate::{
+    kernel::{Command, Person, Refusal, Start},
+    model::{
+        AgentId, Answer, ApproverId, GrantId, Hold, Means, OwnerId, Pending, Permissions, Reason, RequestId, Revoker,
+        Scope,
+    },
+};
+
+use super::{
+    Attendance, Error, fresh_run,
+    shared::{Shared, granted},
+};
+
+/// A person who stands for one owner, and through what they speak. It cannot ask for anything.
+#[derive(Clone)]
+pub struct Approver {
+    pub(super) shared: Arc<Shared>,
+    pub(super) owner: OwnerId,
+    pub(super) by: ApproverId,
+    pub(super) means: Means,
+}
+
+impl fmt::Debug for Approver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Approver({} for {}, {})", self.by, self.owner, self.means)
+    }
+}
+
+impl Approver {
+    /// Answers a request. The first valid answer wins; what it allows is in force when this returns.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`]: [`Refusal::AlreadyResolved`] with how it ended, if somebody was faster or it is over
+    /// otherwise; [`Refusal::UnknownRequest`]; [`Refusal::OtherOwner`]; [`Refusal::ScopeTooWide`]; [`Refusal::NotAsked`].
+    pub async fn answer(&self, request: RequestId, answer: Answer) -> Result<(), Error> {
+        self.shared.execute(Command::Answer { request, answer, by: self.person() }).map(drop)
+    }
+
+    /// The request that people know by its short code.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if none that waits here has it, or two have.
+    pub fn request_with_code(&self, code: &str) -> Result<RequestId, Error> {
+        let wanted = code.trim().to_ascii_lowercase();
+        let mut matching = self.pending()?.into_iter().filter(|pending| pending.request.code().to_string() == wanted);
+        match (matching.next(), matching.next()) {
+            (Some(pending), None) => Ok(pending.request.id),
+            (Some(pending), Some(_)) => Err(Refusal::AmbiguousCode(pending.request.code()).into()),
+            (None, _) => Err(Refusal::UnknownCode(code.into()).into()),
+        }
+    }
+
+    /// Gives without having been asked.
+    ///
+    /// # Authority
+    ///
+    /// This is where authority comes from: a person stands behind it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if the agent belongs to another owner, or something is protected.
+    pub async fn give(
+        &self,
+        to: &AgentId,
+        permissions: impl Into<Permissions>,
+        scope: Scope,
+        reason: Reason,
+    ) -> Result<Vec<GrantId>, Error> {
+        self.give_to_hold(to, permissions.into(), Hold::Use, scope, reason)
+    }
+
+    /// Gives for passing on and nothing else (`grant_only`).
+    ///
+    /// # Errors
+    ///
+    /// As [`Approver::give`].
+    pub async fn give_to_pass_on(
+        &self,
+        to: &AgentId,
+        permissions: impl Into<Permissions>,
+        scope: Scope,
+        reason: Reason,
+    ) -> Result<Vec<GrantId>, Error> {
+        self.give_to_hold(to, permissions.into(), Hold::PassOn, scope, reason)
+    }
+
+    fn give_to_hold(
+        &self,
+        to: &AgentId,
+        permissions: Permissions,
+        hold: Hold,
+        scope: Scope,
+        reason: Reason,
+    ) -> Result<Vec<GrantId>, Error> {
+        let start = |permission| Ok(Start { right: self.shared.pin(permission)?, hold });
+        let rights = permissions.iter().map(start).collect::<Result<_, Error>>()?;
+        let command = Command::Give { by: self.person(), to: to.clone(), rights, reason, scope };
+        self.shared.execute(command).map(|events| granted(&events))
+    }
+
+    /// Takes a grant of this owner's agents away, with everything that rests on it only.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if there is none, it is another owner's, or it stands in a file.
+    pub async fn revoke(&self, grant: GrantId, reason: Option<Reason>) -> Result<(), Error> {
+        let by = Revoker::Person { by: self.by.clone(), means: Arc::clone(&self.means) };
+        self.shared.execute(Command::Revoke { grant, by, owner: Some(self.owner.clone()), reason }).map(drop)
+    }
+
+    /// Agrees to what the last file gives this owner's agents more than the one before.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if nothing is held back, or it concerns another owner's agents.
+    pub async fn agree_to_widening(&self) -> Result<(), Error> {
+        let command = Command::AgreeToWidening { by: Some(self.person()), run: fresh_run() };
+        self.shared.execute(command).map(drop)
+    }
+
+    /// Every question of this owner's agents that waits.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn pending(&self) -> Result<Vec<Pending>, Error> {
+        self.shared.look(|state, _| state.all_pending(Some(&self.owner)))
+    }
+
+    /// Is there, as a surface on which every question of this owner appears.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn attend(&self) -> Result<Attendance, Error> {
+        let (generation, receiver) = self.shared.attend(&self.owner)?;
+        Ok(Attendance { shared: Arc::downgrade(&self.shared), owner: self.owner.clone(), generation, receiver })
+    }
+
+    fn person(&self) -> Person {
+        Person { owner: self.owner.clone(), by: self.by.clone(), means: Arc::clone(&self.means) }
+    }
+}

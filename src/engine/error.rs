@@ -1,0 +1,82 @@
+//! No answer, or no.
+
+use std::fmt;
+
+use crate::{
+    kernel::Refusal,
+    model::{Permission, SanitizedPath, Shown},
+    seam::{ClockUnreadable, PathFailure},
+};
+
+/// Why a call did not do what it was asked. Nothing has changed, and callers treat every variant as no.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The engine works, and says no.
+    Refused(Refusal),
+    /// What is at the path is not what the right was given for; somebody put something else there.
+    Replaced {
+        /// What the right names.
+        permission: Permission,
+        /// Where it was to be used.
+        path: SanitizedPath,
+    },
+    /// What a path names could not be found out.
+    Path(PathFailure),
+    /// What a path names could not be opened as what was resolved.
+    Open(String),
+    /// The time cannot be told.
+    Clock(ClockUnreadable),
+    /// The engine was shut down, or failed inside and can no longer be trusted. Every check says no.
+    Closed,
+    /// The engine needs a Tokio runtime to be made in, since it waits for deadlines.
+    NoRuntime,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Refused(refusal) => refusal.fmt(f),
+            Error::Replaced { permission, path } => write!(
+                f,
+                "what `{}` was given for has been replaced by something else, so it does not reach {}: ask again",
+                Shown(&permission.to_string()),
+                Shown(path.as_str())
+            ),
+            Error::Path(why) => why.fmt(f),
+            Error::Open(why) => f.write_str(why),
+            Error::Clock(why) => why.fmt(f),
+            Error::Closed => f.write_str("the engine is closed"),
+            Error::NoRuntime => f.write_str("an engine is made inside a Tokio runtime"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Refused(refusal) => Some(refusal),
+            Error::Path(why) => Some(why),
+            Error::Clock(why) => Some(why),
+            Error::Replaced { .. } | Error::Open(_) | Error::Closed | Error::NoRuntime => None,
+        }
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Error {
+        Error::Refused(refusal)
+    }
+}
+
+impl From<ClockUnreadable> for Error {
+    fn from(why: ClockUnreadable) -> Error {
+        Error::Clock(why)
+    }
+}
+
+impl From<PathFailure> for Error {
+    fn from(why: PathFailure) -> Error {
+        Error::Path(why)
+    }
+}

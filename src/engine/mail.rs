@@ -1,0 +1,179 @@
+//! What reaches an agent by itself.
+
+use std::{
+    collections::VecDeque,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use tokio::sync::Notify;
+
+use crate::model::{AgentId, Ended, Event, Grant, Origin, Request, Resolution, Route, Shown};
+
+/// How much waits for an agent that does not read its mail; then the oldest goes.
+const CAPACITY: usize = 256;
+
+/// Something that reaches an agent by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mail {
+    /// A question of this agent ended.
+    Resolved(Arc<Resolution>),
+    /// Somebody gave this agent something without having been asked.
+    Granted(Arc<Grant>),
+    /// This agent lost something.
+    Lost {
+        /// What.
+        grant: Arc<Grant>,
+        /// Why; none if its time was over.
+        ended: Option<Ended>,
+    },
+    /// Silent: a background agent's question was shown to this agent's user.
+    Carried(Arc<Request>),
+    /// Silent: the question that this agent carried ended, and the asker knows.
+    CarriedResolved(Arc<Resolution>),
+    /// Somebody says something.
+    Message {
+        /// Who; none is the user.
+        from: Option<AgentId>,
+        /// What.
+        text: Arc<str>,
+    },
+    /// This many were dropped, oldest first, since nobody read them.
+    Missed(u64),
+}
+
+impl Mail {
+    /// Whether it is for the record only: it should not make the agent act (`sources/004`, "Permission requests").
+    pub fn is_silent(&self) -> bool {
+        matches!(self, Mail::Carried(_) | Mail::CarriedResolved(_))
+    }
+}
+
+impl fmt::Display for Mail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Mail::Resolved(resolution) => resolution.fmt(f),
+            Mail::Granted(grant) => {
+                write!(f, "you now hold {}", grant.right.permission.describe())?;
+                if let Origin::Agent { from } = &grant.origin {
+                    write!(f, ", given by {from}")?;
+                }
+                grant.reason.as_ref().map_or(Ok(()), |reason| write!(f, ": {reason}"))
+            }
+            Mail::Lost { grant, ended: Some(ended) } => {
+                write!(f, "you no longer hold {}: {ended}", grant.right.permission.describe())
+            }
+            Mail::Lost { grant, ended: None } => {
+                write!(f, "you no longer hold {}: its time is over", grant.right.permission.describe())
+            }
+            Mail::Carried(request) => write!(f, "shown to your user: {request}"),
+            Mail::CarriedResolved(resolution) => {
+                write!(f, "your user's answer was delivered to {}: {resolution}", resolution.from)
+            }
+            Mail::Message { from: Some(from), text } => write!(f, "{from}: {}", Shown(text)),
+            Mail::Message { from: None, text } => write!(f, "{}", Shown(text)),
+            Mail::Missed(count) => write!(f, "{count} notices were dropped unread"),
+        }
+    }
+}
+
+/// What waits for one agent. Any number may read; each piece goes to one of them.
+#[derive(Debug, Default)]
+pub(super) struct Box {
+    waiting: Mutex<Waiting>,
+    bell: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    mail: VecDeque<Mail>,
+    missed: u64,
+}
+
+impl Box {
+    pub(super) fn post(&self, mail: Mail) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.mail.len() == CAPACITY {
+            waiting.mail.pop_front();
+            waiting.missed += 1;
+        }
+        waiting.mail.push_back(mail);
+        drop(waiting);
+        self.bell.notify_one();
+    }
+
+    fn take(&self) -> Option<Mail> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.missed > 0 {
+            return Some(Mail::Missed(std::mem::take(&mut waiting.missed)));
+        }
+        let mail = waiting.mail.pop_front();
+        if !waiting.mail.is_empty() {
+            self.bell.notify_one();
+        }
+        mail
+    }
+}
+
+/// Reads what reaches one agent by itself.
+#[derive(Clone, Debug)]
+pub struct Mailbox(pub(super) Arc<Box>);
+
+impl Mailbox {
+    /// The next piece, as soon as there is one.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future loses nothing: a piece is taken only when it is returned.
+    pub async fn next(&self) -> Mail {
+        loop {
+            if let Some(mail) = self.0.take() {
+                return mail;
+            }
+            self.0.bell.notified().await;
+        }
+    }
+
+    /// The next piece, if there is one now.
+    pub fn try_next(&self) -> Option<Mail> {
+        self.0.take()
+    }
+}
+
+/// Who hears what of an event. `events` is the batch it happened in.
+pub(super) fn addressed(event: &Event, events: &[Event]) -> Vec<(AgentId, Mail)> {
+    if let Event::Resolved { resolution, carrier } = event {
+        let asker = (resolution.from.clone(), Mail::Resolved(Arc::clone(resolution)));
+        let other = carrier.iter().filter(|carrier| **carrier != resolution.from);
+        let silent = other.map(|carrier| (carrier.clone(), Mail::CarriedResolved(Arc::clone(resolution))));
+        return std::iter::once(asker).chain(silent).collect();
+    }
+    about_one(event, events).into_iter().collect()
+}
+
+fn about_one(event: &Event, events: &[Event]) -> Option<(AgentId, Mail)> {
+    if let Event::Routed { request, route: Route::Carrier(carrier) } = event {
+        let other = *carrier != request.from;
+        return other.then(|| (carrier.clone(), Mail::Carried(Arc::clone(request))));
+    }
+    let grant = event.grant()?;
+    let mail = if let Event::GrantRevoked { ended, .. } = event {
+        Mail::Lost { grant: Arc::clone(grant), ended: Some(ended.clone()) }
+    } else if matches!(event, Event::GrantExpired { .. }) {
+        Mail::Lost { grant: Arc::clone(grant), ended: None }
+    } else if matches!(event, Event::GrantIssued { .. }) && is_news(grant, events) {
+        Mail::Granted(Arc::clone(grant))
+    } else {
+        return None;
+    };
+    Some((grant.to.clone(), mail))
+}
+
+/// What answers a request is told by its resolution; what an agent starts with is no news to it.
+fn is_news(grant: &Grant, events: &[Event]) -> bool {
+    let answers = matches!(&grant.origin, Origin::Person { request: Some(_), .. });
+    let begins =
+        events.iter().any(|event| matches!(event, Event::AgentRegistered { profile, .. } if profile.id == grant.to));
+    !answers && !begins
+}

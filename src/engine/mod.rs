@@ -1,0 +1,332 @@
+//! The handle: what a host program holds, and what it hands to agents and approvers.
+//!
+//! [`Engine`] is the operator's handle. An [`Agent`] acts as one agent and no other; an [`Approver`] is the only
+//! thing that can answer. Whoever holds none of them can do nothing.
+
+mod agent;
+mod approver;
+mod cell;
+mod error;
+mod mail;
+mod shared;
+mod subscription;
+mod surface;
+mod ticket;
+mod timer;
+
+use std::{
+    fmt,
+    hash::{BuildHasher, RandomState},
+    sync::Arc,
+};
+
+use crate::{
+    kernel::{Check, Command, Start, Support},
+    model::{
+        AgentId, ApproverId, Grant, GrantId, Hold, Means, OwnerId, Pending, Permission, PermissionSet, Policy, Profile,
+        Reason, RequestId, Resolution, Revoker, Right, RunId, Settings, Want,
+    },
+    seam::{Clock, DiskPaths, Paths, SystemClock},
+};
+
+use self::shared::Shared;
+pub use self::{
+    agent::Agent,
+    approver::Approver,
+    error::Error,
+    mail::{Mail, Mailbox},
+    subscription::{NoEvent, Subscription},
+    surface::{Attendance, Connection, ToPerson},
+    ticket::Ticket,
+};
+
+/// The operator's handle to one running engine. Clones share it; when the last handle of any kind is gone, every
+/// waiting question is over.
+///
+/// # Authority
+///
+/// Whoever holds this can do everything: add agents with any rights, act as any of them, answer for any owner.
+#[derive(Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("open", &self.shared.is_open()).finish_non_exhaustive()
+    }
+}
+
+/// What a new agent starts with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Holding {
+    permissions: Vec<(Permission, Hold)>,
+}
+
+impl Holding {
+    /// Nothing.
+    pub fn nothing() -> Holding {
+        Holding::default()
+    }
+
+    /// These, for using and for passing on.
+    pub fn of(permissions: impl IntoIterator<Item = Permission>) -> Holding {
+        Holding::nothing().and(permissions, Hold::Use)
+    }
+
+    /// These besides, for passing on and nothing else (`grant_only`).
+    #[must_use]
+    pub fn passing_on(self, permissions: impl IntoIterator<Item = Permission>) -> Holding {
+        self.and(permissions, Hold::PassOn)
+    }
+
+    fn and(mut self, permissions: impl IntoIterator<Item = Permission>, hold: Hold) -> Holding {
+        self.permissions.extend(permissions.into_iter().map(|permission| (permission, hold)));
+        self
+    }
+}
+
+impl From<&PermissionSet> for Holding {
+    fn from(set: &PermissionSet) -> Holding {
+        Holding::of(set.iter())
+    }
+}
+
+impl Engine {
+    /// An engine that knows nobody, on this machine's clock and disk, in the Tokio runtime it is made in.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoRuntime`] outside a runtime.
+    pub fn new(settings: Settings) -> Result<Engine, Error> {
+        Engine::on(settings, Arc::new(SystemClock::new()), Arc::new(DiskPaths))
+    }
+
+    /// The same on another clock and other paths.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoRuntime`] outside a runtime.
+    pub fn on(settings: Settings, clock: Arc<dyn Clock>, paths: Arc<dyn Paths>) -> Result<Engine, Error> {
+        let runtime = tokio::runtime::Handle::try_current().map_err(|_| Error::NoRuntime)?;
+        let seed = RandomState::new().hash_one("fingerprints");
+        let shared = Arc::new(Shared::new(settings, clock, paths, seed));
+        runtime.spawn(timer::run(Arc::downgrade(&shared)));
+        Ok(Engine { shared })
+    }
+
+    /// Adds an agent with what it starts with. Paths are followed to where they really lead.
+    ///
+    /// # Authority
+    ///
+    /// This is where authority comes from: nobody has to hold what is given here.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if the id is taken, or something is protected; [`Error::Path`] if a path cannot be followed.
+    pub async fn register(&self, profile: Profile, holding: Holding) -> Result<Agent, Error> {
+        let start =
+            |(permission, hold): &(Permission, Hold)| Ok(Start { right: self.shared.pin(permission)?, hold: *hold });
+        let rights = holding.permissions.iter().map(start).collect::<Result<_, Error>>()?;
+        let id = profile.id.clone();
+        self.shared.execute(Command::Register { profile, run: self.fresh_run(), rights })?;
+        self.agent(&id)
+    }
+
+    /// Removes an agent. What it held, gave, asked and waited for ends with it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if there is none.
+    pub async fn retire(&self, agent: &AgentId) -> Result<(), Error> {
+        self.shared.execute(Command::Retire { agent: agent.clone() }).map(drop)
+    }
+
+    /// Acts as one agent.
+    ///
+    /// # Authority
+    ///
+    /// Whoever gets the result can act as `id`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if there is none.
+    pub fn agent(&self, id: &AgentId) -> Result<Agent, Error> {
+        let unknown = || Error::Refused(crate::kernel::Refusal::UnknownAgent(id.clone()));
+        let cell = self.shared.cell(id).ok_or_else(unknown)?;
+        Ok(Agent { shared: Arc::clone(&self.shared), id: id.clone(), cell })
+    }
+
+    /// Answers for one owner, as `by`, through `means` (`terminal`, `dashboard`, …); both stay with every decision.
+    ///
+    /// # Authority
+    ///
+    /// Whoever gets the result can give agents of `owner` anything that is not protected.
+    pub fn approver(&self, owner: &OwnerId, by: ApproverId, means: impl Into<Means>) -> Approver {
+        Approver { shared: Arc::clone(&self.shared), owner: owner.clone(), by, means: means.into() }
+    }
+
+    /// Whether `agent` holds `want` now. An agent nobody registered holds nothing. Who asks often keeps an [`Agent`].
+    pub fn check<'w>(&self, agent: &AgentId, want: impl Into<Want<'w>>) -> Check {
+        if !self.shared.is_open() {
+            return Check::NotHeld;
+        }
+        let cell = self.shared.cell(agent);
+        cell.map_or(Check::NotHeld, |cell| cell.check(want.into(), || self.shared.clock.now().ok()))
+    }
+
+    /// Opens the way to the user of a foreground agent. An earlier one of the same agent closes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if there is no such agent, or it is not a foreground agent.
+    pub fn connect(&self, agent: &AgentId) -> Result<Connection, Error> {
+        let (generation, receiver) = self.shared.connect(agent)?;
+        Ok(Connection { shared: Arc::downgrade(&self.shared), agent: agent.clone(), generation, receiver })
+    }
+
+    /// Notes that a user did something through a foreground agent: the next question of a background agent goes there.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if there is no such agent, or it is not a foreground agent.
+    pub async fn user_active(&self, agent: &AgentId) -> Result<(), Error> {
+        self.shared.execute(Command::UserActive { agent: agent.clone() }).map(drop)
+    }
+
+    /// Puts a message into an agent's mailbox; from its user, if `from` is none. No message carries a right.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if there is no such agent.
+    pub async fn message(&self, to: &AgentId, from: Option<&AgentId>, text: &str) -> Result<(), Error> {
+        self.shared.look(|state, _| state.agent(to).map(drop))??;
+        self.shared.mailbox(to).0.post(Mail::Message { from: from.cloned(), text: text.into() });
+        Ok(())
+    }
+
+    /// Takes a grant away, with everything that rests on it only. After this no check that starts later sees it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if there is none, or if it stands in a file.
+    pub async fn revoke(&self, grant: GrantId, reason: Option<Reason>) -> Result<(), Error> {
+        self.shared.execute(Command::Revoke { grant, by: Revoker::Operator, owner: None, reason }).map(drop)
+    }
+
+    /// Takes over a policy that was read from a file.
+    ///
+    /// # Authority
+    ///
+    /// What the policy says is given. If the settings in force ask for it, what gives more than now is held back.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if the whole of it cannot be taken over; then nothing of it is.
+    pub async fn configure(&self, policy: Policy) -> Result<(), Error> {
+        let run = self.fresh_run();
+        self.shared.execute(Command::Configure { policy: Arc::new(policy), first: false, run }).map(drop)
+    }
+
+    /// The same at the start: nothing is held back.
+    pub(crate) async fn configure_first(&self, policy: Policy) -> Result<(), Error> {
+        let run = self.fresh_run();
+        self.shared.execute(Command::Configure { policy: Arc::new(policy), first: true, run }).map(drop)
+    }
+
+    /// Leaves the fact that a file was not taken.
+    pub(crate) async fn reject_config(&self, why: &str) -> Result<(), Error> {
+        self.shared.execute(Command::RejectConfig { why: why.into() }).map(drop)
+    }
+
+    /// Agrees to what the last file gives more than the one before.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if nothing is held back.
+    pub async fn agree_to_widening(&self) -> Result<(), Error> {
+        let run = self.fresh_run();
+        self.shared.execute(Command::AgreeToWidening { by: None, run }).map(drop)
+    }
+
+    /// Hears everything that happens from now on.
+    pub fn subscribe(&self) -> Subscription {
+        Subscription(self.shared.subscribe())
+    }
+
+    /// Every question that waits.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn pending(&self) -> Result<Vec<Pending>, Error> {
+        self.shared.look(|state, _| state.all_pending(None))
+    }
+
+    /// How a request ended, if it did and is still remembered.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn resolution(&self, request: RequestId) -> Result<Option<Arc<Resolution>>, Error> {
+        self.shared.look(|state, _| state.resolved.get(&request).cloned())
+    }
+
+    /// Every grant that counts now.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn grants(&self) -> Result<Vec<Arc<Grant>>, Error> {
+        self.shared.look(|state, now| state.grants.values().filter(|grant| grant.is_live(now)).cloned().collect())
+    }
+
+    /// Why `agent` holds `permission`: its own grant first, the root last. Empty if it does not hold it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn why(&self, agent: &AgentId, permission: &Permission) -> Result<Vec<Support>, Error> {
+        self.shared.look(|state, now| state.why(agent, permission, now))
+    }
+
+    /// Every agent.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn agents(&self) -> Result<Vec<Arc<Profile>>, Error> {
+        self.shared.look(|state, _| {
+            let mut all: Vec<_> = state.agents.values().map(|agent| Arc::clone(&agent.profile)).collect();
+            all.sort_by(|one, other| one.id.cmp(&other.id));
+            all
+        })
+    }
+
+    /// Ends the engine: every waiting question is cancelled, and from then on everything is refused.
+    pub async fn shutdown(&self) {
+        // If it is closed already, there is nothing left to cancel.
+        let _ = self.shared.execute(Command::Shutdown);
+        self.shared.close();
+    }
+
+    fn fresh_run(&self) -> RunId {
+        fresh_run()
+    }
+}
+
+/// A run nobody had before.
+fn fresh_run() -> RunId {
+    let text = format!("run-{}", uuid::Uuid::now_v7().simple());
+    // Letters, digits and a dash: always an id.
+    text.parse().unwrap_or_else(|_| fresh_run())
+}
+
+fn fresh_request() -> RequestId {
+    RequestId::new(uuid::Uuid::now_v7())
+}
+
+/// Only for what the types above share.
+fn permissions_of(rights: &[Right]) -> impl Iterator<Item = &Permission> {
+    rights.iter().map(|right| &right.permission)
+}

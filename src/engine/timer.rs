@@ -1,0 +1,37 @@
+//! The one background task: leaves the facts that time brings. No right outlives its end without it.
+
+use std::sync::{Arc, Weak};
+
+use crate::kernel::Command;
+
+use super::shared::Shared;
+
+/// Ends when the last handle is gone, or the engine is closed.
+pub(super) async fn run(shared: Weak<Shared>) {
+    loop {
+        let Some(engine) = shared.upgrade().filter(|shared| shared.is_open()) else { return };
+        let (wake, clock, due) = (Arc::clone(&engine.wake), Arc::clone(&engine.clock), engine.due());
+        // Waiting must not keep the engine alive.
+        drop(engine);
+        let reached = match due {
+            None => {
+                wake.notified().await;
+                false
+            }
+            Some(due) => tokio::select! {
+                () = wake.notified() => false,
+                () = clock.reaches(due) => true,
+            },
+        };
+        if reached && let Some(engine) = shared.upgrade() {
+            // Fails only if the engine is closed, which ends the loop above.
+            let _ = engine.execute(Command::Tick);
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.wake.notify_one();
+    }
+}

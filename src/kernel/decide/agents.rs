@@ -1,0 +1,108 @@
+//! Agents come and go.
+
+use std::sync::Arc;
+
+use crate::model::{
+    AgentId, Decider, Ended, Event, GrantId, Origin, Outcome, Profile, Reason, Right, RunId, Scope, Source, Timestamp,
+};
+
+use super::{
+    super::{
+        Refusal, State,
+        command::{Broken, Start},
+        state::Agent,
+    },
+    grants::Draft,
+};
+
+impl State {
+    pub(super) fn register_agent(
+        &self,
+        profile: Profile,
+        run: RunId,
+        rights: Vec<Start>,
+        now: Timestamp,
+    ) -> Result<Vec<Event>, Refusal> {
+        self.refuse_known(&profile.id)?;
+        self.refuse_too_many(&profile.id, 0, rights.len())?;
+        rights.iter().try_for_each(|start| self.refuse_protected(&start.right.permission))?;
+        let (profile, mut ids) = (Arc::new(profile), self.fresh_ids());
+        let mut events = vec![Event::AgentRegistered { profile: Arc::clone(&profile), run, source: Source::Operator }];
+        let draft = Draft::new(&profile.id, Origin::Operator, None, Scope::Always, now);
+        let grants = rights.into_iter().zip(&mut ids);
+        events.extend(grants.map(|(start, id)| draft.clone().hold(start.hold).issue(id, start.right)));
+        Ok(events)
+    }
+
+    /// All of `rights` are checked against the creator before anything is created; the child has nothing else.
+    #[expect(clippy::too_many_arguments, reason = "the fields of one command")]
+    pub(super) fn create_agent(
+        &self,
+        creator: &AgentId,
+        profile: Profile,
+        run: RunId,
+        rights: Vec<Right>,
+        reason: &Reason,
+        broken: &Broken,
+        now: Timestamp,
+    ) -> Result<Vec<Event>, Refusal> {
+        let owner = &self.agent(creator)?.profile.owner;
+        if profile.kind.is_foreground() {
+            return Err(Refusal::ForegroundChild(profile.id));
+        }
+        if *owner != profile.owner {
+            return Err(Refusal::OtherOwner { agent: profile.id, owner: owner.clone() });
+        }
+        self.refuse_known(&profile.id)?;
+        self.refuse_too_many(&profile.id, 0, rights.len())?;
+        let (profile, mut ids) = (Arc::new(profile), self.fresh_ids());
+        let mut events = vec![Event::AgentRegistered { profile: Arc::clone(&profile), run, source: Source::Agent }];
+        for (right, id) in rights.into_iter().zip(&mut ids) {
+            let held = self.held_for_passing_on(creator, &right.permission, now, broken)?;
+            let origin = Origin::Agent { from: held.from().clone() };
+            let draft = Draft::new(&profile.id, origin, Some(reason.clone()), Scope::Always, now).resting_on(&held);
+            events.push(draft.issue(id, right));
+        }
+        Ok(events)
+    }
+
+    /// Everything that is an agent's goes with it: what it holds, what it gave, what it asked, its connector.
+    pub(super) fn retire(&self, agent: &Agent, now: Timestamp) -> Vec<Event> {
+        let id = &agent.profile.id;
+        let held = agent
+            .held
+            .iter()
+            .map(|grant| Event::GrantRevoked { grant: Arc::clone(grant), ended: Ended::HolderRetired });
+        let rests_on = |permission| {
+            let support = agent.held.iter().find(|grant| grant.right.permission.covers(permission));
+            support.map(|grant| grant.id)
+        };
+        let to_others = |given: &&GrantId| !agent.held.iter().any(|held| held.id == **given);
+        let given = agent.given.iter().filter(to_others).filter_map(|id| self.grants.get(id)).map(|grant| {
+            let with = rests_on(&grant.right.permission);
+            Event::GrantRevoked { grant: Arc::clone(grant), ended: Ended::SupportLost { with } }
+        });
+        let asked = agent.pending.iter().filter_map(|request| self.pending.get(request));
+        let asked = asked.map(|waiting| waiting.resolved_without_grant(Outcome::Cancelled, Decider::Retired, now));
+        let connector = self.is_connected(agent).then(|| Event::CarrierDisconnected { agent: id.clone() });
+        held.chain(given).chain(asked).chain(connector).chain([Event::AgentRetired { agent: id.clone() }]).collect()
+    }
+
+    /// What was for the run before ends with it.
+    pub(super) fn begin_run(&self, agent: &AgentId, run: RunId) -> Result<Vec<Event>, Refusal> {
+        let state = self.agent(agent)?;
+        if state.run == run {
+            return Ok(Vec::new());
+        }
+        let over = state.held.iter().filter(|grant| grant.run.as_ref() == Some(&state.run));
+        let ended = |grant: &Arc<_>| Event::GrantRevoked {
+            grant: Arc::clone(grant),
+            ended: Ended::RunEnded(state.run.clone()),
+        };
+        Ok(over.map(ended).chain([Event::RunBegan { agent: agent.clone(), run }]).collect())
+    }
+
+    fn refuse_known(&self, agent: &AgentId) -> Result<(), Refusal> {
+        if self.agents.contains_key(agent) { Err(Refusal::AgentExists(agent.clone())) } else { Ok(()) }
+    }
+}

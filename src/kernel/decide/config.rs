@@ -1,0 +1,213 @@
+//! A file takes effect: at once what narrows, and what widens at once or once a person agrees.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::model::{
+    AgentId, AgentPolicy, BaseRight, Ended, Event, Grant, GrantId, Hold, Mode, Origin, Permission, Policy, Profile,
+    Reads, RunId, Scope, Settings, Source, Timestamp, Widening,
+};
+
+use super::{
+    super::{
+        Refusal, State,
+        command::{Broken, Person},
+        state::Agent,
+    },
+    grants::{Draft, same_owner},
+};
+
+impl State {
+    /// The whole file or nothing of it; later files only what narrows, if that is how widening is handled.
+    pub(super) fn configure(
+        &self,
+        policy: Arc<Policy>,
+        first: bool,
+        run: &RunId,
+        now: Timestamp,
+    ) -> Result<Vec<Event>, Refusal> {
+        if first || self.settings.widening == Widening::Apply {
+            return self.follow_file(&policy, run, now);
+        }
+        let narrowed = self.narrowed_to(&policy);
+        let mut events = self.follow_file(&narrowed, run, now)?;
+        if narrowed != *policy {
+            let would_gain = self.gains(&self.follow_file(&policy, run, now)?, now);
+            events.push(Event::ConfigHeldBack { policy, would_gain });
+        }
+        Ok(events)
+    }
+
+    /// A person agrees to what a file gives besides. Somebody who stands for an owner can agree to that owner's only.
+    pub(super) fn agree_to_widening(
+        &self,
+        by: Option<&Person>,
+        run: &RunId,
+        now: Timestamp,
+    ) -> Result<Vec<Event>, Refusal> {
+        let policy = self.held_back.as_ref().ok_or(Refusal::NothingHeldBack)?;
+        if let Some(person) = by {
+            for spec in policy.agents.values().filter(|spec| spec.profile.owner != person.owner) {
+                let foreign = self.agent(&spec.profile.id).map(|agent| same_owner(agent, &person.owner));
+                foreign.unwrap_or_else(|_| {
+                    Err(Refusal::OtherOwner { agent: spec.profile.id.clone(), owner: person.owner.clone() })
+                })?;
+            }
+        }
+        self.follow_file(policy, run, now)
+    }
+
+    fn follow_file(&self, policy: &Policy, run: &RunId, now: Timestamp) -> Result<Vec<Event>, Refusal> {
+        let mut ids = self.fresh_ids();
+        let mut events = Vec::new();
+        if *self.settings != policy.settings {
+            events.push(Event::SettingsChanged { settings: Arc::new(policy.settings.clone()) });
+        }
+        let configured = self.agents.values().filter(|agent| agent.source == Source::Config);
+        let mut gone: Vec<_> = configured.filter(|agent| !stays(agent, policy)).collect();
+        gone.sort_by(|one, other| one.profile.id.cmp(&other.profile.id));
+        for agent in gone {
+            events.extend(self.retire(agent, now).into_iter().map(as_config_says));
+        }
+        for (id, spec) in &policy.agents {
+            self.follow_agent(id, spec, policy, run, now, &mut ids, &mut events)?;
+        }
+        let gained = self.gains(&events, now);
+        events.push(Event::ConfigReloaded { gained, lost: Vec::new() });
+        Ok(events)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one step of a loop, with what the loop carries")]
+    fn follow_agent(
+        &self,
+        id: &AgentId,
+        spec: &AgentPolicy,
+        policy: &Policy,
+        run: &RunId,
+        now: Timestamp,
+        ids: &mut impl Iterator<Item = GrantId>,
+        events: &mut Vec<Event>,
+    ) -> Result<(), Refusal> {
+        let max = policy.settings.max_grants;
+        if spec.rights.len() > max as usize {
+            return Err(Refusal::TooManyGrants { agent: id.clone(), max });
+        }
+        let known = match self.agents.get(id) {
+            Some(agent) if agent.source != Source::Config => return Err(Refusal::AgentExists(id.clone())),
+            Some(agent) => Some(agent).filter(|agent| stays(agent, policy)),
+            None => None,
+        };
+        let profile = Arc::new(spec.profile.clone());
+        match known {
+            None => {
+                let source = Source::Config;
+                events.push(Event::AgentRegistered { profile, run: run.clone(), source });
+            }
+            Some(agent) if *agent.profile != spec.profile => events.push(Event::AgentChanged { profile }),
+            Some(_) => {}
+        }
+        let mut wanted = without_repetitions(&spec.rights);
+        for grant in known.into_iter().flat_map(|agent| &agent.held) {
+            let Origin::Config(place) = &grant.origin else { continue };
+            match wanted.iter().position(|right| is_written_as(grant, right)) {
+                None => events.push(Event::GrantRevoked { grant: Arc::clone(grant), ended: Ended::Config }),
+                Some(index) => {
+                    let right = wanted.swap_remove(index);
+                    if right.place != *place {
+                        let moved = Grant { origin: Origin::Config(right.place.clone()), ..Grant::clone(grant) };
+                        events.push(Event::GrantChanged { grant: Arc::new(moved) });
+                    }
+                }
+            }
+        }
+        wanted.sort_by_key(|right| right.place.line);
+        for (right, grant) in wanted.into_iter().zip(ids) {
+            let draft = Draft::new(id, Origin::Config(right.place.clone()), None, Scope::Always, now).hold(right.hold);
+            events.push(draft.issue(grant, right.right.clone()));
+        }
+        Ok(())
+    }
+
+    /// What agents may use after `events` and may not use now.
+    fn gains(&self, events: &[Event], now: Timestamp) -> Vec<(AgentId, Permission)> {
+        let issued =
+            events.iter().filter_map(|event| if let Event::GrantIssued { grant } = event { Some(grant) } else { None });
+        let new = issued.filter(|grant| {
+            let holder = self.agents.get(&grant.to);
+            grant.hold == Hold::Use
+                && !holder.is_some_and(|holder| self.uses(holder, &grant.right.permission, now, &Broken::new()))
+        });
+        new.map(|grant| (grant.to.clone(), grant.right.permission.clone())).collect()
+    }
+
+    /// The part of `policy` that gives nobody more than now.
+    fn narrowed_to(&self, policy: &Policy) -> Policy {
+        let known = |(id, spec): (&AgentId, &AgentPolicy)| {
+            let agent = self.agents.get(id).filter(|agent| stays(agent, policy))?;
+            let rights = spec.rights.iter().filter(|right| is_within(agent, right)).cloned().collect();
+            let profile = narrowed_profile(&agent.profile, &spec.profile);
+            Some((id.clone(), AgentPolicy { profile, rights }))
+        };
+        let agents: BTreeMap<_, _> = policy.agents.iter().filter_map(known).collect();
+        Policy { settings: narrowed_settings(&self.settings, &policy.settings), agents }
+    }
+}
+
+/// Whether a file still speaks of the same agent: one of another owner is another one.
+fn stays(agent: &Agent, policy: &Policy) -> bool {
+    let spec = policy.agents.get(&agent.profile.id);
+    spec.is_some_and(|spec| spec.profile.owner == agent.profile.owner && agent.source == Source::Config)
+}
+
+/// An agent that is no longer in the file lost what it held because of the file.
+fn as_config_says(event: Event) -> Event {
+    if let Event::GrantRevoked { grant, ended: Ended::HolderRetired } = event {
+        return Event::GrantRevoked { grant, ended: Ended::Config };
+    }
+    event
+}
+
+fn without_repetitions(rights: &[BaseRight]) -> Vec<&BaseRight> {
+    let mut unique: Vec<&BaseRight> = Vec::with_capacity(rights.len());
+    for right in rights {
+        if !unique.iter().any(|other| other.right == right.right && other.hold == right.hold) {
+            unique.push(right);
+        }
+    }
+    unique
+}
+
+fn is_written_as(grant: &Grant, right: &BaseRight) -> bool {
+    grant.right == right.right && grant.hold == right.hold
+}
+
+/// Whether what the file gives `agent` already lies within one line of the file as it was.
+fn is_within(agent: &Agent, right: &BaseRight) -> bool {
+    agent.held.iter().any(|grant| {
+        matches!(grant.origin, Origin::Config(_))
+            && (grant.hold == Hold::Use || grant.hold == right.hold)
+            && grant.right.permission.covers(&right.right.permission)
+    })
+}
+
+/// The new description, but not a mode or kind that could let more happen.
+fn narrowed_profile(now: &Profile, new: &Profile) -> Profile {
+    let loose = |mode| matches!(mode, Mode::Bypass | Mode::Auto);
+    let mode = if loose(new.mode) { now.mode } else { new.mode };
+    Profile { mode, kind: now.kind, ..new.clone() }
+}
+
+/// The new settings, as far as they are no wider.
+fn narrowed_settings(now: &Settings, new: &Settings) -> Settings {
+    let reads = if now.reads == Reads::Granted { Reads::Granted } else { new.reads };
+    let widening = if now.widening == Widening::Confirm { Widening::Confirm } else { new.widening };
+    let kept = now.protected.iter().filter(|path| !new.protected.contains(path));
+    let protected = new.protected.iter().chain(kept).cloned().collect();
+    Settings {
+        reads,
+        widening,
+        protected,
+        max_grants: new.max_grants.min(now.max_grants),
+        max_depth: new.max_depth.min(now.max_depth),
+        ..new.clone()
+    }
+}

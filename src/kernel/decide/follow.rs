@@ -1,0 +1,112 @@
+//! What follows from what happened: total, since it is decided already.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use crate::model::{AgentId, Event, Grant, Hold, Reads, Route, Timestamp};
+
+use super::super::{
+    State,
+    command::Broken,
+    state::{Agent, Waiting},
+};
+
+impl State {
+    /// What rested on what just ended.
+    pub(in super::super) fn falls(&self, events: &[Event], now: Timestamp) -> Vec<Event> {
+        let ended = ended(events);
+        let settings_changed = events.iter().any(|event| matches!(event, Event::SettingsChanged { .. }));
+        if settings_changed && self.settings.reads == Reads::Granted {
+            return self.falls_with_free_reading_and(&ended, now);
+        }
+        if ended.is_empty() { Vec::new() } else { self.falls_with(&ended, now) }
+    }
+
+    /// Requests go where somebody is, and end where everything they ask is held by now.
+    pub(in super::super) fn requests_follow(&self, events: &[Event], now: Timestamp) -> Vec<Event> {
+        if self.pending.is_empty() {
+            return Vec::new();
+        }
+        let mut follow: Vec<_> = receivers(events)
+            .filter_map(|agent| self.agents.get(agent))
+            .flat_map(|agent| self.covered(agent, now))
+            .collect();
+        if events.iter().any(changes_presence) {
+            let done: BTreeSet<_> = follow.iter().filter_map(resolved).collect();
+            let open = self.pending.values().filter(|waiting| !done.contains(&waiting.request.id));
+            follow.extend(open.filter_map(|waiting| self.moved(waiting, now)));
+        }
+        follow
+    }
+
+    /// Requests of `agent` that ask for nothing it does not hold.
+    fn covered<'s>(&'s self, agent: &'s Agent, now: Timestamp) -> impl Iterator<Item = Event> + 's {
+        let pending = agent.pending.iter().filter_map(|id| self.pending.get(id));
+        let held = move |waiting: &&Waiting| {
+            let nothing_broken = Broken::new();
+            waiting.request.permissions().all(|permission| self.uses(agent, permission, now, &nothing_broken))
+        };
+        pending.filter(held).map(move |waiting| waiting.resolved_as_held(now))
+    }
+
+    /// Where a request goes if it cannot stay where it is.
+    fn moved(&self, waiting: &Waiting, now: Timestamp) -> Option<Event> {
+        let owner = &waiting.request.owner;
+        let stays = match &waiting.route {
+            Route::Carrier(agent) => self.connected.get(owner).is_some_and(|there| there.contains(agent)),
+            Route::Approvers => self.approvers.contains_key(owner),
+            Route::Queue => false,
+        };
+        let interactive = self.settings.interaction == crate::model::Interaction::Interactive;
+        if stays && interactive {
+            return None;
+        }
+        let next = self.route_or_resolve(&waiting.request, waiting.carrier().as_ref(), now);
+        let same_place = matches!(&next, Event::Routed { route, .. } if *route == waiting.route);
+        (!same_place).then_some(next)
+    }
+
+    /// Fills in what agents lost by a reload, once everything that fell has fallen.
+    pub(in super::super) fn with_losses_told(&self, mut events: Vec<Event>, now: Timestamp) -> Vec<Event> {
+        let told = events.iter().position(|event| matches!(event, Event::ConfigReloaded { .. }));
+        let Some(place) = told else { return events };
+        let gone = ended(&events).into_iter().filter(|grant| grant.hold == Hold::Use && !self.still_uses(grant, now));
+        let all: BTreeSet<_> = gone.map(|grant| (grant.to.clone(), grant.right.permission.clone())).collect();
+        if let Some(Event::ConfigReloaded { lost, .. }) = events.get_mut(place) {
+            lost.extend(all);
+        }
+        events
+    }
+
+    fn still_uses(&self, grant: &Grant, now: Timestamp) -> bool {
+        let holder = self.agents.get(&grant.to);
+        holder.is_some_and(|holder| self.uses(holder, &grant.right.permission, now, &Broken::new()))
+    }
+}
+
+fn ended(events: &[Event]) -> Vec<Arc<Grant>> {
+    let ended = events.iter().filter_map(|event| {
+        if let Event::GrantRevoked { grant, .. } | Event::GrantExpired { grant } = event { Some(grant) } else { None }
+    });
+    ended.cloned().collect()
+}
+
+fn receivers(events: &[Event]) -> impl Iterator<Item = &AgentId> {
+    let issued =
+        events.iter().filter_map(|event| if let Event::GrantIssued { grant } = event { Some(&grant.to) } else { None });
+    issued.collect::<BTreeSet<_>>().into_iter()
+}
+
+fn resolved(event: &Event) -> Option<crate::model::RequestId> {
+    if let Event::Resolved { resolution, .. } = event { Some(resolution.request) } else { None }
+}
+
+fn changes_presence(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::CarrierConnected { .. }
+            | Event::CarrierDisconnected { .. }
+            | Event::ApproverArrived { .. }
+            | Event::ApproverLeft { .. }
+            | Event::SettingsChanged { .. }
+    )
+}

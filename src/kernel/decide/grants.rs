@@ -1,0 +1,233 @@
+//! Rights are given, taken away, and used up.
+
+use std::sync::Arc;
+
+use crate::model::{
+    AgentId, Ended, Event, Grant, GrantId, Hold, Origin, OwnerId, Permission, Reason, Revoker, Right, RunId, Scope,
+    Timestamp,
+};
+
+use super::super::{
+    Refusal, State,
+    command::{Broken, Person, Start},
+    state::{Agent, giver},
+    support::Held,
+};
+
+/// A grant that is complete but for its name and what is granted.
+#[derive(Clone, Debug)]
+pub(super) struct Draft<'a> {
+    to: &'a AgentId,
+    hold: Hold,
+    origin: Origin,
+    reason: Option<Reason>,
+    scope: Scope,
+    run: Option<&'a RunId>,
+    until: Option<Timestamp>,
+    depth: u8,
+    now: Timestamp,
+}
+
+impl<'a> Draft<'a> {
+    pub(super) fn new(to: &'a AgentId, origin: Origin, reason: Option<Reason>, scope: Scope, now: Timestamp) -> Self {
+        let until = match scope {
+            Scope::Until(moment) => Some(moment),
+            Scope::Once | Scope::Session | Scope::Always => None,
+        };
+        Draft { to, hold: Hold::Use, origin, reason, scope, run: None, until, depth: 0, now }
+    }
+
+    /// A right for a session ends with this run of the receiver.
+    pub(super) fn in_run_of(self, to: &'a Agent) -> Self {
+        Draft { run: (self.scope == Scope::Session).then_some(&to.run), ..self }
+    }
+
+    pub(super) fn hold(self, hold: Hold) -> Self {
+        Draft { hold, ..self }
+    }
+
+    /// No longer than what it rests on, and one agent further from the root.
+    pub(super) fn resting_on(self, held: &Held<'_>) -> Self {
+        Draft { depth: held.depth_below(), until: held.until_below(self.until), ..self }
+    }
+
+    pub(super) fn grant(&self, id: GrantId, right: Right) -> Grant {
+        Grant {
+            id,
+            to: self.to.clone(),
+            right,
+            hold: self.hold,
+            origin: self.origin.clone(),
+            reason: self.reason.clone(),
+            scope: self.scope,
+            run: self.run.cloned(),
+            since: self.now,
+            until: self.until,
+            depth: self.depth,
+        }
+    }
+
+    pub(super) fn issue(&self, id: GrantId, right: Right) -> Event {
+        Event::GrantIssued { grant: Arc::new(self.grant(id, right)) }
+    }
+
+    /// The same, unless `to` has just this from the same giver already.
+    fn issue_or_repeat(&self, to: &Agent, id: GrantId, right: Right) -> Event {
+        let grant = self.grant(id, right);
+        match to.held.iter().find(|held| says_the_same(held, &grant)) {
+            Some(there) => Event::GrantRepeated { grant: Arc::clone(there) },
+            None => Event::GrantIssued { grant: Arc::new(grant) },
+        }
+    }
+}
+
+fn says_the_same(one: &Grant, other: &Grant) -> bool {
+    one.right == other.right
+        && giver(one) == giver(other)
+        && giver(one).is_some()
+        && (one.scope, &one.run, one.until) == (other.scope, &other.run, other.until)
+        && one.scope != Scope::Once
+}
+
+impl State {
+    /// `grant_permission`: only what the giver holds now; a list as a whole or not at all.
+    #[expect(clippy::too_many_arguments, reason = "the fields of one command")]
+    pub(super) fn grant(
+        &self,
+        from: &AgentId,
+        to: &AgentId,
+        rights: Vec<Right>,
+        reason: &Reason,
+        scope: Scope,
+        broken: &Broken,
+        now: Timestamp,
+    ) -> Result<Vec<Event>, Refusal> {
+        let giver = self.agent(from)?;
+        if from == to {
+            return Err(Refusal::SelfGrant(from.clone()));
+        }
+        let receiver = self.agent(to)?;
+        same_owner(receiver, &giver.profile.owner)?;
+        refuse_past(scope, now)?;
+        self.refuse_too_many(to, receiver.held.len(), rights.len())?;
+        let mut events = Vec::with_capacity(rights.len());
+        for (right, id) in rights.into_iter().zip(self.fresh_ids()) {
+            let held = self.held_for_passing_on(from, &right.permission, now, broken)?;
+            let origin = Origin::Agent { from: held.from().clone() };
+            let draft = Draft::new(to, origin, Some(reason.clone()), scope, now).in_run_of(receiver).resting_on(&held);
+            events.push(draft.issue_or_repeat(receiver, id, right));
+        }
+        Ok(events)
+    }
+
+    /// Proof that `from` may pass `permission` on: it holds it, and it was not passed on too often.
+    pub(super) fn held_for_passing_on<'s>(
+        &'s self,
+        from: &'s AgentId,
+        permission: &Permission,
+        now: Timestamp,
+        broken: &Broken,
+    ) -> Result<Held<'s>, Refusal> {
+        self.refuse_protected(permission)?;
+        let held = self.held(from, permission, now, broken)?;
+        let max = self.settings.max_depth;
+        if held.depth_below() > max {
+            return Err(Refusal::TooDeep { permission: permission.clone(), max });
+        }
+        Ok(held)
+    }
+
+    /// A person gives without having been asked.
+    pub(super) fn give(
+        &self,
+        by: &Person,
+        to: &AgentId,
+        rights: Vec<Start>,
+        reason: &Reason,
+        scope: Scope,
+        now: Timestamp,
+    ) -> Result<Vec<Event>, Refusal> {
+        let receiver = self.agent(to)?;
+        same_owner(receiver, &by.owner)?;
+        refuse_past(scope, now)?;
+        self.refuse_too_many(to, receiver.held.len(), rights.len())?;
+        rights.iter().try_for_each(|start| self.refuse_protected(&start.right.permission))?;
+        let origin = Origin::Person { by: by.by.clone(), means: Arc::clone(&by.means), request: None };
+        let draft = Draft::new(to, origin, Some(reason.clone()), scope, now).in_run_of(receiver);
+        let grants = rights.into_iter().zip(self.fresh_ids());
+        Ok(grants.map(|(start, id)| draft.clone().hold(start.hold).issue(id, start.right)).collect())
+    }
+
+    pub(super) fn revoke(
+        &self,
+        id: GrantId,
+        by: Revoker,
+        owner: Option<&OwnerId>,
+        reason: Option<Reason>,
+    ) -> Result<Vec<Event>, Refusal> {
+        let grant = self.grants.get(&id).ok_or(Refusal::UnknownGrant(id))?;
+        if let (Some(owner), Some(holder)) = (owner, self.agents.get(&grant.to)) {
+            same_owner(holder, owner)?;
+        }
+        if let Revoker::Agent(agent) = &by
+            && grant.to != *agent
+            && giver(grant) != Some(agent)
+        {
+            return Err(Refusal::NotYourGrant(id));
+        }
+        if let Origin::Config(place) = &grant.origin {
+            return Err(Refusal::FromFile(id, place.clone()));
+        }
+        Ok(vec![Event::GrantRevoked { grant: Arc::clone(grant), ended: Ended::Revoked { by, reason } }])
+    }
+
+    /// What is held for good costs nothing to use; a one-shot right is used up by this.
+    pub(super) fn spend(
+        &self,
+        agent: &AgentId,
+        permission: Permission,
+        broken: &Broken,
+        now: Timestamp,
+    ) -> Result<Vec<Event>, Refusal> {
+        let holder = self.agent(agent)?;
+        if self.uses(holder, &permission, now, broken) {
+            return Ok(Vec::new());
+        }
+        self.refuse_protected(&permission)?;
+        let one_shots = holder.held.iter().filter(|grant| {
+            let usable = grant.scope == Scope::Once && grant.hold == Hold::Use && grant.is_live(now);
+            usable && !broken.contains(&grant.id) && grant.right.permission.covers(&permission)
+        });
+        match one_shots.min_by_key(|grant| (grant.until.is_none(), grant.until)) {
+            Some(grant) => Ok(vec![Event::GrantUsed { grant: Arc::clone(grant), permission }]),
+            None => Err(Refusal::NotHeld { agent: agent.clone(), permission }),
+        }
+    }
+
+    pub(super) fn refuse_protected(&self, permission: &Permission) -> Result<(), Refusal> {
+        match permission.path() {
+            Some(path) if self.is_protected(path) => Err(Refusal::Protected(permission.clone())),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    pub(super) fn refuse_too_many(&self, agent: &AgentId, held: usize, more: usize) -> Result<(), Refusal> {
+        let max = self.settings.max_grants;
+        if held + more > max as usize { Err(Refusal::TooManyGrants { agent: agent.clone(), max }) } else { Ok(()) }
+    }
+}
+
+/// Nothing crosses owners.
+pub(super) fn same_owner(agent: &Agent, owner: &OwnerId) -> Result<(), Refusal> {
+    if agent.profile.owner == *owner {
+        return Ok(());
+    }
+    Err(Refusal::OtherOwner { agent: agent.profile.id.clone(), owner: owner.clone() })
+}
+
+pub(super) fn refuse_past(scope: Scope, now: Timestamp) -> Result<(), Refusal> {
+    match scope {
+        Scope::Until(moment) if moment <= now => Err(Refusal::ScopePast(scope)),
+        Scope::Until(_) | Scope::Once | Scope::Session | Scope::Always => Ok(()),
+    }
+}

@@ -1,0 +1,52 @@
+//! From a command to events or a refusal: the one `match` that decides. Nothing here changes anything.
+
+mod agents;
+mod config;
+mod follow;
+mod grants;
+mod requests;
+mod route;
+mod time;
+
+use crate::model::{Event, GrantId, Timestamp};
+
+use super::{Command, Refusal, State};
+
+impl State {
+    pub(super) fn decide(&self, command: Command, now: Timestamp) -> Result<Vec<Event>, Refusal> {
+        match command {
+            Command::Register { profile, run, rights } => self.register_agent(profile, run, rights, now),
+            Command::Create { creator, profile, run, rights, reason, broken } => {
+                self.create_agent(&creator, profile, run, rights, &reason, &broken, now)
+            }
+            Command::Retire { agent } => Ok(self.retire(self.agent(&agent)?, now)),
+            Command::BeginRun { agent, run } => self.begin_run(&agent, run),
+            Command::Request { id, from, rights, reason, scope, broken } => {
+                self.request(id, &from, rights, reason, scope, &broken, now)
+            }
+            Command::Answer { request, answer, by } => self.answer(request, answer, by, now),
+            Command::Cancel { request, by } => self.cancel(request, &by, now),
+            Command::Grant { from, to, rights, reason, scope, broken } => {
+                self.grant(&from, &to, rights, &reason, scope, &broken, now)
+            }
+            Command::Give { by, to, rights, reason, scope } => self.give(&by, &to, rights, &reason, scope, now),
+            Command::Revoke { grant, by, owner, reason } => self.revoke(grant, by, owner.as_ref(), reason),
+            Command::Spend { agent, permission, broken } => self.spend(&agent, permission, &broken, now),
+            Command::Connected { agent } => self.connected(agent),
+            Command::Disconnected { agent } => Ok(self.disconnected(agent)),
+            Command::UserActive { agent } => self.user_active(agent),
+            Command::ApproverArrived { owner } => Ok(vec![Event::ApproverArrived { owner }]),
+            Command::ApproverLeft { owner } => Ok(vec![Event::ApproverLeft { owner }]),
+            Command::Configure { policy, first, run } => self.configure(policy, first, &run, now),
+            Command::AgreeToWidening { by, run } => self.agree_to_widening(by.as_ref(), &run, now),
+            Command::RejectConfig { why } => Ok(vec![Event::ConfigRejected { why }]),
+            Command::Tick => Ok(self.tick(now)),
+            Command::Shutdown => Ok(self.shutdown(now)),
+        }
+    }
+
+    /// Names for the grants that one command issues.
+    fn fresh_ids(&self) -> impl Iterator<Item = GrantId> + use<> {
+        (self.next_grant.max(1)..).map(GrantId::new)
+    }
+}

@@ -1,0 +1,258 @@
+//! Questions, and how they end.
+
+use std::sync::Arc;
+
+use crate::model::{
+    AgentId, Allowed, Answer, Decider, Event, OnNoUser, Origin, Outcome, Permission, Reason, Reply, Request, RequestId,
+    Resolution, Right, Route, Scope, Timestamp,
+};
+
+use super::{
+    super::{
+        Refusal, State,
+        command::{Broken, Person},
+        state::{Agent, Waiting},
+    },
+    grants::{Draft, refuse_past},
+};
+
+impl State {
+    /// `request_permission`: what is held needs no question, what was just refused gets no new one, and the
+    /// same question joins the one that waits. Only the rest is asked.
+    #[expect(clippy::too_many_arguments, reason = "the fields of one command")]
+    pub(super) fn request(
+        &self,
+        id: RequestId,
+        from: &AgentId,
+        rights: Vec<Right>,
+        reason: Reason,
+        scope: Option<Scope>,
+        broken: &Broken,
+        now: Timestamp,
+    ) -> Result<Vec<Event>, Refusal> {
+        let agent = self.agent(from)?;
+        scope.map_or(Ok(()), |scope| refuse_past(scope, now))?;
+        let (mut asked, mut settled) = (Vec::new(), Vec::new());
+        for right in rights {
+            if self.uses(agent, &right.permission, now, broken) {
+                settled.push((right.permission, Reply::Allow));
+                continue;
+            }
+            self.refuse_protected(&right.permission)?;
+            if self.is_freshly_refused(from, &right.permission, now) {
+                settled.push((right.permission, Reply::Deny));
+            } else {
+                asked.push(right);
+            }
+        }
+        let nothing_refused = settled.iter().all(|(_, reply)| *reply == Reply::Allow);
+        if nothing_refused && let Some(request) = self.same_question(agent, &asked, scope) {
+            return Ok(vec![Event::Joined { request }]);
+        }
+        let request = Arc::new(Request {
+            id,
+            from: from.clone(),
+            name: agent.profile.name.clone(),
+            kind: agent.profile.kind,
+            owner: agent.profile.owner.clone(),
+            asked,
+            settled,
+            reason,
+            scope,
+            run: agent.run.clone(),
+            since: now,
+            deadline: now.after(self.settings.request_timeout),
+        });
+        self.first_step(agent, &request, now)
+    }
+
+    /// A new request is over at once, or waits somewhere.
+    fn first_step(&self, agent: &Agent, request: &Arc<Request>, now: Timestamp) -> Result<Vec<Event>, Refusal> {
+        let requested = Event::Requested { request: Arc::clone(request) };
+        if request.asked.is_empty() {
+            let refused = request.settled.iter().any(|(_, reply)| *reply == Reply::Deny);
+            let (outcome, decider) = if refused {
+                (Outcome::Denied, Decider::FreshRefusal)
+            } else {
+                (Outcome::Granted, Decider::AlreadyHeld)
+            };
+            let resolution = resolution(request, outcome, &[], None, decider, None, now);
+            return Ok(vec![requested, Event::Resolved { resolution, carrier: None }]);
+        }
+        let max = self.settings.max_pending;
+        if agent.pending.len() >= max as usize {
+            return Err(Refusal::TooManyPending { agent: agent.profile.id.clone(), max });
+        }
+        let next = self.route_or_resolve(request, None, now);
+        Ok(vec![requested, next])
+    }
+
+    /// Where `request` waits now; or, if it may not wait, that nobody is there.
+    pub(super) fn route_or_resolve(&self, request: &Arc<Request>, carrier: Option<&AgentId>, now: Timestamp) -> Event {
+        let route = self.route(request);
+        if self.may_wait(&route) {
+            return Event::Routed { request: Arc::clone(request), route };
+        }
+        let resolution = resolution(request, Outcome::Unavailable, &[], None, Decider::NobodyThere, None, now);
+        Event::Resolved { resolution, carrier: carrier.cloned() }
+    }
+
+    fn may_wait(&self, route: &Route) -> bool {
+        use crate::model::Interaction;
+        match self.settings.interaction {
+            Interaction::NonInteractive => false,
+            Interaction::Interactive => *route != Route::Queue || self.settings.on_no_user == OnNoUser::Queue,
+        }
+    }
+
+    fn is_freshly_refused(&self, agent: &AgentId, permission: &Permission, now: Timestamp) -> bool {
+        let refusals = self.refusals.get(agent).and_then(|refusals| refusals.get(permission));
+        refusals.is_some_and(|until| now < *until)
+    }
+
+    /// The pending request of `agent` that asks all of `asked` for the same scope, if there is one.
+    fn same_question(&self, agent: &Agent, asked: &[Right], scope: Option<Scope>) -> Option<Arc<Request>> {
+        let mut pending = agent.pending.iter().filter_map(|id| self.pending.get(id)).map(|waiting| &waiting.request);
+        let same = |request: &&Arc<Request>| {
+            request.scope == scope && asked.iter().all(|right| request.asked.contains(right)) && !asked.is_empty()
+        };
+        pending.find(same).cloned()
+    }
+
+    /// The first valid answer ends a request; what it allows becomes grants in the same step.
+    pub(super) fn answer(
+        &self,
+        id: RequestId,
+        answer: Answer,
+        by: Person,
+        now: Timestamp,
+    ) -> Result<Vec<Event>, Refusal> {
+        let waiting = self.answerable(id, &by)?;
+        let request = &waiting.request;
+        let receiver = self.agent(&request.from)?;
+        let allowed = allowed_of(request, answer.allowed)?;
+        let scope = answer.scope.or(request.scope).unwrap_or(Scope::Session);
+        if let Some(asked) = request.scope
+            && !scope.fits_within(asked)
+        {
+            return Err(Refusal::ScopeTooWide { asked, answered: scope });
+        }
+        refuse_past(scope, now)?;
+        self.refuse_too_many(&request.from, receiver.held.len(), allowed.len())?;
+        allowed.iter().try_for_each(|right| self.refuse_protected(&right.permission))?;
+        let origin = Origin::Person { by: by.by.clone(), means: Arc::clone(&by.means), request: Some(id) };
+        let draft = Draft::new(&request.from, origin, Some(request.reason.clone()), scope, now).in_run_of(receiver);
+        let grants = allowed.iter().zip(self.fresh_ids()).map(|(right, id)| draft.issue(id, right.clone()));
+        let all = allowed.len() == request.asked.len();
+        let nothing_refused = request.settled.iter().all(|(_, reply)| *reply == Reply::Allow);
+        let outcome = if all && nothing_refused { Outcome::Granted } else { Outcome::Denied };
+        let scope = (!allowed.is_empty()).then_some(scope);
+        let decider = Decider::Person { by: by.by, means: by.means };
+        let resolution = resolution(request, outcome, &allowed, scope, decider, answer.feedback, now);
+        let resolved = Event::Resolved { resolution, carrier: waiting.carrier() };
+        Ok(grants.chain([resolved]).collect())
+    }
+
+    /// The pending request that `by` may answer; told apart from one that is over and one that never was.
+    fn answerable(&self, id: RequestId, by: &Person) -> Result<&Waiting, Refusal> {
+        let foreign = |agent: &AgentId| Refusal::OtherOwner { agent: agent.clone(), owner: by.owner.clone() };
+        if let Some(waiting) = self.pending.get(&id) {
+            let request = &waiting.request;
+            return if request.owner == by.owner { Ok(waiting) } else { Err(foreign(&request.from)) };
+        }
+        let resolution = self.resolved.get(&id).ok_or(Refusal::UnknownRequest(id))?;
+        Err(if resolution.owner == by.owner {
+            Refusal::AlreadyResolved(Arc::clone(resolution))
+        } else {
+            foreign(&resolution.from)
+        })
+    }
+
+    pub(super) fn cancel(&self, id: RequestId, by: &AgentId, now: Timestamp) -> Result<Vec<Event>, Refusal> {
+        let Some(waiting) = self.pending.get(&id) else {
+            return Err(match self.resolved.get(&id) {
+                Some(resolution) if resolution.from == *by => Refusal::AlreadyResolved(Arc::clone(resolution)),
+                Some(_) => Refusal::NotYours(id),
+                None => Refusal::UnknownRequest(id),
+            });
+        };
+        if waiting.request.from != *by {
+            return Err(Refusal::NotYours(id));
+        }
+        Ok(vec![waiting.resolved_without_grant(Outcome::Cancelled, Decider::Asker, now)])
+    }
+
+    pub(super) fn shutdown(&self, now: Timestamp) -> Vec<Event> {
+        let cancelled =
+            |waiting: &Waiting| waiting.resolved_without_grant(Outcome::Cancelled, Decider::EngineGone, now);
+        self.pending.values().map(cancelled).collect()
+    }
+}
+
+impl Waiting {
+    /// It ended, and nothing new was given.
+    pub(super) fn resolved_without_grant(&self, outcome: Outcome, decider: Decider, now: Timestamp) -> Event {
+        let resolution = resolution(&self.request, outcome, &[], None, decider, None, now);
+        Event::Resolved { resolution, carrier: self.carrier() }
+    }
+
+    /// It ended, since everything asked is held by now.
+    pub(super) fn resolved_as_held(&self, now: Timestamp) -> Event {
+        let nothing_refused = self.request.settled.iter().all(|(_, reply)| *reply == Reply::Allow);
+        let outcome = if nothing_refused { Outcome::Granted } else { Outcome::Denied };
+        let resolution = resolution(&self.request, outcome, &self.request.asked, None, Decider::AlreadyHeld, None, now);
+        Event::Resolved { resolution, carrier: self.carrier() }
+    }
+
+    pub(super) fn carrier(&self) -> Option<AgentId> {
+        match &self.route {
+            Route::Carrier(agent) => Some(agent.clone()),
+            Route::Approvers | Route::Queue => None,
+        }
+    }
+}
+
+/// Those of the rights asked that an answer allows.
+fn allowed_of(request: &Request, allowed: Allowed) -> Result<Vec<Right>, Refusal> {
+    match allowed {
+        Allowed::All => Ok(request.asked.clone()),
+        Allowed::Nothing => Ok(Vec::new()),
+        Allowed::Only(permissions) => {
+            let asked = |permission: &Permission| request.asked.iter().find(|right| right.permission == *permission);
+            permissions
+                .iter()
+                .map(|permission| asked(permission).cloned().ok_or_else(|| Refusal::NotAsked(permission.clone())))
+                .collect()
+        }
+    }
+}
+
+fn resolution(
+    request: &Request,
+    outcome: Outcome,
+    allowed: &[Right],
+    scope: Option<Scope>,
+    decider: Decider,
+    feedback: Option<Reason>,
+    at: Timestamp,
+) -> Arc<Resolution> {
+    let settled = |wanted| {
+        let matching = request.settled.iter().filter(move |(_, reply)| *reply == wanted);
+        matching.map(|(permission, _)| permission.clone())
+    };
+    let (given, kept): (Vec<_>, Vec<_>) = request.asked.iter().partition(|right| allowed.contains(right));
+    let permissions =
+        |rights: Vec<&Right>| rights.into_iter().map(|right| right.permission.clone()).collect::<Vec<_>>();
+    Arc::new(Resolution {
+        request: request.id,
+        from: request.from.clone(),
+        owner: request.owner.clone(),
+        outcome,
+        granted: settled(Reply::Allow).chain(permissions(given)).collect(),
+        refused: settled(Reply::Deny).chain(permissions(kept)).collect(),
+        scope,
+        decider,
+        feedback,
+        at,
+    })
+}

@@ -1,0 +1,27 @@
+//! What happens because time goes by. Rights end at their moment whether or not anybody ticks; a tick leaves the fact.
+
+use std::sync::Arc;
+
+use crate::model::{Decider, Event, GrantId, Outcome, RequestId, Timestamp};
+
+use super::super::State;
+
+impl State {
+    pub(super) fn tick(&self, now: Timestamp) -> Vec<Event> {
+        let over = self.ending.range(..=(now, GrantId::new(u64::MAX)));
+        let over = over.filter_map(|(_, id)| self.grants.get(id));
+        let expired = over.map(|grant| Event::GrantExpired { grant: Arc::clone(grant) });
+        let late = self.deadlines.iter().take_while(|(deadline, _)| *deadline <= now);
+        let late = late.filter_map(|(_, id): &(Timestamp, RequestId)| self.pending.get(id));
+        expired
+            .chain(late.map(|waiting| waiting.resolved_without_grant(Outcome::Expired, Decider::Timeout, now)))
+            .collect()
+    }
+
+    /// When the next tick has something to do.
+    pub(crate) fn next_due(&self) -> Option<Timestamp> {
+        let ending = self.ending.first().map(|(until, _)| *until);
+        let deadline = self.deadlines.first().map(|(deadline, _)| *deadline);
+        ending.into_iter().chain(deadline).min()
+    }
+}

@@ -1,0 +1,64 @@
+//! What a command runs with: less than its caller, always (`sources/004`, "Exec/process scoped permissions").
+
+use std::collections::BTreeSet;
+
+use crate::model::{Access, Permission, PermissionSet, Reads, SanitizedPath};
+
+/// What a command or process runs with.
+///
+/// It stands in its caller's working directory and has nothing else but what was named for it, each checked
+/// against the caller. There is no field for reading: reads are not scoped, so `@read` tags are passed over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExecScope {
+    working_dir: SanitizedPath,
+    write_roots: BTreeSet<SanitizedPath>,
+    network: bool,
+    events: bool,
+}
+
+impl ExecScope {
+    /// The scope for a command of `caller` that needs `named`. The caller is borrowed, and stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// The first of `named`, other than `@read`, that the caller does not hold.
+    pub fn of<'n>(
+        caller: &PermissionSet,
+        named: impl IntoIterator<Item = &'n Permission>,
+    ) -> Result<ExecScope, &'n Permission> {
+        let working_dir = caller.working_dir().clone();
+        let mut scope = ExecScope { working_dir, write_roots: BTreeSet::new(), network: false, events: false };
+        for permission in named {
+            if matches!(permission, Permission::Path(Access::Read, _)) {
+                continue;
+            }
+            if !caller.covers(permission, Reads::Granted) {
+                return Err(permission);
+            }
+            scope.add(permission);
+        }
+        Ok(scope)
+    }
+
+    fn add(&mut self, permission: &Permission) {
+        match permission {
+            Permission::Events => self.events = true,
+            Permission::Network => self.network = true,
+            Permission::Path(_, path) => {
+                self.write_roots.insert(path.clone());
+            }
+        }
+    }
+
+    /// Where the command starts.
+    pub fn working_dir(&self) -> &SanitizedPath {
+        &self.working_dir
+    }
+
+    /// Everything it holds, as permissions.
+    pub fn iter(&self) -> impl Iterator<Item = Permission> + '_ {
+        let flags = [(self.events, Permission::Events), (self.network, Permission::Network)];
+        let flags = flags.into_iter().filter_map(|(held, permission)| held.then_some(permission));
+        flags.chain(self.write_roots.iter().cloned().map(Permission::write))
+    }
+}

@@ -1,0 +1,42 @@
+//! What may happen: pure functions from a state, a command and a moment to events or a refusal.
+//!
+//! Nothing here waits, locks, reads a clock, the disk or the environment, or makes an id. `State::execute` is
+//! the one way in: it decides, applies, and lets the consequences follow, all under one `&mut`, so that there
+//! is no moment between checking and doing.
+
+mod command;
+mod decide;
+mod exec_scope;
+mod refusal;
+mod rights;
+mod state;
+mod support;
+mod why;
+
+pub(crate) use command::{Broken, Command, Person, Start};
+pub use exec_scope::ExecScope;
+pub use refusal::Refusal;
+pub use rights::Check;
+pub(crate) use rights::{Ground, Rights, check, compile, extend};
+pub(crate) use state::{State, Waiting};
+pub use why::Support;
+
+use crate::model::{Event, Timestamp};
+
+impl State {
+    /// Carries out `command`, or says why not and changes nothing.
+    pub(crate) fn execute(&mut self, command: Command, now: Timestamp) -> Result<Vec<Event>, Refusal> {
+        let mut events = self.decide(command, now)?;
+        events.iter().for_each(|event| self.apply(event));
+        // What rested on what ended falls first; then requests look at what is left.
+        for consequences in [State::falls, State::requests_follow] {
+            let more = consequences(self, &events, now);
+            more.iter().for_each(|event| self.apply(event));
+            events.extend(more);
+        }
+        Ok(self.with_losses_told(events, now))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+//! Why the answer is no: the engine working.
+
+use std::{fmt, sync::Arc};
+
+use crate::model::{AgentId, Code, GrantId, OwnerId, Permission, Place, RequestId, Resolution, Scope, Shown};
+
+/// Why a command was not carried out. Nothing has changed.
+///
+/// Exhaustive on purpose: a new reason should break the build of whoever explains reasons to people. Each
+/// message names the thing and, where there is one, the way out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "see above")]
+pub enum Refusal {
+    /// An agent with this id is there already.
+    AgentExists(AgentId),
+    /// The request was answered, or ended otherwise, before.
+    AlreadyResolved(Arc<Resolution>),
+    /// A request or grant by a person who stands for another owner, or between agents of different owners.
+    OtherOwner {
+        /// Who was reached for.
+        agent: AgentId,
+        /// Whose agent that is not.
+        owner: OwnerId,
+    },
+    /// Only foreground agents have a connector.
+    NotForeground(AgentId),
+    /// Only the asker can take a request back.
+    NotYours(RequestId),
+    /// An agent wanted to pass on, or use, what it does not hold.
+    NotHeld {
+        /// Who.
+        agent: AgentId,
+        /// What.
+        permission: Permission,
+    },
+    /// Answered about something that was not asked.
+    NotAsked(Permission),
+    /// Nothing is held back that a person could agree to.
+    NothingHeldBack,
+    /// An agent wanted to create an agent that users talk to.
+    ForegroundChild(AgentId),
+    /// The right comes from a file; the file is where to take it away.
+    FromFile(GrantId, Place),
+    /// Nobody may have this, except by a file that names exactly this path.
+    Protected(Permission),
+    /// A revocation by somebody who neither gave nor holds the grant.
+    NotYourGrant(GrantId),
+    /// An agent wanted to give something to itself.
+    SelfGrant(AgentId),
+    /// An answer for longer than was asked.
+    ScopeTooWide {
+        /// What was asked.
+        asked: Scope,
+        /// What was answered.
+        answered: Scope,
+    },
+    /// A moment in the past.
+    ScopePast(Scope),
+    /// The right was passed on too often already.
+    TooDeep {
+        /// What.
+        permission: Permission,
+        /// The limit.
+        max: u8,
+    },
+    /// Too many requests of this agent wait.
+    TooManyPending {
+        /// Whose.
+        agent: AgentId,
+        /// The limit.
+        max: u32,
+    },
+    /// This agent holds too many grants.
+    TooManyGrants {
+        /// Who.
+        agent: AgentId,
+        /// The limit.
+        max: u32,
+    },
+    /// No such agent.
+    UnknownAgent(AgentId),
+    /// No such grant, or no longer.
+    UnknownGrant(GrantId),
+    /// No such request.
+    UnknownRequest(RequestId),
+    /// No pending request has this short code.
+    UnknownCode(Arc<str>),
+    /// Two pending requests share this short code; the full id tells them apart.
+    AmbiguousCode(Code),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::AgentExists(agent) => write!(f, "there is an agent `{agent}` already: choose another id"),
+            Refusal::AlreadyResolved(resolution) => {
+                write!(f, "request {} is over: {resolution}", resolution.request.code())
+            }
+            Refusal::OtherOwner { agent, owner } => {
+                write!(f, "agent `{agent}` does not belong to `{owner}`, and nothing crosses owners")
+            }
+            Refusal::NotForeground(agent) => write!(f, "agent `{agent}` is no foreground agent and has no connector"),
+            Refusal::NotYours(request) => write!(f, "request {} was asked by another agent", request.code()),
+            Refusal::NotHeld { agent, permission } => {
+                write!(f, "agent `{agent}` does not hold `{}` itself: ", Shown(&permission.to_string()))?;
+                f.write_str("it can ask for it with `request_permission`")
+            }
+            Refusal::NotAsked(permission) => {
+                write!(f, "`{}` is not among what was asked", Shown(&permission.to_string()))
+            }
+            Refusal::NothingHeldBack => f.write_str("no change of the file is waiting for anybody to agree"),
+            Refusal::ForegroundChild(agent) => {
+                write!(f, "agent `{agent}` would be a foreground agent, which only the host program or a file can add")
+            }
+            Refusal::FromFile(grant, place) => {
+                write!(f, "grant {grant} stands in {place}: take it away there")
+            }
+            Refusal::Protected(permission) => write!(
+                f,
+                "`{}` is protected: only a line of agents.toml that names exactly this path gives it",
+                Shown(&permission.to_string())
+            ),
+            Refusal::NotYourGrant(grant) => {
+                write!(f, "grant {grant} can be revoked by who gave it, who holds it, or a person of its owner")
+            }
+            Refusal::SelfGrant(agent) => write!(f, "agent `{agent}` cannot grant anything to itself"),
+            Refusal::ScopeTooWide { asked, answered } => {
+                write!(f, "asked for scope `{asked}`, which `{answered}` does not fit within: answer the same or less")
+            }
+            Refusal::ScopePast(scope) => write!(f, "the scope `{scope}` is over already"),
+            Refusal::TooDeep { permission, max } => write!(
+                f,
+                "`{}` was passed on {max} times already, which is the limit: ask a person instead",
+                Shown(&permission.to_string())
+            ),
+            Refusal::TooManyPending { agent, max } => {
+                write!(f, "agent `{agent}` waits for {max} answers already, which is the limit: wait or cancel one")
+            }
+            Refusal::TooManyGrants { agent, max } => {
+                write!(f, "agent `{agent}` holds {max} grants already, which is the limit: revoke some")
+            }
+            Refusal::UnknownAgent(agent) => write!(f, "no agent `{agent}` is registered"),
+            Refusal::UnknownGrant(grant) => write!(f, "there is no grant {grant}, or no longer"),
+            Refusal::UnknownRequest(request) => write!(f, "there is no request {request}"),
+            Refusal::UnknownCode(code) => write!(f, "no pending request has the code `{}`", Shown(code)),
+            Refusal::AmbiguousCode(code) => write!(f, "two pending requests share the code {code}: use the full id"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}

@@ -1,0 +1,116 @@
+//! A table from directories to small numbers, laid out in one run of bytes: slots first, then the texts.
+
+use super::walk::{Depths, Prefix, fingerprint};
+
+/// Bytes of one slot: fingerprint (4), where its text starts among the texts (4), its length (2), the number (2).
+const SLOT: usize = 12;
+
+/// What the table needs to know besides its bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// How many slots.
+    slots: u32,
+    /// How deep its roots are.
+    pub(super) depths: Depths,
+}
+
+/// Lays out `roots`; a number must not be 0, which marks an empty slot. `/` cannot be a root here.
+pub(super) fn build(seed: u64, roots: &[(&str, u16)]) -> (Shape, Vec<u8>) {
+    let mut shape = Shape { slots: slots_for(roots.len()), depths: Depths::default() };
+    let texts = roots.iter().map(|(text, _)| text.len()).sum::<usize>();
+    let mut bytes = Vec::with_capacity(shape.slots as usize * SLOT + texts);
+    bytes.resize(shape.slots as usize * SLOT, 0);
+    let mut start = 0;
+    for (text, number) in roots {
+        let Some(prefix) = fingerprint(seed, text.as_bytes()) else { continue };
+        shape.depths = shape.depths.and(Depths::of(prefix.depth));
+        bytes.extend_from_slice(text.as_bytes());
+        place(&mut bytes, shape.slots, slot(prefix, start, *number));
+        start += text.len();
+    }
+    (shape, bytes)
+}
+
+/// The same table with one root more, which must not be in it. Nothing is hashed again but the new one.
+pub(super) fn extended(shape: Shape, bytes: &[u8], seed: u64, text: &str, number: u16) -> Option<(Shape, Vec<u8>)> {
+    let prefix = fingerprint(seed, text.as_bytes())?;
+    let (slots, texts) = bytes.split_at_checked(shape.slots as usize * SLOT)?;
+    let taken = slots.as_chunks::<SLOT>().0.iter().filter(|slot| !is_empty(slot));
+    let more = slots_for(taken.clone().count() + 1);
+    let mut longer = Vec::with_capacity(more as usize * SLOT + texts.len() + text.len());
+    longer.resize(more as usize * SLOT, 0);
+    longer.extend_from_slice(texts);
+    longer.extend_from_slice(text.as_bytes());
+    taken.for_each(|slot| place(&mut longer, more, *slot));
+    place(&mut longer, more, slot(prefix, texts.len(), number));
+    Some((Shape { slots: more, depths: shape.depths.and(Depths::of(prefix.depth)) }, longer))
+}
+
+/// A third more slots than roots: a miss ends at the first empty one, and memory counts too.
+fn slots_for(roots: usize) -> u32 {
+    if roots == 0 { 0 } else { u32::try_from(roots + roots / 3 + 1).unwrap_or(u32::MAX) }
+}
+
+fn slot(prefix: Prefix, start: usize, number: u16) -> [u8; SLOT] {
+    let [h0, h1, h2, h3] = prefix.hash.to_le_bytes();
+    let [s0, s1, s2, s3] = u32::try_from(start).unwrap_or(u32::MAX).to_le_bytes();
+    let [l0, l1] = u16::try_from(prefix.len).unwrap_or(u16::MAX).to_le_bytes();
+    let [n0, n1] = number.to_le_bytes();
+    [h0, h1, h2, h3, s0, s1, s2, s3, l0, l1, n0, n1]
+}
+
+fn is_empty(slot: &[u8; SLOT]) -> bool {
+    slot.ends_with(&[0, 0])
+}
+
+fn place(bytes: &mut [u8], slots: u32, new: [u8; SLOT]) {
+    let [h0, h1, h2, h3, ..] = new;
+    let mut index = first_slot(u32::from_le_bytes([h0, h1, h2, h3]), slots);
+    for _ in 0..slots {
+        let Some(slot) = bytes.get_mut(index * SLOT..).and_then(|rest| rest.first_chunk_mut()) else { return };
+        if is_empty(slot) {
+            *slot = new;
+            return;
+        }
+        index = next_slot(index, slots);
+    }
+}
+
+/// The number of the root that `text` up to `prefix` is, if it is one.
+#[inline]
+pub(super) fn find(shape: Shape, bytes: &[u8], text: &[u8], prefix: Prefix) -> Option<u16> {
+    if !shape.depths.include(prefix.depth) {
+        return None;
+    }
+    let (slots, texts) = bytes.split_at_checked(shape.slots as usize * SLOT)?;
+    let slots = slots.as_chunks::<SLOT>().0;
+    let mut index = first_slot(prefix.hash, shape.slots);
+    // It ends at an empty slot, of which there is always one.
+    loop {
+        let [h0, h1, h2, h3, s0, s1, s2, s3, l0, l1, n0, n1] = *slots.get(index)?;
+        let number = u16::from_le_bytes([n0, n1]);
+        if u32::from_le_bytes([h0, h1, h2, h3]) == prefix.hash
+            && usize::from(u16::from_le_bytes([l0, l1])) == prefix.len
+        {
+            let from = texts.get(u32::from_le_bytes([s0, s1, s2, s3]) as usize..)?;
+            if from.get(..prefix.len)? == text.get(..prefix.len)? && number != 0 {
+                return Some(number);
+            }
+        }
+        if number == 0 {
+            return None;
+        }
+        index = next_slot(index, shape.slots);
+    }
+}
+
+/// The upper bits spread over the slots; no division.
+#[inline]
+fn first_slot(hash: u32, slots: u32) -> usize {
+    ((u64::from(hash) * u64::from(slots)) >> 32) as usize
+}
+
+#[inline]
+fn next_slot(index: usize, slots: u32) -> usize {
+    if index + 1 == slots as usize { 0 } else { index + 1 }
+}

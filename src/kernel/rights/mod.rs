@@ -1,0 +1,287 @@
+//! What one agent holds, laid out for being asked: one immutable block, searched without allocating.
+//!
+//! Compiled from grants, never changed, never the truth: the truth is the grants. Nothing here reads a clock
+//! (the caller lends one, and it is looked at only if something held has an end) or the disk.
+
+mod index;
+mod walk;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use triomphe::ThinArc;
+
+use self::index::Shape;
+use crate::model::{Access, Grant, Hold, Origin, Permission, Reads, SanitizedPath, Scope, Timestamp, Want};
+
+/// What a check answers.
+///
+/// This is a fact about what is held, not yet a decision about an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(clippy::exhaustive_enums, reason = "whoever asks must meet all three")]
+pub enum Check {
+    /// Held, for as many uses as wanted.
+    Held,
+    /// Held for one use; using it takes it (`Agent::spend`).
+    HeldOnce,
+    /// Not held.
+    NotHeld,
+}
+
+impl Check {
+    /// Whether it is held for as many uses as wanted. A one-shot right is not: it must be spent.
+    pub fn is_held(self) -> bool {
+        self == Check::Held
+    }
+}
+
+/// What is the same for all agents of an engine: what reading needs, and what nobody reaches.
+#[derive(Debug)]
+pub(crate) struct Ground {
+    reads: Reads,
+    seed: u64,
+    protected: Shape,
+    bytes: Box<[u8]>,
+}
+
+impl Ground {
+    /// `seed` makes fingerprints differ from engine to engine, so that nobody can choose paths that collide.
+    pub(crate) fn new(reads: Reads, protected: &[SanitizedPath], seed: u64) -> Ground {
+        let roots: Vec<_> = protected.iter().map(|path| (path.as_str(), 1)).collect();
+        let (shape, bytes) = index::build(seed, &roots);
+        Ground { reads, seed, protected: shape, bytes: bytes.into() }
+    }
+}
+
+/// One agent's rights, compiled: one allocation, cheap to share, thin to swap.
+pub(crate) type Rights = ThinArc<Header, u8>;
+
+/// What a block says besides its roots.
+#[derive(Debug)]
+pub(crate) struct Header {
+    ground: Arc<Ground>,
+    shape: Shape,
+    network: u16,
+    events: u16,
+    /// The root `/`, which the index cannot hold.
+    root: u16,
+    /// What is not simply "held for ever".
+    terms: Option<Box<Box<[Terms]>>>,
+}
+
+// The number of a root: four flags, or 16 plus an index into the terms.
+const READ: u16 = 1;
+const WRITE: u16 = 2;
+// Named exactly by a file, and therefore reached although protected. What a file gives has no end.
+const EXACT_READ: u16 = 4;
+const EXACT_WRITE: u16 = 8;
+const FIRST_TERMS: u16 = 16;
+
+/// Until when something is held; 0 is not at all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Life(u64);
+
+impl Life {
+    const FOREVER: Life = Life(u64::MAX);
+
+    fn of(grant: &Grant) -> Life {
+        grant.until.map_or(Life::FOREVER, |until| Life(until.as_millis()))
+    }
+}
+
+/// How long each way of using a root is held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Terms {
+    read: Life,
+    write: Life,
+    read_once: Life,
+    write_once: Life,
+    exact: u16,
+}
+
+impl Terms {
+    fn add(&mut self, access: Access, grant: &Grant) {
+        let life = Life::of(grant);
+        let (read, write) = match grant.scope {
+            Scope::Once => (&mut self.read_once, &mut self.write_once),
+            Scope::Session | Scope::Until(_) | Scope::Always => (&mut self.read, &mut self.write),
+        };
+        *read = life.max(*read);
+        if access == Access::Write {
+            *write = life.max(*write);
+        }
+        if matches!(grant.origin, Origin::Config(_)) {
+            self.exact |= if access == Access::Write { EXACT_READ | EXACT_WRITE } else { EXACT_READ };
+        }
+    }
+
+    /// The flags that say the same, if flags can.
+    fn plain(&self) -> Option<u16> {
+        let endless = |life: Life| life == Life::FOREVER || life == Life::default();
+        let plain = [self.read, self.write].into_iter().all(endless);
+        let once = self.read_once.max(self.write_once) != Life::default();
+        let flag = |life: Life, flag| if life == Life::FOREVER { flag } else { 0 };
+        (plain && !once).then(|| flag(self.read, READ) | flag(self.write, WRITE) | self.exact)
+    }
+}
+
+/// What `held` amounts to. Rights for passing on only are not for using, and left out.
+pub(crate) fn compile(held: &[Arc<Grant>], ground: &Arc<Ground>) -> Rights {
+    let mut network = Terms::default();
+    let mut events = Terms::default();
+    let mut paths: BTreeMap<&str, Terms> = BTreeMap::new();
+    for grant in held.iter().filter(|grant| grant.hold == Hold::Use) {
+        match &grant.right.permission {
+            Permission::Network => network.add(Access::Read, grant),
+            Permission::Events => events.add(Access::Read, grant),
+            Permission::Path(access, path) => paths.entry(path.as_str()).or_default().add(*access, grant),
+        }
+    }
+    let mut terms = Vec::new();
+    let mut number = |held: Terms| {
+        held.plain().unwrap_or_else(|| {
+            terms.push(held);
+            // More than 65 thousand roots with an end: the last ones are not found, which means no.
+            u16::try_from(terms.len() - 1).ok().and_then(|index| index.checked_add(FIRST_TERMS)).unwrap_or(0)
+        })
+    };
+    let (network, events) = (number(network), number(events));
+    let root = paths.remove("/").map_or(0, &mut number);
+    let roots = paths.into_iter().map(|(path, held)| (path, number(held)));
+    let roots: Vec<_> = roots.filter(|(_, number)| *number != 0).collect();
+    let (shape, bytes) = index::build(ground.seed, &roots);
+    let terms = (!terms.is_empty()).then(|| Box::new(terms.into_boxed_slice()));
+    let header = Header { ground: Arc::clone(ground), shape, network, events, root, terms };
+    ThinArc::from_header_and_slice(header, &bytes)
+}
+
+/// `rights` with one grant more, if that is cheaper than compiling everything: a root that was not there before.
+pub(crate) fn extend(rights: &Rights, grant: &Grant) -> Option<Rights> {
+    let Permission::Path(access, path) = &grant.right.permission else { return None };
+    let header = &rights.header.header;
+    let mut held = Terms::default();
+    held.add(*access, grant);
+    let number = held.plain().filter(|_| grant.hold == Hold::Use && path.as_str() != "/")?;
+    let prefix = walk::fingerprint(header.ground.seed, path.as_str().as_bytes())?;
+    if index::find(header.shape, &rights.slice, path.as_str().as_bytes(), prefix).is_some() {
+        return None;
+    }
+    let (shape, bytes) = index::extended(header.shape, &rights.slice, header.ground.seed, path.as_str(), number)?;
+    let (ground, terms) = (Arc::clone(&header.ground), header.terms.clone());
+    let header = Header { ground, shape, terms, network: header.network, events: header.events, root: header.root };
+    Some(ThinArc::from_header_and_slice(header, &bytes))
+}
+
+/// Whether `want` is among `rights` at the moment `now` tells. It is asked only if something held has an end; a clock
+/// that cannot tell means that whatever has an end is over.
+#[inline]
+pub(crate) fn check(rights: &Rights, want: Want<'_>, now: impl Fn() -> Option<Timestamp>) -> Check {
+    let header = &rights.header.header;
+    match want {
+        Want::Network => header.answer(header.network, Access::Read, &now),
+        Want::Events => header.answer(header.events, Access::Read, &now),
+        Want::Path(access, text) => {
+            let mut found = Found::new(rights, access, text.as_bytes());
+            let walked =
+                walk::prefixes(header.ground.seed, text.as_bytes(), header.depths(), |prefix| found.meet(prefix, &now));
+            if walked.is_ok() { found.verdict(&now) } else { check_odd(rights, access, text, &now) }
+        }
+    }
+}
+
+/// The slow way, for texts with `//`, `/./`, tabs, line feeds, or worse. Nothing invalid is held by anybody.
+#[cold]
+fn check_odd(rights: &Rights, access: Access, text: &str, now: &impl Fn() -> Option<Timestamp>) -> Check {
+    let Ok(path) = text.parse::<SanitizedPath>() else { return Check::NotHeld };
+    let mut found = Found::new(rights, access, path.as_str().as_bytes());
+    // Parsed, so whatever is still odd about it is legal.
+    let header = &rights.header.header;
+    let path = path.as_str().as_bytes();
+    walk::legal_prefixes(header.ground.seed, path, header.depths(), |prefix| found.meet(prefix, now));
+    found.verdict(now)
+}
+
+impl Header {
+    /// The depths at which anything is to be found.
+    fn depths(&self) -> walk::Depths {
+        self.shape.depths.and(self.ground.protected.depths)
+    }
+
+    #[inline]
+    fn answer(&self, number: u16, access: Access, now: &impl Fn() -> Option<Timestamp>) -> Check {
+        if number < FIRST_TERMS {
+            let flag = if access == Access::Write { WRITE } else { READ };
+            return if number & flag == 0 { Check::NotHeld } else { Check::Held };
+        }
+        let terms = self.terms.as_ref().and_then(|terms| terms.get(usize::from(number - FIRST_TERMS)));
+        let (Some(terms), Some(now)) = (terms, now()) else { return Check::NotHeld };
+        let (durable, once) = match access {
+            Access::Read => (terms.read, terms.read_once),
+            Access::Write => (terms.write, terms.write_once),
+        };
+        if now.as_millis() < durable.0 {
+            Check::Held
+        } else if now.as_millis() < once.0 {
+            Check::HeldOnce
+        } else {
+            Check::NotHeld
+        }
+    }
+
+    /// Whether a file names just this root for `access`.
+    fn names_exactly(&self, number: u16, access: Access) -> bool {
+        let flag = if access == Access::Write { EXACT_WRITE } else { EXACT_READ };
+        if number < FIRST_TERMS {
+            return number & flag != 0;
+        }
+        let terms = self.terms.as_ref().and_then(|terms| terms.get(usize::from(number - FIRST_TERMS)));
+        terms.is_some_and(|terms| terms.exact & flag != 0)
+    }
+}
+
+/// What one walk along a path has found so far.
+struct Found<'r> {
+    header: &'r Header,
+    bytes: &'r [u8],
+    text: &'r [u8],
+    access: Access,
+    best: Check,
+    protected: bool,
+    /// Whether a file names just this path.
+    named: Check,
+}
+
+impl<'r> Found<'r> {
+    fn new(rights: &'r Rights, access: Access, text: &'r [u8]) -> Found<'r> {
+        let (best, named) = (Check::NotHeld, Check::NotHeld);
+        Found { header: &rights.header.header, bytes: &rights.slice, text, access, best, protected: false, named }
+    }
+
+    #[inline]
+    fn meet(&mut self, prefix: walk::Prefix, now: &impl Fn() -> Option<Timestamp>) {
+        let ground = &self.header.ground;
+        self.protected |= index::find(ground.protected, &ground.bytes, self.text, prefix).is_some();
+        if let Some(number) = index::find(self.header.shape, self.bytes, self.text, prefix) {
+            self.best = self.best.min(self.header.answer(number, self.access, now));
+            if prefix.len == self.text.len() && self.header.names_exactly(number, self.access) {
+                self.named = Check::Held;
+            }
+        }
+    }
+
+    fn verdict(self, now: &impl Fn() -> Option<Timestamp>) -> Check {
+        if self.protected {
+            return self.named;
+        }
+        if self.access == Access::Read && self.header.ground.reads == Reads::Anywhere {
+            return Check::Held;
+        }
+        if self.header.root == 0 {
+            self.best
+        } else {
+            self.best.min(self.header.answer(self.header.root, self.access, now))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,7 @@
+//! What the host provides: small traits, each with the implementation that is wanted nearly always and one for tests.
+
+mod clock;
+mod paths;
+
+pub use clock::{Clock, ClockUnreadable, ManualClock, SystemClock};
+pub use paths::{AsWritten, DiskPaths, PathFailure, Paths, Real};

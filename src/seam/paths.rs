@@ -1,0 +1,75 @@
+//! What a path really names.
+
+use std::fmt;
+
+use crate::{
+    fs,
+    model::{FileIdentity, SanitizedPath},
+};
+
+/// Where a path leads now, and which object is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "a path and what stands there")]
+pub struct Real {
+    /// The path with all links followed.
+    pub path: SanitizedPath,
+    /// The object, if there is one.
+    pub identity: Option<FileIdentity>,
+}
+
+/// Finds out what a path really names. The engine asks before it stores a right to a path, and before it believes one.
+pub trait Paths: fmt::Debug + Send + Sync {
+    /// Follows `path` to its end.
+    ///
+    /// # Errors
+    ///
+    /// When that cannot be found out; then nobody has a right there.
+    fn real(&self, path: &str) -> Result<Real, PathFailure>;
+}
+
+/// What a path names cannot be found out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathFailure(pub(crate) String);
+
+impl PathFailure {
+    /// For `why`, in words.
+    pub fn new(why: impl Into<String>) -> PathFailure {
+        PathFailure(why.into())
+    }
+}
+
+impl fmt::Display for PathFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for PathFailure {}
+
+/// Asks the disk.
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(clippy::exhaustive_structs, reason = "there is one disk")]
+pub struct DiskPaths;
+
+impl Paths for DiskPaths {
+    fn real(&self, path: &str) -> Result<Real, PathFailure> {
+        let real = fs::real(path).map_err(|why| PathFailure(why.to_string()))?;
+        Ok(Real { path: real.path().clone(), identity: real.identity() })
+    }
+}
+
+/// Takes paths as they are written: for hosts whose paths are not files of this machine, and for tests.
+///
+/// # Authority
+///
+/// Links are not followed and objects not compared: whoever can put a link on the disk can move a right.
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(clippy::exhaustive_structs, reason = "it has nothing to keep")]
+pub struct AsWritten;
+
+impl Paths for AsWritten {
+    fn real(&self, path: &str) -> Result<Real, PathFailure> {
+        let path = path.parse::<SanitizedPath>().map_err(|why| PathFailure(why.to_string()))?;
+        Ok(Real { path, identity: None })
+    }
+}
