@@ -18,6 +18,7 @@ mod open;
 mod place;
 mod real;
 mod tools;
+mod trail;
 mod walk;
 
 pub use answer::{Answer, Op, Verdict, answer};
@@ -30,5 +31,6 @@ pub use open::{open_read, open_write};
 pub use place::Place;
 pub use real::{RealPath, real};
 pub use tools::{Entry, EntryKind};
+pub(crate) use trail::Trail;
 
 pub use crate::model::sanitize;

@@ -1,4 +1,14 @@
 //! What bestow does, told by tests: a module for each part, a sentence for each behaviour.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on has failed"
+)]
 
+mod config;
 mod engine;
 mod fs;
+mod watch;
