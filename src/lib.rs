@@ -9,6 +9,8 @@ mod seam;
 pub use edge::{
     PolicyChange,
     config::{ConfigError, PolicyFile, PolicyText, Position, Problem},
+    open::OpenError,
+    stdio,
     watch::Change,
 };
 pub use engine::*;

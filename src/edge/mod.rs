@@ -1,6 +1,8 @@
 //! The outside. Edges do not name each other; what fits two of them together stands here.
 
 pub(crate) mod config;
+pub(crate) mod open;
+pub mod stdio;
 pub(crate) mod watch;
 
 use tokio::sync::mpsc;

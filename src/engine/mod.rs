@@ -17,14 +17,14 @@ mod timer;
 use std::{
     fmt,
     hash::{BuildHasher, RandomState},
-    sync::Arc,
+    sync::{Arc, Weak},
 };
 
 use crate::{
     kernel::{Check, Command, Start, Support},
     model::{
         AgentId, ApproverId, Grant, GrantId, Hold, Means, OwnerId, Pending, Permission, PermissionSet, Policy, Profile,
-        Reason, RequestId, Resolution, Revoker, Right, RunId, Settings, Want,
+        Reason, RequestId, Resolution, Revoker, Right, RunId, Settings, Timestamp, Want,
     },
     seam::{Clock, DiskPaths, Paths, SystemClock},
 };
@@ -36,7 +36,7 @@ pub use self::{
     error::Error,
     mail::{Mail, Mailbox},
     subscription::{NoEvent, Subscription},
-    surface::{Attendance, Connection, ToPerson},
+    surface::{Attendance, Connection, Heard, ToPerson},
     ticket::Ticket,
 };
 
@@ -241,6 +241,11 @@ impl Engine {
         self.shared.execute(Command::RejectConfig { why: why.into() }).map(drop)
     }
 
+    /// Leaves the fact that a file cannot be watched, and is looked at every now and then.
+    pub(crate) async fn poll_config(&self, why: &str) -> Result<(), Error> {
+        self.shared.execute(Command::PollConfig { why: why.into() }).map(drop)
+    }
+
     /// Agrees to what the last file gives more than the one before.
     ///
     /// # Errors
@@ -249,6 +254,15 @@ impl Engine {
     pub async fn agree_to_widening(&self) -> Result<(), Error> {
         let run = self.run.clone();
         self.shared.execute(Command::AgreeToWidening { by: None, run }).map(drop)
+    }
+
+    /// What time it is for this engine.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Clock`].
+    pub fn now(&self) -> Result<Timestamp, Error> {
+        Ok(self.shared.clock.now()?)
     }
 
     /// Hears everything that happens from now on.
@@ -310,6 +324,25 @@ impl Engine {
         // If it is closed already, there is nothing left to cancel.
         let _ = self.shared.execute(Command::Shutdown);
         self.shared.close();
+    }
+
+    /// A handle that does not keep the engine alive.
+    pub(crate) fn downgrade(&self) -> WeakEngine {
+        WeakEngine { shared: Arc::downgrade(&self.shared), run: self.run.clone() }
+    }
+}
+
+/// For tasks that serve an engine and must not keep it alive.
+#[derive(Debug)]
+pub(crate) struct WeakEngine {
+    shared: Weak<Shared>,
+    run: RunId,
+}
+
+impl WeakEngine {
+    /// The engine, unless its last handle is gone.
+    pub(crate) fn upgrade(&self) -> Option<Engine> {
+        self.shared.upgrade().map(|shared| Engine { shared, run: self.run.clone() })
     }
 }
 

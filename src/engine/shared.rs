@@ -26,7 +26,7 @@ use super::{
     cell::Cell,
     mail,
     subscription::CAPACITY,
-    surface::{self, Open, ToPerson, show},
+    surface::{self, Heard, Open, ToPerson, show},
     ticket::Waiting,
 };
 
@@ -346,6 +346,16 @@ impl Shared {
             let generation = open.generation;
             writer.carriers.insert(agent.clone(), open);
             Ok((generation, receiver))
+        })
+    }
+
+    /// Shows words to an agent's own user. Nobody hears them if nobody is there, or is far behind: talk must not cost
+    /// a user the questions that wait.
+    pub(super) fn say(&self, agent: &AgentId, cell: &Arc<Cell>, text: &str) -> Result<Heard, Error> {
+        self.under_lock(Some((agent, cell)), |_, writer, _, _| {
+            let open = writer.carriers.get(agent).filter(|open| open.sender.capacity() > surface::CAPACITY / 2);
+            let said = || ToPerson::Said { from: agent.clone(), text: text.into() };
+            Ok(if open.is_some_and(|open| show(open, said()).is_ok()) { Heard::Shown } else { Heard::ByNobody })
         })
     }
 

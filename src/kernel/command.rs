@@ -135,6 +135,10 @@ pub(crate) enum Command {
     RejectConfig {
         why: Arc<str>,
     },
+    /// A file cannot be watched, and is looked at every now and then.
+    PollConfig {
+        why: Arc<str>,
+    },
     /// Time went by.
     Tick,
     /// Every question is taken back.
@@ -160,7 +164,9 @@ impl Command {
             Command::Connected { .. } | Command::Disconnected { .. } => (None, "connect a connector"),
             Command::UserActive { .. } => (None, "note user activity"),
             Command::ApproverArrived { .. } | Command::ApproverLeft { .. } => (None, "note an approver"),
-            Command::Configure { .. } | Command::RejectConfig { .. } => (None, "take a file"),
+            Command::Configure { .. } | Command::RejectConfig { .. } | Command::PollConfig { .. } => {
+                (None, "take a file")
+            }
             Command::AgreeToWidening { .. } => (None, "agree to a change of the file"),
             Command::Tick => (None, "pass time"),
             Command::Shutdown => (None, "end"),

@@ -134,6 +134,7 @@ impl State {
             Event::GrantRepeated { .. }
             | Event::Joined { .. }
             | Event::Refused { .. }
+            | Event::ConfigPolled { .. }
             | Event::ConfigRejected { .. } => {}
         }
     }

@@ -40,6 +40,7 @@ impl State {
             Command::Configure { policy, first, run } => self.configure(policy, first, &run, now),
             Command::AgreeToWidening { by, run } => self.agree_to_widening(by.as_ref(), &run, now),
             Command::RejectConfig { why } => Ok(vec![Event::ConfigRejected { why }]),
+            Command::PollConfig { why } => Ok(vec![Event::ConfigPolled { why }]),
             Command::Tick => Ok(self.tick(now)),
             Command::Shutdown => Ok(self.shutdown(now)),
         }

@@ -4,7 +4,9 @@ use super::*;
 
 fn seen(text: &str) -> Result<Vec<(String, u32)>, Odd> {
     let mut all = Vec::new();
-    prefixes(7, text.as_bytes(), Depths::ALL, |prefix| all.push((text[..prefix.len].to_owned(), prefix.depth)))?;
+    prefixes(7, text.as_bytes(), Depths::ALL, |prefix| {
+        all.push((text.get(..prefix.len).unwrap().to_owned(), prefix.depth))
+    })?;
     Ok(all)
 }
 
