@@ -7,7 +7,8 @@
 //!
 //! Deliberately absent: who may open what (the kernel of the engine decides), lists of protected paths,
 //! expansion of `~` or variables, paths relative to the current directory, folding of case or Unicode, and any
-//! way to turn the checks off. The engine runs these calls on its own threads; nothing here waits.
+//! way to turn the checks off. Nothing is asynchronous: a disk may be slow, so whoever must not block calls this
+//! from a thread that may.
 
 mod answer;
 mod backend;

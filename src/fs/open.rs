@@ -171,7 +171,7 @@ fn emptied(fd: OwnedFd, (dir, name): Slot<'_>, path: impl Fn() -> PathBuf) -> Re
         if identity(&after) != identity(&before) || before.st_nlink != 1 || after.st_nlink != 1 {
             return Err(FileError::HardLinked(path()));
         }
-        if changed_at(&after) == changed_at(&before) {
+        if (after.st_ctime, after.st_ctime_nsec) == (before.st_ctime, before.st_ctime_nsec) {
             return ftruncate(&fd, 0).and_then(|()| ready(fd)).map_err(failed);
         }
         // Most likely somebody only writes to it: look again.
@@ -183,10 +183,6 @@ fn emptied(fd: OwnedFd, (dir, name): Slot<'_>, path: impl Fn() -> PathBuf) -> Re
 /// name can no longer be found. Renaming a name to itself does nothing, after taking the lock that they hold.
 fn settle(dir: &OwnedFd, name: &OsStr) -> Result<(), Errno> {
     renameat(dir, name, dir, name)
-}
-
-fn changed_at(stat: &Stat) -> (i64, u64) {
-    (stat.st_ctime, stat.st_ctime_nsec)
 }
 
 /// The file as its user expects it: one that waits.
