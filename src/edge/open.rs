@@ -68,7 +68,7 @@ impl Engine {
         let engine = Engine::new(Settings::default())?;
         let file = PolicyFile::new(path);
         let text = file.read()?;
-        engine.configure_first(text.parse()?).await?;
+        engine.configure(text.parse()?).await?;
         let mut changes = file.watch(text);
         let (weak, mut events) = (engine.downgrade(), engine.subscribe());
         tokio::spawn(async move {

@@ -17,7 +17,7 @@ mod timer;
 use std::{
     fmt,
     hash::{BuildHasher, RandomState},
-    sync::{Arc, Weak},
+    sync::Arc,
 };
 
 use crate::{
@@ -227,22 +227,24 @@ impl Engine {
     /// [`Error::Refused`] if the whole of it cannot be taken over; then nothing of it is.
     pub async fn configure(&self, policy: Policy) -> Result<(), Error> {
         let run = self.run.clone();
-        self.shared.execute(Command::Configure { policy: Arc::new(policy), first: false, run }).map(drop)
+        self.shared.execute(Command::Configure { policy: Arc::new(policy), run }).map(drop)
     }
 
-    /// The same at the start: nothing is held back.
-    pub(crate) async fn configure_first(&self, policy: Policy) -> Result<(), Error> {
-        let run = self.run.clone();
-        self.shared.execute(Command::Configure { policy: Arc::new(policy), first: true, run }).map(drop)
-    }
-
-    /// Leaves the fact that a file was not taken.
-    pub(crate) async fn reject_config(&self, why: &str) -> Result<(), Error> {
+    /// Leaves the fact that a file was not taken, and that the last good one stays.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub async fn reject_config(&self, why: &str) -> Result<(), Error> {
         self.shared.execute(Command::RejectConfig { why: why.into() }).map(drop)
     }
 
     /// Leaves the fact that a file cannot be watched, and is looked at every now and then.
-    pub(crate) async fn poll_config(&self, why: &str) -> Result<(), Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub async fn poll_config(&self, why: &str) -> Result<(), Error> {
         self.shared.execute(Command::PollConfig { why: why.into() }).map(drop)
     }
 
@@ -327,18 +329,21 @@ impl Engine {
     }
 
     /// A handle that does not keep the engine alive.
+    #[cfg(feature = "config")]
     pub(crate) fn downgrade(&self) -> WeakEngine {
         WeakEngine { shared: Arc::downgrade(&self.shared), run: self.run.clone() }
     }
 }
 
 /// For tasks that serve an engine and must not keep it alive.
+#[cfg(feature = "config")]
 #[derive(Debug)]
 pub(crate) struct WeakEngine {
-    shared: Weak<Shared>,
+    shared: std::sync::Weak<Shared>,
     run: RunId,
 }
 
+#[cfg(feature = "config")]
 impl WeakEngine {
     /// The engine, unless its last handle is gone.
     pub(crate) fn upgrade(&self) -> Option<Engine> {

@@ -19,6 +19,7 @@ mod open;
 mod place;
 mod real;
 mod tools;
+#[cfg(feature = "config")]
 mod trail;
 mod walk;
 
@@ -32,6 +33,7 @@ pub use open::{open_read, open_write};
 pub use place::Place;
 pub use real::{RealPath, real};
 pub use tools::{Entry, EntryKind};
+#[cfg(feature = "config")]
 pub(crate) use trail::Trail;
 
 pub use crate::model::sanitize;

@@ -120,10 +120,9 @@ pub(crate) enum Command {
     ApproverLeft {
         owner: OwnerId,
     },
-    /// A file takes effect; the first one as it stands, later ones as `Settings::widening` says.
+    /// A file takes effect, as the settings before it say.
     Configure {
         policy: Arc<Policy>,
-        first: bool,
         run: RunId,
     },
     /// A person agrees to what was held back.

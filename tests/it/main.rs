@@ -8,7 +8,9 @@
     reason = "a test that cannot go on has failed"
 )]
 
+#[cfg(feature = "config")]
 mod config;
 mod engine;
 mod fs;
+#[cfg(feature = "config")]
 mod watch;
