@@ -291,7 +291,7 @@ impl Shared {
         match permission {
             Permission::Events | Permission::Network => Ok(Right::from(permission.clone())),
             Permission::Path(access, path) => {
-                let real = self.paths.real(path.as_str())?;
+                let real = self.paths.real_of(path)?;
                 Ok(Right { permission: Permission::Path(*access, real.path), identity: real.identity })
             }
         }
@@ -328,7 +328,7 @@ impl Shared {
     /// Whether the path of a right still names the object that it named when the right was given.
     pub(super) fn still_leads_there(&self, right: &Right) -> bool {
         let (Some(path), Some(identity)) = (right.permission.path(), right.identity) else { return true };
-        let real = self.paths.real(path.as_str());
+        let real = self.paths.real_of(path);
         real.is_ok_and(|real| real.path == *path && real.identity == Some(identity))
     }
 
