@@ -12,5 +12,7 @@
 mod config;
 mod engine;
 mod fs;
+#[cfg(feature = "stdio")]
+mod stdio;
 #[cfg(feature = "config")]
 mod watch;

@@ -199,7 +199,7 @@ impl Part for AgentPart {
 
     async fn hear(&mut self, heard: FromAgent) -> Reply<ToAgent> {
         let (request_id, done) = match heard {
-            FromAgent::Hello(hello) => return greeted(hello.protocol),
+            FromAgent::Hello(hello) => return greeted(hello),
             FromAgent::Bye(_) => return Reply::End(Ended::Bye),
             FromAgent::CheckPermission(check) => return Reply::Say(self.check(check)),
             FromAgent::RequestPermission(ask) => (ask.request_id.clone(), self.request(ask).await.map(Some)),
@@ -217,7 +217,7 @@ impl Part for AgentPart {
         };
         match done {
             Ok(said) => said.map_or(Reply::Nothing, Reply::Say),
-            Err(why) => Reply::NotDone { why, request_id },
+            Err(why) => Reply::NotDone { why, request_id, then: None },
         }
     }
 

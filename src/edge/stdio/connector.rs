@@ -191,7 +191,7 @@ impl Part for ConnectorPart {
 
     async fn hear(&mut self, heard: FromConnector) -> Reply<ToConnector> {
         let (request_id, done) = match heard {
-            FromConnector::Hello(hello) => return greeted(hello.protocol),
+            FromConnector::Hello(hello) => return greeted(hello),
             FromConnector::Bye(_) => return Reply::End(Ended::Bye),
             FromConnector::PermissionDecision(decision) => {
                 (decision.request_id.clone(), self.decide(decision).await.map(|()| None))
@@ -208,7 +208,7 @@ impl Part for ConnectorPart {
         };
         match done {
             Ok(said) => said.map_or(Reply::Nothing, Reply::Say),
-            Err(why) => Reply::NotDone { why, request_id },
+            Err(why) => Reply::NotDone { why, request_id, then: None },
         }
     }
 

@@ -52,6 +52,7 @@ pub struct Running {
     pid: Option<u32>,
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<Exit>,
+    exit: Option<Exit>,
 }
 
 impl Running {
@@ -77,7 +78,7 @@ impl Running {
             }
             exit
         });
-        Ok(Running { pid, stop: Some(stop), task })
+        Ok(Running { pid, stop: Some(stop), task, exit: None })
     }
 
     /// The process's id, as the system knows it.
@@ -86,19 +87,22 @@ impl Running {
     }
 
     /// Waits until the process has ended.
-    pub async fn wait(mut self) -> Exit {
-        self.exit().await
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future stops waiting, and nothing else.
+    pub async fn wait(&mut self) -> Exit {
+        if let Some(exit) = &self.exit {
+            return exit.clone();
+        }
+        let exit = (&mut self.task).await.unwrap_or(Exit { ended: Ended::Stopped, status: None });
+        self.exit.insert(exit).clone()
     }
 
     /// Says goodbye, closes the process's input, waits a little, and kills it if it is still there.
     pub async fn stop(mut self) -> Exit {
         self.stop.take();
-        self.exit().await
-    }
-
-    async fn exit(&mut self) -> Exit {
-        let exit = (&mut self.task).await;
-        exit.unwrap_or(Exit { ended: Ended::Stopped, status: None })
+        self.wait().await
     }
 }
 
