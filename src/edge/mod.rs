@@ -1,44 +1,15 @@
 //! The outside. Edges do not name each other; what fits two of them together stands here.
 
+#[cfg(feature = "config")]
 pub(crate) mod config;
+#[cfg(feature = "config")]
+mod follow;
+#[cfg(feature = "config")]
 pub(crate) mod open;
+#[cfg(feature = "stdio")]
 pub mod stdio;
+#[cfg(feature = "config")]
 pub(crate) mod watch;
 
-use tokio::sync::mpsc;
-
-use crate::model::Policy;
-use config::{ConfigError, PolicyFile, PolicyText};
-use watch::Change;
-
-/// What happened to a watched policy file.
-pub type PolicyChange = Change<Policy, ConfigError>;
-
-impl PolicyFile {
-    /// Tells whenever this file, last read as `seen`, holds something else, until the receiver is dropped.
-    ///
-    /// Every way of saving counts: in place, by rename, through links that are turned. Bursts are told as one
-    /// change, the same content is none, and what happened since `seen` was read is not lost. A file that is gone
-    /// or wrong is told once, as [`Change::Rejected`]; keep what was loaded last. Call it within a tokio runtime
-    /// whose time is enabled.
-    ///
-    /// ```no_run
-    /// # #[tokio::main] async fn main() -> Result<(), bestow::ConfigError> {
-    /// let file = bestow::PolicyFile::new("agents.toml");
-    /// let text = file.read()?;
-    /// let policy = text.parse()?;
-    /// let mut changes = file.watch(text);
-    /// while let Some(change) = changes.recv().await {
-    ///     match change {
-    ///         bestow::Change::Loaded(policy) => println!("{} agents", policy.agents.len()),
-    ///         bestow::Change::Rejected(error) => eprintln!("{error}"),
-    ///         bestow::Change::Polling { why } => eprintln!("{why}"),
-    ///     }
-    /// }
-    /// # Ok(()) }
-    /// ```
-    pub fn watch(&self, seen: PolicyText) -> mpsc::Receiver<PolicyChange> {
-        let file = self.clone();
-        watch::watch(self.absolute().to_owned(), seen, move || file.read(), PolicyText::parse)
-    }
-}
+#[cfg(feature = "config")]
+pub use follow::PolicyChange;

@@ -68,7 +68,7 @@ impl Engine {
         let engine = Engine::new(Settings::default())?;
         let file = PolicyFile::new(path);
         let text = file.read()?;
-        engine.configure_first(text.parse()?).await?;
+        engine.configure(text.parse()?).await?;
         let mut changes = file.watch(text);
         let (weak, mut events) = (engine.downgrade(), engine.subscribe());
         tokio::spawn(async move {
@@ -96,14 +96,15 @@ async fn next(
     }
 }
 
+/// Fails only if the engine is closed; then no file matters to it.
 async fn take_over(engine: &Engine, change: PolicyChange) {
-    let refused = match change {
-        Change::Loaded(policy) => engine.configure(policy).await.err().map(|why| why.to_string()),
-        Change::Rejected(why) => Some(why.to_string()),
-        Change::Polling { .. } => None,
+    let told = match change {
+        Change::Loaded(policy) => match engine.configure(policy).await {
+            Ok(()) => Ok(()),
+            Err(why) => engine.reject_config(&why.to_string()).await,
+        },
+        Change::Rejected(why) => engine.reject_config(&why.to_string()).await,
+        Change::Polling { why } => engine.poll_config(&why.to_string()).await,
     };
-    if let Some(why) = refused {
-        // Fails only if the engine is closed; then no file matters to it.
-        let _ = engine.reject_config(&why).await;
-    }
+    drop(told);
 }

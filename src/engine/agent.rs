@@ -148,7 +148,7 @@ impl Agent {
     /// [`Error::Refused`] if it is not held.
     pub async fn spend(&self, permission: &Permission) -> Result<(), Error> {
         let right = self.shared.pin(permission)?;
-        let broken = self.shared.broken(&self.id, [&right.permission])?;
+        let broken = self.shared.broken(&self.id, std::iter::once(&right.permission))?;
         let command = Command::Spend { agent: self.id.clone(), permission: right.permission, broken };
         self.execute(command).map(drop)
     }

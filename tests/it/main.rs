@@ -8,8 +8,11 @@
     reason = "a test that cannot go on has failed"
 )]
 
+#[cfg(feature = "config")]
 mod config;
 mod engine;
 mod fs;
+#[cfg(feature = "stdio")]
 mod stdio;
+#[cfg(feature = "config")]
 mod watch;

@@ -11,7 +11,7 @@ pub(super) struct Base<'a> {
     /// The directory that holds the file.
     pub(super) directory: &'a Path,
     /// What `~` stands for.
-    pub(super) home: Option<&'a Path>,
+    pub(super) home: Option<&'a SanitizedPath>,
 }
 
 impl Base<'_> {
@@ -51,7 +51,7 @@ impl Base<'_> {
     }
 
     fn home(&self) -> Result<&str, Problem> {
-        let home = self.home.and_then(Path::to_str);
+        let home = self.home.map(SanitizedPath::as_str);
         home.ok_or_else(|| {
             Problem::new("there is no home directory that `~` could stand for").help("write the path out")
         })

@@ -38,7 +38,8 @@ pub(super) fn policy(text: &PolicyText) -> Result<Policy, ConfigError> {
         return Err(found.told());
     }
     let directory = text.trail.real.parent().unwrap_or(Path::new("/"));
-    let base = Base { directory, home: text.home.as_deref() };
+    let home = text.home.as_ref().and_then(|home| found.general(protected::sanitized(home, "the home directory")));
+    let base = Base { directory, home: home.as_ref() };
     let mut root = Table::new("the file", document.get_ref());
     let settings = engine(&mut root, base, text, &mut found);
     let drafts = drafts(&mut root, base, &mut found);
@@ -53,7 +54,8 @@ fn engine(root: &mut Table<'_>, base: Base<'_>, text: &PolicyText, found: &mut F
         Some(entries) => settings::read(Table::new("`[engine]`", entries), base, found),
         None => (Settings::default(), Vec::new()),
     };
-    Settings { protected: protected::list(base.home, added, &text.trail), ..settings }
+    let own = found.general(protected::own(&text.trail)).unwrap_or_default();
+    Settings { protected: protected::list(base.home, added, own), ..settings }
 }
 
 fn drafts(root: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> Vec<Draft> {

@@ -40,6 +40,11 @@ impl<'t> Findings<'t> {
         self.problems.push(problem);
     }
 
+    /// The value, or what was wrong with the whole, noted.
+    pub(super) fn general<T>(&mut self, result: Result<T, Problem>) -> Option<T> {
+        result.map_err(|problem| self.add_general(problem)).ok()
+    }
+
     /// The value, or what was wrong with it, noted.
     pub(super) fn ok<T>(&mut self, offset: usize, result: Result<T, Problem>) -> Option<T> {
         result.map_err(|problem| self.add(offset, problem)).ok()

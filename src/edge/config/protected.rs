@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
+use super::{Problem, finding::quoted};
 use crate::{
     fs::{self, Trail},
     model::SanitizedPath,
@@ -52,14 +53,28 @@ const OF_THE_SYSTEM: [&str; 11] = [
     "/root/.ssh",
 ];
 
-/// The built-in list, what the file adds, and the file itself with every link that leads to it.
-pub(super) fn list(home: Option<&Path>, added: Vec<SanitizedPath>, policy: &Trail) -> Arc<[SanitizedPath]> {
-    let home = home.and_then(Path::to_str).into_iter();
-    let built_in = home.flat_map(|home| IN_HOME.iter().map(move |path| format!("{home}/{path}")));
-    let built_in = built_in.chain(OF_THE_SYSTEM.iter().map(|path| (*path).to_owned()));
-    let own = policy.links.iter().chain([&policy.real]).filter_map(|path| path.to_str()?.parse().ok());
+/// The built-in list, what the file adds, and the file itself.
+pub(super) fn list(
+    home: Option<&SanitizedPath>,
+    added: Vec<SanitizedPath>,
+    own: Vec<SanitizedPath>,
+) -> Arc<[SanitizedPath]> {
+    let in_home = home.into_iter().flat_map(|home| IN_HOME.iter().map(move |path| format!("{home}/{path}")));
+    let built_in = in_home.chain(OF_THE_SYSTEM.iter().map(|path| (*path).to_owned()));
+    // A path that is too long to be one cannot be given either.
     let named = built_in.filter_map(|path| path.parse().ok()).chain(added).chain(own);
     named.flat_map(with_real).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// The file itself, and every link that leads to it.
+pub(super) fn own(policy: &Trail) -> Result<Vec<SanitizedPath>, Problem> {
+    policy.links.iter().chain([&policy.real]).map(|path| sanitized(path, "the path of this file")).collect()
+}
+
+/// `path` as the engine takes it, or why it does not.
+pub(super) fn sanitized(path: &Path, what: &str) -> Result<SanitizedPath, Problem> {
+    let text = path.to_str().ok_or_else(|| Problem::new(format!("{what} is not UTF-8")))?;
+    text.parse().map_err(|why| Problem::new(format!("{what} cannot be used: {}: {why}", quoted(text))))
 }
 
 /// A path and, if that is another one, where it leads: a link to a secret is as good as the secret.

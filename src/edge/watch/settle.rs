@@ -16,9 +16,9 @@ pub(super) const LONGEST: Duration = Duration::from_millis(500);
 /// Returns when `wake` has been quiet for a while, or has not been quiet for long.
 pub(super) async fn settle(wake: &Notify) {
     let end = Instant::now() + LONGEST;
-    loop {
+    while Instant::now() < end {
         let quiet = Instant::now() + QUIET;
-        if timeout_at(quiet.min(end), wake.notified()).await.is_err() || Instant::now() >= end {
+        if timeout_at(quiet.min(end), wake.notified()).await.is_err() {
             return;
         }
     }

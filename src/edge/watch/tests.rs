@@ -50,6 +50,28 @@ async fn what_cannot_be_watched_is_looked_at_every_two_seconds_and_that_is_said_
     assert_eq!((start.elapsed().as_secs(), looks.load(Ordering::SeqCst)), (2 * POLL.as_secs(), 3));
 }
 
+/// Notes when it was opened.
+struct Noting(Arc<AtomicUsize>);
+
+impl Eyes for Noting {
+    fn open(&mut self, _: &Arc<Notify>) -> Result<(), String> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_file_is_looked_at_only_once_it_is_watched() {
+    let (changes, mut receiver) = mpsc::channel(8);
+    let opened = Arc::new(AtomicUsize::new(0));
+    let look = {
+        let opened = opened.clone();
+        move || Some(Ok::<_, ()>(opened.load(Ordering::SeqCst)))
+    };
+    tokio::spawn(run(Noting(opened), look, changes));
+    assert_eq!(receiver.recv().await, Some(Change::Loaded(1)));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_new_reason_for_not_watching_is_said() {
     let (changes, mut receiver) = mpsc::channel(8);

@@ -137,3 +137,23 @@ fn reading_a_bad_file_leaves_it_as_it_was() {
     place.complaints();
     assert_eq!(fs::read_to_string(place.path("policy/agents.toml")).unwrap(), "agents = 3");
 }
+
+#[test]
+fn a_home_that_cannot_be_protected_is_an_error_and_not_left_out() {
+    let place = Place::with(&one_agent(""));
+    let error = place.file().with_home("home").load().unwrap_err();
+    assert!(
+        error.to_string().contains("the home directory cannot be used: `home`: the path must be absolute"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_file_that_cannot_be_protected_is_an_error() {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+    let place = Place::with(&one_agent(""));
+    let directory = place.path("").join(OsStr::from_bytes(b"caf\xe9"));
+    fs::rename(place.path("policy"), &directory).unwrap();
+    let error = bestow::PolicyFile::new(directory.join("agents.toml")).load().unwrap_err();
+    assert!(error.to_string().ends_with("the path of this file is not UTF-8"), "{error}");
+}

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt};
 
 use bestow::fs::{Backend, FileError, ResolveError};
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_filter};
 
 use super::{BOTH, cases, process, world::World};
@@ -24,7 +24,7 @@ fn a_directory_that_may_not_be_searched_is_no_way_to_anywhere() {
     process::as_ordinary_user(|| {
         let world = World::new();
         world.file("workspace/x/f", "");
-        fs::set_permissions(world.path("workspace/x"), fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(world.path("workspace/x"), fs::Permissions::from_mode(0o000)).unwrap();
         for backend in BOTH {
             for path in ["workspace/x/f", "workspace/x/../f", "workspace/x/../../outside/secret", "workspace/x/new"] {
                 let refused = backend.resolve(&[world.workspace()], &world.text(path));
@@ -101,6 +101,32 @@ fn ten_thousand_calls_leave_no_descriptor_behind() {
         }
         assert_eq!(open_descriptors(), before);
     });
+}
+
+#[test]
+fn no_descriptor_is_inherited_by_a_child() {
+    process::alone("fs::circumstances::no_descriptor_is_inherited_by_a_child", &[], || {
+        let world = World::new();
+        let before = inheritable_descriptors();
+        for backend in BOTH {
+            let path = backend.resolve(&[world.workspace()], &world.text("workspace/f")).unwrap();
+            let _held = (path.open_read().unwrap(), path.open_write().unwrap(), backend.hold("/").unwrap());
+            assert_eq!(inheritable_descriptors(), before);
+        }
+        // The same question, asked of one that is: the test can tell.
+        let _inherited = openat(CWD, world.path("workspace/f"), OFlags::RDONLY, Mode::empty()).unwrap();
+        assert_eq!(inheritable_descriptors(), before + 1);
+    });
+}
+
+fn inheritable_descriptors() -> usize {
+    let is_inheritable = |info: &str| {
+        let flags = info.lines().find_map(|line| line.strip_prefix("flags:")).unwrap().trim();
+        u32::from_str_radix(flags, 8).unwrap() & OFlags::CLOEXEC.bits() == 0
+    };
+    let infos =
+        fs::read_dir("/proc/self/fdinfo").unwrap().filter_map(|entry| fs::read_to_string(entry.unwrap().path()).ok());
+    infos.filter(|info| is_inheritable(info)).count()
 }
 
 /// Each may fail; none may leak.

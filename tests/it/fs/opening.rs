@@ -11,7 +11,7 @@ use std::{
 };
 
 use bestow::fs::{Backend, Base, ContainedPath, EntryKind, FileError};
-use rustix::fs::{CWD, FileType, Mode, mknodat};
+use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_getfl, mknodat};
 
 use super::{BOTH, clock::now, process, world::World};
 
@@ -113,6 +113,17 @@ fn a_created_file_is_ours_and_nobody_elses() {
         let meta = resolved(&world, backend, name).open_write().unwrap().metadata().unwrap();
         assert_eq!(meta.mode() & 0o7777 & !0o600, 0, "{:o}", meta.mode());
         assert_eq!(meta.uid(), rustix::process::geteuid().as_raw());
+    }
+}
+
+#[test]
+fn an_opened_file_waits_like_any_other() {
+    let world = World::new();
+    for backend in BOTH {
+        let path = resolved(&world, backend, "workspace/f");
+        for file in [path.open_read().unwrap(), path.open_write().unwrap()] {
+            assert!(!fcntl_getfl(&file).unwrap().contains(OFlags::NONBLOCK));
+        }
     }
 }
 

@@ -23,32 +23,51 @@ use proptest::{
 
 use super::{BOTH, world::World};
 
-/// Something in a tree; the numbers choose names and places.
+/// Something in a tree, and where.
 #[derive(Clone, Debug)]
 enum Thing {
-    Dir(Vec<u8>),
-    File(Vec<u8>),
-    /// A link, and whether it begins at the root.
-    Link(Vec<u8>, Vec<u8>, bool),
+    Dir(String),
+    File(String),
+    /// A link, and whether its target begins at the root of the test's world.
+    Link(String, String, bool),
 }
 
-/// Few names, so that paths meet things; the last two are not names.
-const STEPS: [&str; 7] = ["a", "b", "c", "workspace", "outside", "..", "."];
-
-fn steps(of: std::ops::Range<u8>, length: std::ops::Range<usize>) -> impl Strategy<Value = Vec<u8>> {
-    prop::collection::vec(of, length)
+impl Thing {
+    fn place(&self) -> &String {
+        let (Thing::Dir(place) | Thing::File(place) | Thing::Link(place, ..)) = self;
+        place
+    }
 }
 
-fn text(steps: &[u8]) -> String {
-    steps.iter().map(|step| STEPS[usize::from(*step)]).collect::<Vec<_>>().join("/")
+/// Few names, so that paths meet things.
+fn name() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec!["a", "b", "c"])
+}
+
+/// Where a thing is.
+fn place() -> impl Strategy<Value = String> {
+    prop::collection::vec(name(), 1..4).prop_map(|names| names.join("/"))
+}
+
+/// A way with detours, which leads out as often as not.
+fn way() -> impl Strategy<Value = String> {
+    let start = prop::sample::select(vec!["", "", "", "..", "../..", "../outside", "../workspace", "../../outside"]);
+    let step = prop_oneof![6 => name(), 2 => Just(".."), 1 => Just("."), 1 => Just("")];
+    (start, prop::collection::vec(step, 1..5)).prop_map(|(start, steps)| match start {
+        "" => steps.join("/").trim_start_matches('/').to_owned(),
+        start => format!("{start}/{}", steps.join("/")),
+    })
 }
 
 fn thing() -> impl Strategy<Value = Thing> {
-    let place = || steps(0..3, 1..4);
+    let below_root = (prop::sample::select(vec!["workspace", "outside"]), place());
+    let absolute = below_root.prop_map(|(root, place)| format!("{root}/{place}"));
+    let empty_is_here = |way: String| if way.is_empty() { ".".to_owned() } else { way };
     prop_oneof![
-        place().prop_map(Thing::Dir),
-        place().prop_map(Thing::File),
-        (place(), steps(0..7, 1..5), any::<bool>()).prop_map(|(at, to, absolute)| Thing::Link(at, to, absolute)),
+        1 => place().prop_map(Thing::Dir),
+        3 => place().prop_map(Thing::File),
+        2 => (place(), way()).prop_map(move |(at, to)| Thing::Link(at, empty_is_here(to), false)),
+        1 => (place(), absolute).prop_map(|(at, to)| Thing::Link(at, to, true)),
     ]
 }
 
@@ -62,17 +81,16 @@ struct Seen {
 
 #[test]
 fn we_open_what_the_kernel_and_cap_std_open_and_only_below_the_base() {
-    let tree = |size| prop::collection::vec(thing(), 1..size);
-    let paths = prop::collection::vec((steps(0..7, 1..7), any::<bool>()), 1..20);
+    let tree = || prop::collection::vec(thing(), 5..20);
+    let ways = prop::collection::vec(way(), 20..40);
     let seen = Seen::default();
     TestRunner::new(Config { cases: 600, failure_persistence: None, ..Config::default() })
-        .run(&(tree(10), tree(5), paths), |(inside, outside, paths)| {
+        .run(&(tree(), tree(), ways), |(inside, outside, ways)| {
             let world = World::empty();
             grow(&world, "workspace", &inside);
             grow(&world, "outside", &outside);
-            paths.iter().try_for_each(|(steps, has_slash)| {
-                compare(&world, &(text(steps) + if *has_slash { "/" } else { "" }), &seen)
-            })
+            let straight = inside.iter().chain(&outside).map(Thing::place);
+            straight.chain(&ways).try_for_each(|way| compare(&world, way, &seen))
         })
         .unwrap();
     let enough = [&seen.inside, &seen.outside, &seen.by_cap].iter().all(|count| count.get() > 50);
@@ -85,25 +103,21 @@ fn grow(world: &World, root: &str, things: &[Thing]) {
     world.dir(root);
     let soil = Base::hold(&world.text(root)).unwrap();
     for thing in things {
-        let (Thing::Dir(place) | Thing::File(place) | Thing::Link(place, ..)) = thing;
-        let (above, name) = place.split_at(place.len() - 1);
-        if soil.below(&text(above)).unwrap().create_dir_all().is_err() {
+        let place = thing.place();
+        let above = place.rsplit_once('/').map_or("", |(above, _)| above);
+        if soil.below(above).unwrap().create_dir_all().is_err() {
             continue;
         }
-        let place = soil_path(world, root, above, name);
+        // No call below follows a link that has this name.
+        let place = world.path(root).join(place);
         let grown = match thing {
             Thing::Dir(_) => fs::create_dir(place),
             Thing::File(_) => File::create_new(place).map(drop),
-            Thing::Link(_, to, true) => symlink(world.path(&text(to)), place),
-            Thing::Link(_, to, false) => symlink(text(to), place),
+            Thing::Link(_, to, true) => symlink(world.path(to), place),
+            Thing::Link(_, to, false) => symlink(to, place),
         };
         grown.unwrap_or_default();
     }
-}
-
-/// A directory that was just found to be reached without a link, and a name in it that none of these calls follows.
-fn soil_path(world: &World, root: &str, above: &[u8], name: &[u8]) -> PathBuf {
-    world.path(root).join(text(above)).join(text(name))
 }
 
 fn compare(world: &World, path: &str, seen: &Seen) -> TestCaseResult {

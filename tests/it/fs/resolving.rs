@@ -6,7 +6,7 @@ use bestow::{
     InvalidPath, SanitizedPath,
     fs::{Base, ResolveError, real, resolve},
 };
-use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
+use rustix::fs::{CWD, Mode, mkdirat};
 
 use super::{BOTH, clock::now, world::World};
 
@@ -256,20 +256,4 @@ fn a_path_that_names_a_directory_is_no_path_of_a_file() {
         assert!(backend.open_read(&world.text("workspace/f/")).is_err());
     }
     assert!(!world.exists("workspace/new"));
-}
-
-#[test]
-fn a_descriptor_of_the_place_is_never_inherited() {
-    let world = World::new();
-    for backend in BOTH {
-        let path = backend.resolve(&[world.workspace()], &world.text("workspace/f")).unwrap();
-        let (read, write) = (path.open_read().unwrap(), path.open_write().unwrap());
-        for file in [&read, &write] {
-            assert!(rustix::io::fcntl_getfd(file).unwrap().contains(rustix::io::FdFlags::CLOEXEC));
-            assert!(!rustix::fs::fcntl_getfl(file).unwrap().contains(OFlags::NONBLOCK), "a file waits");
-        }
-    }
-    // The same question, asked of a descriptor that would be: the test can tell.
-    let inherited = openat(CWD, world.path("workspace/f"), OFlags::RDONLY, Mode::empty()).unwrap();
-    assert!(!rustix::io::fcntl_getfd(&inherited).unwrap().contains(rustix::io::FdFlags::CLOEXEC));
 }

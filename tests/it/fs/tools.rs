@@ -8,7 +8,7 @@ use std::{
 
 use bestow::fs::{Base, EntryKind, FileError};
 
-use super::{BOTH, world::World};
+use super::{BOTH, process, world::World};
 
 /// The test's worlds, each with a base held on the workspace.
 fn each_base() -> impl Iterator<Item = (World, Base)> {
@@ -87,6 +87,24 @@ fn a_refused_write_changes_nothing() {
         assert_eq!(names(&world, "outside"), ["dir", "secret"]);
         assert_eq!(world.content("outside/secret"), "secret");
     }
+}
+
+#[test]
+fn a_write_that_runs_out_of_space_leaves_the_old_content_and_nothing_else() {
+    let name = "fs::tools::a_write_that_runs_out_of_space_leaves_the_old_content_and_nothing_else";
+    process::alone(name, process::WITH_MOUNTS, || {
+        for (world, base) in each_base() {
+            world.dir("workspace/small");
+            process::run("mount", &["-t", "tmpfs", "-o", "size=64k", "small", &world.text("workspace/small")]);
+            world.file("workspace/small/f", "old");
+            assert!(matches!(base.below("small/f").unwrap().write(&[0; 1 << 20]), Err(FileError::Io(..))));
+            assert_eq!(
+                (world.content("workspace/small/f").as_str(), names(&world, "workspace/small").len()),
+                ("old", 1)
+            );
+            process::run("umount", &[&world.text("workspace/small")]);
+        }
+    });
 }
 
 #[test]
