@@ -11,7 +11,8 @@ use std::{collections::BTreeMap, sync::Arc};
 use triomphe::ThinArc;
 
 use self::index::Shape;
-use crate::model::{Access, Grant, Hold, Origin, Permission, Reads, SanitizedPath, Scope, Timestamp, Want};
+use super::support::for_use;
+use crate::model::{Access, Grant, Origin, Permission, Reads, SanitizedPath, Scope, Timestamp, Want};
 
 /// What a check answers.
 ///
@@ -129,7 +130,7 @@ pub(crate) fn compile(held: &[Arc<Grant>], ground: &Arc<Ground>) -> Rights {
     let mut network = Terms::default();
     let mut events = Terms::default();
     let mut paths: BTreeMap<&str, Terms> = BTreeMap::new();
-    for grant in held.iter().filter(|grant| grant.hold == Hold::Use) {
+    for grant in for_use(held) {
         match &grant.right.permission {
             Permission::Network => network.add(Access::Read, grant),
             Permission::Events => events.add(Access::Read, grant),
