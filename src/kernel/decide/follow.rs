@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use crate::model::{AgentId, Event, Grant, Hold, Reads, Route, Timestamp};
+use crate::model::{AgentId, Event, Grant, Hold, Route, Timestamp};
 
 use super::super::{
     State,
@@ -15,7 +15,8 @@ impl State {
     pub(in super::super) fn falls(&self, events: &[Event], now: Timestamp) -> Vec<Event> {
         let ended = ended(events);
         let settings_changed = events.iter().any(|event| matches!(event, Event::SettingsChanged { .. }));
-        if settings_changed && self.settings.reads == Reads::Granted {
+        // Reading may no longer be free, everywhere or where something is protected by now.
+        if settings_changed {
             return self.falls_with_free_reading_and(&ended, now);
         }
         if ended.is_empty() { Vec::new() } else { self.falls_with(&ended, now) }
