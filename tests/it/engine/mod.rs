@@ -1,3 +1,12 @@
 //! The engine through its public surface.
 
+mod agents;
+mod answers;
+mod disk;
+mod ends;
+mod grants;
+mod reload;
+mod requests;
+mod revoking;
+mod routing;
 mod smoke;
