@@ -4,10 +4,10 @@ use std::{fmt, sync::Arc};
 
 use crate::{
     fs::{self, ContainedPath},
-    kernel::{Check, Command, ExecScope, Refusal, Support},
+    kernel::{Check, Command, ExecScope, Known, Refusal, State, Support, lasting},
     model::{
-        Access, AgentId, Ask, Grant, GrantId, Hold, Permission, PermissionSet, Permissions, Profile, Reason, RequestId,
-        Revoker, RunId, Scope, Want,
+        Access, AgentId, Ask, Grant, GrantId, Permission, PermissionSet, Permissions, Profile, Reason, RequestId,
+        Revoker, RunId, Scope, Timestamp, Want,
     },
 };
 
@@ -83,7 +83,7 @@ impl Agent {
     ///
     /// [`Error::Refused`] if there is none, it is forgotten, or another agent's.
     pub fn ticket(&self, id: RequestId) -> Result<Ticket, Error> {
-        let ticket = self.shared.ticket(id)?.ok_or(Refusal::UnknownRequest(id))?;
+        let ticket = self.shared.ticket(&self.id, &self.cell, id)?.ok_or(Refusal::UnknownRequest(id))?;
         if *ticket.asker() == self.id { Ok(ticket) } else { Err(Refusal::NotYours(id).into()) }
     }
 
@@ -176,13 +176,17 @@ impl Agent {
             }
             Check::Held => {}
         }
-        let roots = self.shared.look(|state, now| state.usable(&self.id, &permission, now))?;
+        let (free, roots) = self.look(|state, agent, now| {
+            let roots: Vec<_> = state.usable(agent, &permission, now).cloned().collect();
+            (state.readable_by_all(&permission), roots)
+        })?;
+        if free {
+            return contained("/", &real.path, &permission);
+        }
         let Some(grant) = roots.iter().find(|grant| self.shared.still_leads_there(&grant.right)) else {
-            // Everybody reads what is not protected, so there may be no grant at all.
-            if roots.is_empty()
-                || access == Access::Read && self.shared.look(|state, _| state.readable_by_all(&permission))?
-            {
-                return contained("/", &real.path, &permission);
+            // It may have ended since the check.
+            if roots.is_empty() {
+                return Err(Refusal::NotHeld { agent: self.id.clone(), permission }.into());
             }
             return Err(Error::Replaced { permission, path: real.path });
         };
@@ -239,11 +243,7 @@ impl Agent {
     ///
     /// [`Error::Refused`] if the agent is gone.
     pub fn grants(&self) -> Result<Vec<Arc<Grant>>, Error> {
-        let held = self.shared.look(|state, now| {
-            let agent = state.agent(&self.id)?;
-            Ok(agent.held.iter().filter(|grant| grant.is_live(now)).cloned().collect())
-        })?;
-        held.map_err(Error::Refused)
+        self.look(|_, agent, now| agent.held.iter().filter(|grant| grant.is_live(now)).cloned().collect())
     }
 
     /// What this agent may use now, as plain values; one-shot rights are not in it.
@@ -252,19 +252,16 @@ impl Agent {
     ///
     /// [`Error::Refused`] if the agent is gone.
     pub fn permissions(&self) -> Result<PermissionSet, Error> {
-        let mut set = PermissionSet::empty(self.profile()?.working_dir.clone());
-        let usable = self.grants()?.into_iter().filter(|grant| grant.hold == Hold::Use && grant.scope != Scope::Once);
-        usable.for_each(|grant| set.insert(grant.right.permission.clone()));
-        Ok(set)
+        self.look(|_, agent, now| set_of(agent, now))
     }
 
     /// Why this agent holds `permission`: its own grant first, the root last. Empty if it does not hold it.
     ///
     /// # Errors
     ///
-    /// [`Error::Closed`].
+    /// [`Error::Refused`] if the agent is gone.
     pub fn why(&self, permission: &Permission) -> Result<Vec<Support>, Error> {
-        self.shared.look(|state, now| state.why(&self.id, permission, now))
+        self.look(|state, _, now| state.why(&self.id, permission, now))
     }
 
     /// What a command of this agent runs with when it needs `named` (`sources/004`, "Exec/process scoped permissions").
@@ -274,8 +271,15 @@ impl Agent {
     /// [`Error::Refused`] for the first of `named`, other than `@read`, that is not held.
     pub fn exec_scope(&self, named: &[Permission]) -> Result<ExecScope, Error> {
         let rights = self.shared.pin_all(named)?;
-        let caller = self.permissions()?;
-        let scope = ExecScope::of(&caller, permissions_of(&rights));
+        let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
+        let scope = self.look(|state, agent, now| {
+            // Reads are not scoped, so they need not be held.
+            let needed = permissions_of(&rights).filter(|named| !matches!(named, Permission::Path(Access::Read, _)));
+            match needed.into_iter().find(|named| !state.uses(agent, named, now, &broken)) {
+                Some(missing) => Err(missing),
+                None => ExecScope::of(&set_of(agent, now), permissions_of(&rights)),
+            }
+        })?;
         scope.map_err(|missing| Refusal::NotHeld { agent: self.id.clone(), permission: missing.clone() }.into())
     }
 
@@ -285,18 +289,28 @@ impl Agent {
     ///
     /// [`Error::Refused`] if the agent is gone.
     pub fn profile(&self) -> Result<Arc<Profile>, Error> {
-        let profile = self.shared.look(|state, _| state.agent(&self.id).map(|agent| Arc::clone(&agent.profile)))?;
-        profile.map_err(Error::Refused)
+        self.look(|_, agent, _| Arc::clone(&agent.profile))
     }
 
     /// What reaches this agent by itself.
     pub fn mailbox(&self) -> Mailbox {
-        self.shared.mailbox(&self.id)
+        Mailbox(Arc::clone(self.cell.mail()))
+    }
+
+    fn look<T>(&self, look: impl FnOnce(&State, &Known, Timestamp) -> T) -> Result<T, Error> {
+        self.shared.look_as(&self.id, &self.cell, look)
     }
 
     fn execute(&self, command: Command) -> Result<Vec<crate::model::Event>, Error> {
         self.shared.execute_as(&self.id, &self.cell, command)
     }
+}
+
+/// What an agent may use at `now`; one-shot rights are not in it.
+fn set_of(agent: &Known, now: Timestamp) -> PermissionSet {
+    let mut set = PermissionSet::empty(agent.profile.working_dir.clone());
+    lasting(agent, now).for_each(|grant| set.insert(grant.right.permission.clone()));
+    set
 }
 
 /// The path below `root`, held so that it can be opened; it must still be where it was found.

@@ -21,7 +21,7 @@ use std::{
 };
 
 use crate::{
-    kernel::{Check, Command, Start, Support},
+    kernel::{Check, Command, Refusal, Start, Support},
     model::{
         AgentId, ApproverId, Grant, GrantId, Hold, Means, OwnerId, Pending, Permission, PermissionSet, Policy, Profile,
         Reason, RequestId, Resolution, Revoker, Right, RunId, Settings, Timestamp, Want,
@@ -154,7 +154,7 @@ impl Engine {
     ///
     /// [`Error::Refused`] if there is none.
     pub fn agent(&self, id: &AgentId) -> Result<Agent, Error> {
-        let unknown = || Error::Refused(crate::kernel::Refusal::UnknownAgent(id.clone()));
+        let unknown = || Error::Refused(Refusal::UnknownAgent(id.clone()));
         let cell = self.shared.cell(id).ok_or_else(unknown)?;
         Ok(Agent { shared: Arc::clone(&self.shared), id: id.clone(), cell })
     }
@@ -202,9 +202,11 @@ impl Engine {
     ///
     /// [`Error::Refused`] if there is no such agent.
     pub async fn message(&self, to: &AgentId, from: Option<&AgentId>, text: &str) -> Result<(), Error> {
-        self.shared.look(|state, _| state.agent(to).map(drop))??;
-        self.shared.mailbox(to).0.post(Mail::Message { from: from.cloned(), text: text.into() });
-        Ok(())
+        let cell = self.shared.cell(to).ok_or_else(|| Refusal::UnknownAgent(to.clone()))?;
+        // Under the lock, so that it cannot reach the next agent of that name.
+        self.shared.look_as(to, &cell, |_, _, _| {
+            cell.mail().post(Mail::Message { from: from.cloned(), text: text.into() });
+        })
     }
 
     /// Takes a grant away, with everything that rests on it only. After this no check that starts later sees it.
@@ -323,9 +325,7 @@ impl Engine {
 
     /// Ends the engine: every waiting question is cancelled, and from then on everything is refused.
     pub async fn shutdown(&self) {
-        // If it is closed already, there is nothing left to cancel.
-        let _ = self.shared.execute(Command::Shutdown);
-        self.shared.close();
+        self.shared.shut_down();
     }
 
     /// A handle that does not keep the engine alive.

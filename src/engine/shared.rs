@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeSet, HashMap},
     sync::{
-        Arc, Mutex, MutexGuard,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -13,16 +13,16 @@ use foldhash::fast::RandomState;
 use tokio::sync::{Notify, broadcast, mpsc, watch};
 
 use crate::{
-    kernel::{Broken, Command, Ground, State, compile},
+    kernel::{Broken, Command, Ground, Known, Refusal, State, compile},
     model::{
-        AgentId, Event, Grant, GrantId, OwnerId, Permission, Recorded, RequestId, Resolution, Right, Route, Settings,
-        Timestamp,
+        AgentId, Event, Grant, GrantId, OwnerId, Permission, Reads, Recorded, RequestId, Resolution, Right, Route,
+        Settings, Timestamp,
     },
     seam::{Clock, Paths},
 };
 
 use super::{
-    Error, Mailbox, Ticket,
+    Error, Ticket,
     cell::Cell,
     mail,
     subscription::CAPACITY,
@@ -38,9 +38,7 @@ pub(super) struct Shared {
     writer: Mutex<Writer>,
     /// Where each agent's rights are published. The map is for finding a cell; nobody searches rights under its guard.
     cells: DashMap<AgentId, Arc<Cell>, RandomState>,
-    mail: DashMap<AgentId, Arc<mail::Box>, RandomState>,
     answers: DashMap<RequestId, watch::Sender<Option<Arc<Resolution>>>>,
-    events: broadcast::Sender<Recorded>,
     /// Rung when the next deadline changes.
     pub(super) wake: Arc<Notify>,
     /// Once this is false, nothing is held and nothing is carried out.
@@ -53,6 +51,8 @@ pub(super) struct Shared {
 pub(super) struct Writer {
     pub(super) state: State,
     sequence: u64,
+    /// None once the engine ended, so that subscribers hear that too.
+    events: Option<broadcast::Sender<Recorded>>,
     ground: Arc<Ground>,
     due: Option<Timestamp>,
     generation: u64,
@@ -69,13 +69,17 @@ struct Stuck {
     approvers: Vec<(OwnerId, u64)>,
 }
 
-/// Says no for ever if whatever happens under the lock does not come to its end.
-struct FailClosed<'s>(&'s AtomicBool);
+/// The lock, held. If what happens under it does not come to its end, the engine says no for ever.
+struct Locked<'s> {
+    shared: &'s Shared,
+    writer: MutexGuard<'s, Writer>,
+    came_to_its_end: bool,
+}
 
-impl Drop for FailClosed<'_> {
+impl Drop for Locked<'_> {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.store(false, Ordering::Release);
+        if !self.came_to_its_end {
+            self.shared.end(&mut self.writer);
         }
     }
 }
@@ -86,6 +90,7 @@ impl Shared {
         let writer = Writer {
             state: State::new(settings),
             sequence: 0,
+            events: Some(broadcast::Sender::new(CAPACITY)),
             ground,
             due: None,
             generation: 0,
@@ -98,9 +103,7 @@ impl Shared {
             paths,
             writer: Mutex::new(writer),
             cells: DashMap::default(),
-            mail: DashMap::default(),
             answers: DashMap::new(),
-            events: broadcast::Sender::new(CAPACITY),
             wake: Arc::default(),
             open: AtomicBool::new(true),
             seed,
@@ -112,9 +115,26 @@ impl Shared {
         self.open.load(Ordering::Acquire)
     }
 
-    /// Says no to everything from now on.
-    pub(super) fn close(&self) {
+    /// Takes back every question, then says no to everything, in one step: nothing comes in between.
+    pub(super) fn shut_down(&self) {
+        let shut_down = |shared: &Shared, writer: &mut Writer, now, stuck: &mut Stuck| {
+            let done = shared.carry_out(writer, Command::Shutdown, now, stuck);
+            shared.end(writer);
+            done
+        };
+        if self.under_lock(None, shut_down).is_err() {
+            // The time cannot be told, or it ended before; who waits must hear it all the same.
+            self.end(&mut self.writer.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
+    /// Says no to everything from now on, and lets go of everybody who waits.
+    fn end(&self, writer: &mut Writer) {
         self.open.store(false, Ordering::Release);
+        self.answers.clear();
+        writer.events = None;
+        writer.carriers.clear();
+        writer.approvers.clear();
         self.wake.notify_one();
     }
 
@@ -134,12 +154,29 @@ impl Shared {
         Ok(look(&self.lock()?.state, now))
     }
 
-    /// The only place that takes the lock.
+    /// The same on behalf of an agent, if `cell` still is that agent's.
+    pub(super) fn look_as<T>(
+        &self,
+        agent: &AgentId,
+        cell: &Arc<Cell>,
+        look: impl FnOnce(&State, &Known, Timestamp) -> T,
+    ) -> Result<T, Error> {
+        let now = self.clock.now()?;
+        let writer = self.lock()?;
+        self.refuse_stranger(agent, cell)?;
+        Ok(look(&writer.state, writer.state.agent(agent)?, now))
+    }
+
+    fn refuse_stranger(&self, agent: &AgentId, cell: &Arc<Cell>) -> Result<(), Refusal> {
+        let same = self.cell(agent).is_some_and(|there| Arc::ptr_eq(&there, cell));
+        if same { Ok(()) } else { Err(Refusal::UnknownAgent(agent.clone())) }
+    }
+
+    /// The only place that takes the lock, but for ending.
     fn lock(&self) -> Result<MutexGuard<'_, Writer>, Error> {
-        if !self.is_open() {
-            return Err(Error::Closed);
-        }
-        self.writer.lock().map_err(|_| Error::Closed)
+        let writer = self.writer.lock().map_err(|_| Error::Closed)?;
+        // Asked under the lock, so that nothing is carried out after the end.
+        if self.is_open() { Ok(writer) } else { Err(Error::Closed) }
     }
 
     fn under_lock<T>(
@@ -148,21 +185,30 @@ impl Shared {
         work: impl FnOnce(&Shared, &mut Writer, Timestamp, &mut Stuck) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let mut stuck = Stuck::default();
-        let result = {
-            let mut writer = self.lock()?;
-            let _trip = FailClosed(&self.open);
-            // Read under the lock, so that no event is older than the one before it.
-            let now = self.clock.now()?;
-            if let Some((agent, cell)) = caller
-                && !self.cells.get(agent).is_some_and(|there| Arc::ptr_eq(there.value(), cell))
-            {
-                return Err(Error::Refused(crate::kernel::Refusal::UnknownAgent(agent.clone())));
-            }
-            work(self, &mut writer, now, &mut stuck)
-        };
+        let mut locked = Locked { shared: self, writer: self.lock()?, came_to_its_end: false };
+        let result = self.at_this_moment(caller, &mut locked.writer, &mut stuck, work);
+        locked.came_to_its_end = true;
+        drop(locked);
         stuck.carriers.iter().for_each(|(agent, generation)| self.disconnect(agent, *generation));
         stuck.approvers.iter().for_each(|(owner, generation)| self.stop_attending(owner, *generation));
         result
+    }
+
+    fn at_this_moment<T>(
+        &self,
+        caller: Option<(&AgentId, &Arc<Cell>)>,
+        writer: &mut Writer,
+        stuck: &mut Stuck,
+        work: impl FnOnce(&Shared, &mut Writer, Timestamp, &mut Stuck) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        // Read under the lock, so that no event is older than the one before it.
+        let now = self.clock.now()?;
+        // What is over by now is over before anything is decided, whether or not the timer came to it.
+        if writer.due.is_some_and(|due| due <= now) {
+            self.carry_out(writer, Command::Tick, now, stuck)?;
+        }
+        caller.map_or(Ok(()), |(agent, cell)| self.refuse_stranger(agent, cell))?;
+        work(self, writer, now, stuck)
     }
 
     /// Decides, changes the state, publishes, tells: in this order, so that whoever is told finds it in force.
@@ -205,9 +251,9 @@ impl Shared {
         // First who is gone: an agent that takes the id in the same step gets a cell of its own.
         for agent in events.iter().filter_map(retired) {
             if let Some((_, cell)) = self.cells.remove(agent) {
-                cell.publish(compile(&[], &writer.ground));
+                // Not even what everybody has.
+                cell.publish(compile(&[], &Arc::new(Ground::new(Reads::Granted, &[], self.seed))));
             }
-            self.mail.remove(agent);
         }
         for agent in touched(events) {
             self.publish_agent(writer, agent);
@@ -228,10 +274,14 @@ impl Shared {
 
     /// Sent from under the lock, so that everybody hears events in their order; no send here can wait.
     fn tell(&self, writer: &mut Writer, events: &[Event], now: Timestamp, stuck: &mut Stuck) {
-        for event in events {
+        let went: HashMap<_, _> =
+            events.iter().enumerate().filter_map(|(place, event)| Some((retired(event)?, place))).collect();
+        for (place, event) in events.iter().enumerate() {
             for (agent, mail) in mail::addressed(event, events) {
-                if writer.state.agents.contains_key(&agent) {
-                    self.mail.entry(agent).or_default().post(mail);
+                // What concerned one that went is no news for the next one of that name.
+                let is_for_another = went.get(&agent).is_some_and(|went| place <= *went);
+                if let Some(cell) = self.cell(&agent).filter(|_| !is_for_another) {
+                    cell.mail().post(mail);
                 }
             }
             if let Event::Requested { request } = event {
@@ -242,10 +292,12 @@ impl Shared {
             {
                 answer.send_replace(Some(Arc::clone(resolution)));
             }
-            writer.show(event, stuck);
+            writer.show(event, events, stuck);
             writer.sequence += 1;
-            // No subscriber is no problem.
-            let _ = self.events.send(Recorded { sequence: writer.sequence, at: now, event: event.clone() });
+            if let Some(subscribers) = &writer.events {
+                // No subscriber is no problem.
+                let _ = subscribers.send(Recorded { sequence: writer.sequence, at: now, event: event.clone() });
+            }
         }
     }
 
@@ -266,17 +318,16 @@ impl Shared {
         self.cells.get(agent).map(|cell| Arc::clone(cell.value()))
     }
 
-    pub(super) fn mailbox(&self, agent: &AgentId) -> Mailbox {
-        Mailbox(Arc::clone(self.mail.entry(agent.clone()).or_default().value()))
-    }
-
     pub(super) fn subscribe(&self) -> broadcast::Receiver<Recorded> {
-        self.events.subscribe()
+        let open = self.lock().ok().and_then(|writer| writer.events.as_ref().map(broadcast::Sender::subscribe));
+        // Without a sender: it ended.
+        open.unwrap_or_else(|| broadcast::channel(1).1)
     }
 
-    /// The ticket of a request that waits or is remembered.
-    pub(super) fn ticket(&self, id: RequestId) -> Result<Option<Ticket>, Error> {
+    /// The ticket of a request that waits or is remembered, for the agent that `cell` still is.
+    pub(super) fn ticket(&self, agent: &AgentId, cell: &Arc<Cell>, id: RequestId) -> Result<Option<Ticket>, Error> {
         let writer = self.lock()?;
+        self.refuse_stranger(agent, cell)?;
         if let Some(waiting) = writer.state.pending.get(&id) {
             let answer = self.answers.entry(id).or_insert_with(|| watch::Sender::new(None));
             let state = Waiting::Open { request: Arc::clone(&waiting.request), resolution: answer.subscribe() };
@@ -301,7 +352,15 @@ impl Shared {
         &self,
         permissions: impl IntoIterator<Item = &'p Permission>,
     ) -> Result<Vec<Right>, Error> {
-        permissions.into_iter().map(|permission| self.pin(permission)).collect()
+        let mut rights = Vec::new();
+        for permission in permissions {
+            let right = self.pin(permission)?;
+            // Two names may lead to one thing.
+            if !rights.contains(&right) {
+                rights.push(right);
+            }
+        }
+        Ok(rights)
     }
 
     /// Those of `agent`'s grants for `permissions` whose path leads to something else by now.
@@ -409,8 +468,11 @@ impl Writer {
         (open, receiver)
     }
 
-    /// Shows an event to the people it concerns.
-    fn show(&self, event: &Event, stuck: &mut Stuck) {
+    /// Shows an event to the people it concerns. `events` is the batch it happened in.
+    fn show(&mut self, event: &Event, events: &[Event], stuck: &mut Stuck) {
+        if let Event::CarrierDisconnected { agent } = event {
+            self.carriers.remove(agent);
+        }
         if let Event::Requested { request } = event
             && !request.asked.is_empty()
         {
@@ -419,7 +481,9 @@ impl Writer {
         if let Event::Routed { request, route: Route::Carrier(carrier) } = event {
             self.show_carrier(carrier, ToPerson::Ask(Arc::clone(request)), stuck);
         }
-        if let Event::Resolved { resolution, carrier } = event {
+        if let Event::Resolved { resolution, carrier } = event
+            && !events.iter().any(|event| never_asked(event, resolution.request))
+        {
             let settled = ToPerson::Settled(Arc::clone(resolution));
             if let Some(carrier) = carrier {
                 self.show_carrier(carrier, settled.clone(), stuck);
@@ -454,6 +518,11 @@ fn touched(events: &[Event]) -> BTreeSet<&AgentId> {
         event.grant().map(|grant| &grant.to)
     });
     touched.collect()
+}
+
+/// Whether this is a request that no person was shown, since nothing was missing.
+fn never_asked(event: &Event, id: RequestId) -> bool {
+    matches!(event, Event::Requested { request } if request.id == id && request.asked.is_empty())
 }
 
 fn retired(event: &Event) -> Option<&AgentId> {

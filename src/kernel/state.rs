@@ -63,6 +63,8 @@ pub(crate) struct Agent {
 pub(crate) struct Waiting {
     pub(crate) request: Arc<Request>,
     pub(crate) route: Route,
+    /// Grants with this name and later ones were issued after it was asked.
+    pub(super) first_later_grant: GrantId,
 }
 
 impl State {
@@ -186,7 +188,9 @@ impl State {
             agent.pending.insert(request.id);
         }
         // Until it is routed, which is the next event, it waits for the first who comes.
-        self.pending.insert(request.id, Waiting { request: Arc::clone(request), route: Route::Queue });
+        let first_later_grant = GrantId::new(self.next_grant);
+        let waiting = Waiting { request: Arc::clone(request), route: Route::Queue, first_later_grant };
+        self.pending.insert(request.id, waiting);
     }
 
     fn resolve(&mut self, resolution: &Arc<Resolution>) {

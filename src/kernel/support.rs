@@ -7,7 +7,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::model::{
-    Access, AgentId, Ended, Event, Grant, GrantId, Hold, Permission, Reads, SanitizedPath, Scope, Timestamp,
+    Access, AgentId, Ended, Event, Grant, GrantId, Hold, Origin, Permission, Reads, SanitizedPath, Scope, Timestamp,
 };
 
 use super::{
@@ -77,23 +77,20 @@ impl State {
     }
 
     /// Whether `agent` may use `permission` now, for as many uses as wanted.
-    pub(super) fn uses(&self, agent: &Agent, permission: &Permission, now: Timestamp, broken: &Broken) -> bool {
-        if let Some(path) = permission.path().filter(|path| self.is_protected(path)) {
-            return agent
-                .held
-                .iter()
-                .any(|grant| reaches_protected(grant, permission, path) && !broken.contains(&grant.id));
-        }
-        self.readable_by_all(permission)
-            || supports(agent, permission)
-                .any(|grant| grant.hold == Hold::Use && grant.is_live(now) && !broken.contains(&grant.id))
+    pub(crate) fn uses(&self, agent: &Agent, permission: &Permission, now: Timestamp, broken: &Broken) -> bool {
+        self.readable_by_all(permission) || self.usable(agent, permission, now).any(|grant| !broken.contains(&grant.id))
     }
 
     /// The grants by which `agent` may use `permission` for as many uses as wanted.
-    pub(crate) fn usable(&self, agent: &AgentId, permission: &Permission, now: Timestamp) -> Vec<Arc<Grant>> {
-        let holder = self.agents.get(agent).into_iter();
-        let usable = holder.flat_map(|holder| supports(holder, permission));
-        usable.filter(|grant| grant.hold == Hold::Use && grant.is_live(now)).cloned().collect()
+    pub(crate) fn usable<'a>(
+        &self,
+        agent: &'a Agent,
+        permission: &'a Permission,
+        now: Timestamp,
+    ) -> impl Iterator<Item = &'a Arc<Grant>> + use<'a> {
+        let protected = permission.path().is_some_and(|path| self.is_protected(path));
+        let covers = |grant: &&Arc<Grant>| grant.right.permission.covers(permission);
+        lasting(agent, now).filter(covers).filter(move |grant| !protected || names_exactly(grant, permission))
     }
 
     /// The setting under which everybody reads everything that is not protected.
@@ -196,17 +193,31 @@ impl State {
 }
 
 /// Everything `agent` holds that covers `permission` and can be passed on.
-fn supports<'a>(agent: &'a Agent, permission: &Permission) -> impl Iterator<Item = &'a Arc<Grant>> {
+pub(super) fn supports<'a>(agent: &'a Agent, permission: &Permission) -> impl Iterator<Item = &'a Arc<Grant>> {
     agent.held.iter().filter(move |grant| grant.scope != Scope::Once && grant.right.permission.covers(permission))
 }
 
+/// What `agent` may use at `now` for as many uses as wanted.
+pub(crate) fn lasting(agent: &Agent, now: Timestamp) -> impl Iterator<Item = &Arc<Grant>> {
+    for_use(&agent.held).filter(move |grant| grant.scope != Scope::Once && grant.is_live(now))
+}
+
 /// A protected path is reached by nothing but a line of a file that names exactly it.
-fn reaches_protected(grant: &Grant, permission: &Permission, path: &SanitizedPath) -> bool {
-    let from_file = matches!(grant.origin, crate::model::Origin::Config(_));
-    from_file
-        && grant.hold == Hold::Use
-        && grant.right.permission.path() == Some(path)
-        && grant.right.permission.covers(permission)
+fn names_exactly(grant: &Grant, permission: &Permission) -> bool {
+    matches!(grant.origin, Origin::Config(_)) && grant.right.permission.path() == permission.path()
+}
+
+/// Those of `held` that are for using.
+///
+/// What a file or a person gives for passing on only, no other agent can make usable: it might have it from the very
+/// one that should not use it.
+pub(super) fn for_use(held: &[Arc<Grant>]) -> impl Iterator<Item = &Arc<Grant>> {
+    let only_to_pass_on: Vec<_> =
+        held.iter().filter(|grant| grant.hold == Hold::PassOn).map(|grant| &grant.right.permission).collect();
+    held.iter().filter(move |grant| {
+        let kept_back = || only_to_pass_on.iter().any(|own| own.covers(&grant.right.permission));
+        grant.hold == Hold::Use && (giver(grant).is_none() || !kept_back())
+    })
 }
 
 /// The earlier of two ends; none is never.

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AgentId, ApproverId, FileIdentity, GrantId, Permission, Reason, RequestId, RunId, Timestamp};
+use super::{AgentId, ApproverId, FileIdentity, GrantId, Permission, Reason, RequestId, RunId, Shown, Timestamp};
 
 /// A permission bound to the object that its path led to when it was given.
 ///
@@ -129,7 +129,7 @@ pub struct Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", super::Shown(&self.file), self.line)
+        write!(f, "{}:{}", Shown(&self.file), self.line)
     }
 }
 
@@ -209,7 +209,7 @@ impl fmt::Display for Grant {
             Origin::Agent { from } => write!(f, ", given by {from}")?,
             Origin::Config(place) => write!(f, ", from {place}")?,
             Origin::Operator => f.write_str(", given by the host program")?,
-            Origin::Person { by, means, .. } => write!(f, ", allowed by {by} ({means})")?,
+            Origin::Person { by, means, .. } => write!(f, ", allowed by {by} ({})", Shown(means))?,
         }
         match self.scope {
             Scope::Always => Ok(()),
@@ -266,7 +266,7 @@ impl fmt::Display for Revoker {
         match self {
             Revoker::Agent(agent) => write!(f, "{agent}"),
             Revoker::Operator => f.write_str("the host program"),
-            Revoker::Person { by, means } => write!(f, "{by} ({means})"),
+            Revoker::Person { by, means } => write!(f, "{by} ({})", Shown(means)),
         }
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AgentId, ApproverId, Code, Kind, Means, Name, OwnerId, Permission, Permissions, Reason, RequestId, Right, RunId,
-    Scope, Timestamp, permission::list,
+    Scope, Shown, Timestamp, permission::list,
 };
 
 /// What an agent asks for: `request_permission {permission(s), reason, scope?}`.
@@ -238,7 +238,7 @@ impl fmt::Display for Decider {
             Decider::EngineGone => f.write_str("the engine ended"),
             Decider::FreshRefusal => f.write_str("refused a moment ago"),
             Decider::NobodyThere => f.write_str("nobody is there to ask"),
-            Decider::Person { by, means } => write!(f, "{by}, {means}"),
+            Decider::Person { by, means } => write!(f, "{by}, {}", Shown(means)),
             Decider::Retired => f.write_str("the asker is gone"),
             Decider::Timeout => f.write_str("nobody answered in time"),
         }

@@ -4,7 +4,9 @@
     clippy::indexing_slicing,
     clippy::panic,
     clippy::string_slice,
+    clippy::type_complexity,
     clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
     reason = "a test that cannot go on has failed"
 )]
 
@@ -14,5 +16,6 @@ mod engine;
 mod fs;
 #[cfg(feature = "stdio")]
 mod stdio;
+mod support;
 #[cfg(feature = "config")]
 mod watch;

@@ -46,7 +46,7 @@ impl State {
         broken: &Broken,
         now: Timestamp,
     ) -> Result<Vec<Event>, Refusal> {
-        let owner = &self.agent(creator)?.profile.owner;
+        let Profile { owner, mode, .. } = &*self.agent(creator)?.profile;
         if profile.kind.is_foreground() {
             return Err(Refusal::ForegroundChild(profile.id));
         }
@@ -55,7 +55,8 @@ impl State {
         }
         self.refuse_known(&profile.id)?;
         self.refuse_too_many(&profile.id, 0, rights.len())?;
-        let (profile, mut ids) = (Arc::new(profile), self.fresh_ids());
+        // Nobody gets out of how strictly they are judged by letting a child act.
+        let (profile, mut ids) = (Arc::new(Profile { mode: *mode, ..profile }), self.fresh_ids());
         let mut events = vec![Event::AgentRegistered { profile: Arc::clone(&profile), run, source: Source::Agent }];
         for (right, id) in rights.into_iter().zip(&mut ids) {
             let held = self.held_for_passing_on(creator, &right.permission, now, broken)?;

@@ -1,10 +1,13 @@
 //! A file takes effect: at once what narrows, and what widens at once or once a person agrees.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use crate::model::{
-    AgentId, AgentPolicy, BaseRight, Ended, Event, Grant, GrantId, Hold, Mode, Origin, Permission, Policy, Profile,
-    Reads, RunId, Scope, Settings, Source, Timestamp, Widening,
+    AgentId, AgentPolicy, BaseRight, Ended, Event, Grant, GrantId, Hold, Mode, Origin, OwnerId, Permission, Policy,
+    Profile, Reads, RunId, Scope, Settings, Source, Timestamp, Widening,
 };
 
 use super::{
@@ -13,7 +16,7 @@ use super::{
         command::{Broken, Person},
         state::Agent,
     },
-    grants::{Draft, same_owner},
+    grants::Draft,
 };
 
 impl State {
@@ -39,15 +42,22 @@ impl State {
         now: Timestamp,
     ) -> Result<Vec<Event>, Refusal> {
         let policy = self.held_back.as_ref().ok_or(Refusal::NothingHeldBack)?;
-        if let Some(person) = by {
-            for spec in policy.agents.values().filter(|spec| spec.profile.owner != person.owner) {
-                let foreign = self.agent(&spec.profile.id).map(|agent| same_owner(agent, &person.owner));
-                foreign.unwrap_or_else(|_| {
-                    Err(Refusal::OtherOwner { agent: spec.profile.id.clone(), owner: person.owner.clone() })
-                })?;
-            }
+        if let Some(person) = by
+            && let Some(agent) = self.widened(policy).find(|(_, owner)| **owner != person.owner).map(|(agent, _)| agent)
+        {
+            return Err(Refusal::OtherOwner { agent: agent.clone(), owner: person.owner.clone() });
         }
         self.follow_file(policy, run, now)
+    }
+
+    /// Whom `policy` gives more than now, with whose agents they are. Settings are for everybody.
+    fn widened<'s>(&'s self, policy: &'s Policy) -> impl Iterator<Item = (&'s AgentId, &'s OwnerId)> {
+        let narrowed = self.narrowed_to(policy);
+        let settings_widen = narrowed.settings != policy.settings;
+        let everybody = self.agents.values().filter(move |_| settings_widen).map(|agent| &agent.profile);
+        let more = policy.agents.iter().filter(move |(id, spec)| narrowed.agents.get(*id) != Some(*spec));
+        let named = more.map(|(id, spec)| (id, &spec.profile.owner));
+        named.chain(everybody.map(|profile| (&profile.id, &profile.owner)))
     }
 
     fn follow_file(&self, policy: &Policy, run: &RunId, now: Timestamp) -> Result<Vec<Event>, Refusal> {
@@ -56,11 +66,13 @@ impl State {
         if *self.settings != policy.settings {
             events.push(Event::SettingsChanged { settings: Arc::new(policy.settings.clone()) });
         }
-        let configured = self.agents.values().filter(|agent| agent.source == Source::Config);
-        let mut gone: Vec<_> = configured.filter(|agent| !stays(agent, policy)).collect();
+        let mut gone: Vec<_> = self.agents.values().filter(|agent| gives_way(agent, policy)).collect();
         gone.sort_by(|one, other| one.profile.id.cmp(&other.profile.id));
+        // What one that goes gave to another that goes ends with the first.
+        let mut ended = BTreeSet::new();
         for agent in gone {
-            events.extend(self.retire(agent, now).into_iter().map(as_config_says));
+            let events_of_one = self.retire(agent, now).into_iter().map(as_config_says);
+            events.extend(events_of_one.filter(|event| event.grant().is_none_or(|grant| ended.insert(grant.id))));
         }
         for (id, spec) in &policy.agents {
             self.follow_agent(id, spec, policy, run, now, &mut ids, &mut events)?;
@@ -86,17 +98,21 @@ impl State {
             return Err(Refusal::TooManyGrants { agent: id.clone(), max });
         }
         let known = match self.agents.get(id) {
-            Some(agent) if agent.source != Source::Config => return Err(Refusal::AgentExists(id.clone())),
+            Some(agent) if agent.source == Source::Operator => return Err(Refusal::AgentExists(id.clone())),
             Some(agent) => Some(agent).filter(|agent| stays(agent, policy)),
             None => None,
         };
-        let profile = Arc::new(spec.profile.clone());
+        let profile = Arc::new(Profile { id: id.clone(), ..spec.profile.clone() });
         match known {
             None => {
                 let source = Source::Config;
                 events.push(Event::AgentRegistered { profile, run: run.clone(), source });
             }
-            Some(agent) if *agent.profile != spec.profile => events.push(Event::AgentChanged { profile }),
+            Some(agent) if agent.profile != profile => {
+                let loses_its_user = self.is_connected(agent) && !profile.kind.is_foreground();
+                events.push(Event::AgentChanged { profile });
+                events.extend(loses_its_user.then(|| Event::CarrierDisconnected { agent: id.clone() }));
+            }
             Some(_) => {}
         }
         let mut wanted = without_repetitions(&spec.rights);
@@ -125,8 +141,11 @@ impl State {
     fn gains(&self, events: &[Event], now: Timestamp) -> Vec<(AgentId, Permission)> {
         let issued =
             events.iter().filter_map(|event| if let Event::GrantIssued { grant } = event { Some(grant) } else { None });
+        let is_new = |id: &AgentId| {
+            events.iter().any(|event| matches!(event, Event::AgentRegistered { profile, .. } if profile.id == *id))
+        };
         let new = issued.filter(|grant| {
-            let holder = self.agents.get(&grant.to);
+            let holder = self.agents.get(&grant.to).filter(|_| !is_new(&grant.to));
             grant.hold == Hold::Use
                 && !holder.is_some_and(|holder| self.uses(holder, &grant.right.permission, now, &Broken::new()))
         });
@@ -137,12 +156,34 @@ impl State {
     fn narrowed_to(&self, policy: &Policy) -> Policy {
         let known = |(id, spec): (&AgentId, &AgentPolicy)| {
             let agent = self.agents.get(id).filter(|agent| stays(agent, policy))?;
-            let rights = spec.rights.iter().filter(|right| is_within(agent, right)).cloned().collect();
+            let rights = spec.rights.iter().filter(|right| self.is_within(agent, right)).cloned().collect();
             let profile = narrowed_profile(&agent.profile, &spec.profile);
             Some((id.clone(), AgentPolicy { profile, rights }))
         };
         let agents: BTreeMap<_, _> = policy.agents.iter().filter_map(known).collect();
         Policy { settings: narrowed_settings(&self.settings, &policy.settings), agents }
+    }
+
+    /// Whether what the file gives `agent` already lies within one line of the file as it was.
+    fn is_within(&self, agent: &Agent, right: &BaseRight) -> bool {
+        let path = right.right.permission.path();
+        let protected = path.is_some_and(|path| self.is_protected(path));
+        agent.held.iter().any(|grant| {
+            matches!(grant.origin, Origin::Config(_))
+                && (grant.hold == Hold::Use || grant.hold == right.hold)
+                && grant.right.permission.covers(&right.right.permission)
+                && (!protected || grant.right.permission.path() == path)
+        })
+    }
+}
+
+/// Whether an agent goes when a file takes effect: it left the file, it is another owner's now, or another agent made it
+/// under a name that the file gives.
+fn gives_way(agent: &Agent, policy: &Policy) -> bool {
+    match agent.source {
+        Source::Agent => policy.agents.contains_key(&agent.profile.id),
+        Source::Config => !stays(agent, policy),
+        Source::Operator => false,
     }
 }
 
@@ -172,15 +213,6 @@ fn without_repetitions(rights: &[BaseRight]) -> Vec<&BaseRight> {
 
 fn is_written_as(grant: &Grant, right: &BaseRight) -> bool {
     grant.right == right.right && grant.hold == right.hold
-}
-
-/// Whether what the file gives `agent` already lies within one line of the file as it was.
-fn is_within(agent: &Agent, right: &BaseRight) -> bool {
-    agent.held.iter().any(|grant| {
-        matches!(grant.origin, Origin::Config(_))
-            && (grant.hold == Hold::Use || grant.hold == right.hold)
-            && grant.right.permission.covers(&right.right.permission)
-    })
 }
 
 /// The new description, but not a mode or kind that could let more happen.

@@ -11,7 +11,7 @@ use super::super::{
     Refusal, State,
     command::{Broken, Person, Start},
     state::{Agent, giver},
-    support::Held,
+    support::{Held, for_use},
 };
 
 /// A grant that is complete but for its name and what is granted.
@@ -195,9 +195,9 @@ impl State {
             return Ok(Vec::new());
         }
         self.refuse_protected(&permission)?;
-        let one_shots = holder.held.iter().filter(|grant| {
-            let usable = grant.scope == Scope::Once && grant.hold == Hold::Use && grant.is_live(now);
-            usable && !broken.contains(&grant.id) && grant.right.permission.covers(&permission)
+        let one_shots = for_use(&holder.held).filter(|grant| {
+            let usable = grant.scope == Scope::Once && grant.is_live(now) && !broken.contains(&grant.id);
+            usable && grant.right.permission.covers(&permission)
         });
         match one_shots.min_by_key(|grant| (grant.until.is_none(), grant.until)) {
             Some(grant) => Ok(vec![Event::GrantUsed { grant: Arc::clone(grant), permission }]),

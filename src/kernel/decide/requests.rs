@@ -132,14 +132,17 @@ impl State {
         let receiver = self.agent(&request.from)?;
         let allowed = allowed_of(request, answer.allowed)?;
         let scope = answer.scope.or(request.scope).unwrap_or(Scope::Session);
-        if let Some(asked) = request.scope
-            && !scope.fits_within(asked)
-        {
-            return Err(Refusal::ScopeTooWide { asked, answered: scope });
+        // A no gives nothing, so nothing can be wrong with what it gives.
+        if !allowed.is_empty() {
+            if let Some(asked) = request.scope
+                && !scope.fits_within(asked)
+            {
+                return Err(Refusal::ScopeTooWide { asked, answered: scope });
+            }
+            refuse_past(scope, now)?;
+            self.refuse_too_many(&request.from, receiver.held.len(), allowed.len())?;
+            allowed.iter().try_for_each(|right| self.refuse_protected(&right.permission))?;
         }
-        refuse_past(scope, now)?;
-        self.refuse_too_many(&request.from, receiver.held.len(), allowed.len())?;
-        allowed.iter().try_for_each(|right| self.refuse_protected(&right.permission))?;
         let origin = Origin::Person { by: by.by.clone(), means: Arc::clone(&by.means), request: Some(id) };
         let draft = Draft::new(&request.from, origin, Some(request.reason.clone()), scope, now).in_run_of(receiver);
         let grants = allowed.iter().zip(self.fresh_ids()).map(|(right, id)| draft.issue(id, right.clone()));

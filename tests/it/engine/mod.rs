@@ -1,4 +1,14 @@
 //! The engine through its public surface.
 
+mod agents;
+mod answers;
+mod disk;
+mod ends;
+mod grants;
+#[cfg(feature = "config")]
 mod open;
+mod reload;
+mod requests;
+mod revoking;
+mod routing;
 mod smoke;

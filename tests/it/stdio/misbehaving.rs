@@ -89,6 +89,18 @@ async fn a_bot_that_asks_without_end_and_never_reads_is_not_listened_to_without_
     assert_eq!(bot.ended().await, Ended::NotReading);
 }
 
+#[tokio::test(start_paused = true)]
+async fn more_to_read_gives_nobody_more_time_to_read_it() {
+    let engine = engine().await;
+    let stuck = Wire::with_pipe(Bot::agent(&engine, &id("worker")).unwrap(), 16);
+    for _ in 0..4 {
+        tokio::time::sleep(std::time::Duration::from_secs(10)).await;
+        engine.message(&id("worker"), None, "and another thing").await.unwrap();
+    }
+    assert!(stuck.served.is_finished(), "40 seconds without reading anything");
+    assert_eq!(stuck.ended().await, Ended::NotReading);
+}
+
 #[tokio::test]
 async fn the_bot_of_an_agent_that_is_retired_is_told_goodbye() {
     let engine = engine().await;

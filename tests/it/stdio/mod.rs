@@ -2,7 +2,9 @@
 
 mod docs;
 mod misbehaving;
+#[cfg(feature = "config")]
 mod orchestrator;
+#[cfg(feature = "config")]
 mod policy_file;
 mod processes;
 mod typed;
