@@ -49,6 +49,19 @@ async fn the_user_hears_that_a_file_gives_more_and_agrees() {
 }
 
 #[tokio::test]
+async fn the_user_does_not_hear_what_other_owners_agents_would_get() {
+    let directory = tempfile::tempdir().unwrap();
+    save(directory.path(), FILE);
+    let engine = Engine::open(directory.path().join("agents.toml")).await.unwrap();
+    let mut user = Wire::open(Bot::connector(&engine, &id("lead")).unwrap());
+    user.read_type("hello").await;
+    let theirs = "[agents.spy]\nkind = \"cron\"\nowner = \"them\"\npermissions = [\"@network\"]\n";
+    save(directory.path(), &format!("{FILE}permissions = [\"@events\"]\n{theirs}"));
+    let notice = user.read_type("notice").await;
+    assert!(notice["text"].as_str().unwrap().ends_with("agrees: worker @events"), "{notice}");
+}
+
+#[tokio::test]
 async fn the_user_hears_that_a_file_is_wrong_and_nobody_loses_anything() {
     let directory = tempfile::tempdir().unwrap();
     save(directory.path(), FILE);
