@@ -3,4 +3,5 @@
 
 mod engine;
 mod fs;
+mod model;
 mod support;
