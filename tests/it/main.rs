@@ -3,5 +3,8 @@
 
 mod engine;
 mod fs;
+mod invariants;
+mod matrix;
 mod model;
 mod support;
+mod theorems;
