@@ -1,11 +1,34 @@
-//! placeholder
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod edge;
 mod engine;
 pub mod fs;
 mod kernel;
 mod model;
 mod seam;
-pub use engine::*;
+
+#[cfg(feature = "stdio")]
+pub use edge::stdio;
+#[cfg(feature = "config")]
+pub use edge::{
+    PolicyChange,
+    config::{ConfigError, PolicyFile, PolicyText, Position, Problem},
+    open::OpenError,
+    watch::Change,
+};
+pub use engine::{
+    Agent, Approver, Attendance, Connection, Engine, Error, Heard, Holding, Mail, Mailbox, NoEvent, Subscription,
+    Ticket, ToPerson,
+};
 pub use kernel::{Check, ExecScope, Refusal, Support};
-pub use model::*;
-pub use seam::*;
+pub use model::{
+    Access, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, Code, Decider, Ended, Event, FileIdentity, Grant,
+    GrantId, Hold, Interaction, InvalidGrantId, InvalidId, InvalidName, InvalidPath, InvalidPermission,
+    InvalidPermissions, InvalidReason, InvalidRequestId, InvalidScope, InvalidTimestamp, Kind, Means, Mode, Name,
+    OnNoUser, Origin, Outcome, OwnerId, Pending, Permission, PermissionSet, Permissions, Place, Policy, Profile, Reads,
+    Reason, Recorded, Reply, Request, RequestId, Resolution, Revoker, Right, Route, RunId, SanitizedPath, Scope,
+    Settings, Shown, Source, Timestamp, Want, Widening, sanitize,
+};
+pub use seam::{AsWritten, Clock, ClockUnreadable, DiskPaths, ManualClock, PathFailure, Paths, Real, SystemClock};

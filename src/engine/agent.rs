@@ -12,7 +12,7 @@ use crate::{
 };
 
 use super::{
-    Error, Mailbox, Ticket,
+    Error, Heard, Mailbox, Ticket,
     cell::Cell,
     fresh_request, fresh_run, permissions_of,
     shared::{Shared, granted},
@@ -154,7 +154,7 @@ impl Agent {
     /// [`Error::Refused`] if it is not held.
     pub async fn spend(&self, permission: &Permission) -> Result<(), Error> {
         let right = self.shared.pin(permission)?;
-        let broken = self.shared.broken(&self.id, [&right.permission])?;
+        let broken = self.shared.broken(&self.id, std::iter::once(&right.permission))?;
         let command = Command::Spend { agent: self.id.clone(), permission: right.permission, broken };
         self.execute(command).map(drop)
     }
@@ -223,6 +223,15 @@ impl Agent {
         self.execute(Command::Create { creator, profile, run, rights, reason, broken })?;
         let cell = self.shared.cell(&id).ok_or_else(|| Refusal::UnknownAgent(id.clone()))?;
         Ok(Agent { shared: Arc::clone(&self.shared), id, cell })
+    }
+
+    /// Says something to this agent's own user, if a connector is there. Words carry no right.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if the agent is gone.
+    pub async fn say(&self, text: &str) -> Result<Heard, Error> {
+        self.shared.say(&self.id, &self.cell, text)
     }
 
     /// Begins a new run: rights of scope `session` from the run before end.

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use arc_swap::ArcSwapAny;
 
 use super::mail;
-use crate::kernel::{Check, Rights, check};
-use crate::model::{Timestamp, Want};
+use crate::kernel::{Check, Rights, check, extend};
+use crate::model::{Grant, Timestamp, Want};
 
 /// What everybody who asks about one agent reads, swapped whole and read without waiting. Only the writer swaps it.
 #[derive(Debug)]
@@ -25,6 +25,13 @@ impl Cell {
         self.rights.store(rights);
     }
 
+    /// Publishes one grant more, if what is there can simply be extended.
+    pub(super) fn publish_more(&self, grant: &Grant, scratch: &mut Vec<u8>) -> bool {
+        let more = extend(&self.rights.load(), grant, scratch);
+        more.map(|rights| self.rights.store(rights)).is_some()
+    }
+
+    #[inline]
     pub(super) fn check(&self, want: Want<'_>, now: impl Fn() -> Option<Timestamp>) -> Check {
         check(&self.rights.load(), want, now)
     }
@@ -33,3 +40,6 @@ impl Cell {
         self.mail.get_or_init(Arc::default)
     }
 }
+
+#[cfg(test)]
+mod tests;

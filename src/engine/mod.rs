@@ -24,7 +24,7 @@ use crate::{
     kernel::{Check, Command, Refusal, Start, Support},
     model::{
         AgentId, ApproverId, Grant, GrantId, Hold, Means, OwnerId, Pending, Permission, PermissionSet, Policy, Profile,
-        Reason, RequestId, Resolution, Revoker, Right, RunId, Settings, Want,
+        Reason, RequestId, Resolution, Revoker, Right, RunId, Settings, Timestamp, Want,
     },
     seam::{Clock, DiskPaths, Paths, SystemClock},
 };
@@ -36,7 +36,7 @@ pub use self::{
     error::Error,
     mail::{Mail, Mailbox},
     subscription::{NoEvent, Subscription},
-    surface::{Attendance, Connection, ToPerson},
+    surface::{Attendance, Connection, Heard, ToPerson},
     ticket::Ticket,
 };
 
@@ -49,6 +49,8 @@ pub use self::{
 #[derive(Clone)]
 pub struct Engine {
     shared: Arc<Shared>,
+    /// The run that agents begin with.
+    run: RunId,
 }
 
 impl fmt::Debug for Engine {
@@ -112,7 +114,7 @@ impl Engine {
         let seed = RandomState::new().hash_one("fingerprints");
         let shared = Arc::new(Shared::new(settings, clock, paths, seed));
         runtime.spawn(timer::run(Arc::downgrade(&shared)));
-        Ok(Engine { shared })
+        Ok(Engine { shared, run: fresh_run() })
     }
 
     /// Adds an agent with what it starts with. Paths are followed to where they really lead.
@@ -129,7 +131,7 @@ impl Engine {
             |(permission, hold): &(Permission, Hold)| Ok(Start { right: self.shared.pin(permission)?, hold: *hold });
         let rights = holding.permissions.iter().map(start).collect::<Result<_, Error>>()?;
         let id = profile.id.clone();
-        self.shared.execute(Command::Register { profile, run: self.fresh_run(), rights })?;
+        self.shared.execute(Command::Register { profile, run: self.run.clone(), rights })?;
         self.agent(&id)
     }
 
@@ -226,19 +228,26 @@ impl Engine {
     ///
     /// [`Error::Refused`] if the whole of it cannot be taken over; then nothing of it is.
     pub async fn configure(&self, policy: Policy) -> Result<(), Error> {
-        let run = self.fresh_run();
-        self.shared.execute(Command::Configure { policy: Arc::new(policy), first: false, run }).map(drop)
+        let run = self.run.clone();
+        self.shared.execute(Command::Configure { policy: Arc::new(policy), run }).map(drop)
     }
 
-    /// The same at the start: nothing is held back.
-    pub(crate) async fn configure_first(&self, policy: Policy) -> Result<(), Error> {
-        let run = self.fresh_run();
-        self.shared.execute(Command::Configure { policy: Arc::new(policy), first: true, run }).map(drop)
-    }
-
-    /// Leaves the fact that a file was not taken.
-    pub(crate) async fn reject_config(&self, why: &str) -> Result<(), Error> {
+    /// Leaves the fact that a file was not taken, and that the last good one stays.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub async fn reject_config(&self, why: &str) -> Result<(), Error> {
         self.shared.execute(Command::RejectConfig { why: why.into() }).map(drop)
+    }
+
+    /// Leaves the fact that a file cannot be watched, and is looked at every now and then.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub async fn poll_config(&self, why: &str) -> Result<(), Error> {
+        self.shared.execute(Command::PollConfig { why: why.into() }).map(drop)
     }
 
     /// Agrees to what the last file gives more than the one before.
@@ -247,8 +256,17 @@ impl Engine {
     ///
     /// [`Error::Refused`] if nothing is held back.
     pub async fn agree_to_widening(&self) -> Result<(), Error> {
-        let run = self.fresh_run();
+        let run = self.run.clone();
         self.shared.execute(Command::AgreeToWidening { by: None, run }).map(drop)
+    }
+
+    /// What time it is for this engine.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Clock`].
+    pub fn now(&self) -> Result<Timestamp, Error> {
+        Ok(self.shared.clock.now()?)
     }
 
     /// Hears everything that happens from now on.
@@ -310,8 +328,26 @@ impl Engine {
         self.shared.shut_down();
     }
 
-    fn fresh_run(&self) -> RunId {
-        fresh_run()
+    /// A handle that does not keep the engine alive.
+    #[cfg(feature = "config")]
+    pub(crate) fn downgrade(&self) -> WeakEngine {
+        WeakEngine { shared: Arc::downgrade(&self.shared), run: self.run.clone() }
+    }
+}
+
+/// For tasks that serve an engine and must not keep it alive.
+#[cfg(feature = "config")]
+#[derive(Debug)]
+pub(crate) struct WeakEngine {
+    shared: std::sync::Weak<Shared>,
+    run: RunId,
+}
+
+#[cfg(feature = "config")]
+impl WeakEngine {
+    /// The engine, unless its last handle is gone.
+    pub(crate) fn upgrade(&self) -> Option<Engine> {
+        self.shared.upgrade().map(|shared| Engine { shared, run: self.run.clone() })
     }
 }
 
@@ -327,6 +363,6 @@ fn fresh_request() -> RequestId {
 }
 
 /// Only for what the types above share.
-fn permissions_of(rights: &[Right]) -> impl Iterator<Item = &Permission> {
+fn permissions_of(rights: &[Right]) -> impl Iterator<Item = &Permission> + Clone {
     rights.iter().map(|right| &right.permission)
 }

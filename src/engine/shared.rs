@@ -9,6 +9,7 @@ use std::{
 };
 
 use dashmap::DashMap;
+use foldhash::fast::RandomState;
 use tokio::sync::{Notify, broadcast, mpsc, watch};
 
 use crate::{
@@ -25,7 +26,7 @@ use super::{
     cell::Cell,
     mail,
     subscription::CAPACITY,
-    surface::{self, Open, ToPerson, show},
+    surface::{self, Heard, Open, ToPerson, show},
     ticket::Waiting,
 };
 
@@ -36,7 +37,7 @@ pub(super) struct Shared {
     /// The only lock. Only short, pure, non-async calls run under it.
     writer: Mutex<Writer>,
     /// Where each agent's rights are published. The map is for finding a cell; nobody searches rights under its guard.
-    cells: DashMap<AgentId, Arc<Cell>>,
+    cells: DashMap<AgentId, Arc<Cell>, RandomState>,
     answers: DashMap<RequestId, watch::Sender<Option<Arc<Resolution>>>>,
     /// Rung when the next deadline changes.
     pub(super) wake: Arc<Notify>,
@@ -57,6 +58,8 @@ pub(super) struct Writer {
     generation: u64,
     carriers: HashMap<AgentId, Open>,
     approvers: HashMap<OwnerId, Vec<Open>>,
+    /// To write on while publishing.
+    scratch: Vec<u8>,
 }
 
 /// Surfaces that could not be shown something, and are therefore gone.
@@ -93,12 +96,13 @@ impl Shared {
             generation: 0,
             carriers: HashMap::new(),
             approvers: HashMap::new(),
+            scratch: Vec::new(),
         };
         Shared {
             clock,
             paths,
             writer: Mutex::new(writer),
-            cells: DashMap::new(),
+            cells: DashMap::default(),
             answers: DashMap::new(),
             wake: Arc::default(),
             open: AtomicBool::new(true),
@@ -106,6 +110,7 @@ impl Shared {
         }
     }
 
+    #[inline]
     pub(super) fn is_open(&self) -> bool {
         self.open.load(Ordering::Acquire)
     }
@@ -232,6 +237,11 @@ impl Shared {
     }
 
     fn publish(&self, writer: &mut Writer, events: &[Event]) {
+        if let [Event::GrantIssued { grant }] = events
+            && self.cell(&grant.to).is_some_and(|cell| cell.publish_more(grant, &mut writer.scratch))
+        {
+            return;
+        }
         if events.iter().any(|event| matches!(event, Event::SettingsChanged { .. })) {
             let settings = &writer.state.settings;
             writer.ground = Arc::new(Ground::new(settings.reads, &settings.protected, self.seed));
@@ -332,7 +342,7 @@ impl Shared {
         match permission {
             Permission::Events | Permission::Network => Ok(Right::from(permission.clone())),
             Permission::Path(access, path) => {
-                let real = self.paths.real(path.as_str())?;
+                let real = self.paths.real_of(path)?;
                 Ok(Right { permission: Permission::Path(*access, real.path), identity: real.identity })
             }
         }
@@ -355,29 +365,30 @@ impl Shared {
 
     /// Those of `agent`'s grants for `permissions` whose path leads to something else by now.
     ///
-    /// Asked before the lock is taken, since the disk may be slow.
+    /// Asked before the lock is taken, since the disk may be slow. The permissions are pinned, so there is no link on the
+    /// way to any of their paths, nor to the roots above them; what is left to compare is the object.
     pub(super) fn broken<'p>(
         &self,
         agent: &AgentId,
-        permissions: impl IntoIterator<Item = &'p Permission>,
+        permissions: impl Iterator<Item = &'p Permission> + Clone,
     ) -> Result<Broken, Error> {
-        let wanted: Vec<_> = permissions.into_iter().filter(|permission| permission.path().is_some()).collect();
-        if wanted.is_empty() {
+        if permissions.clone().all(|permission| permission.path().is_none()) {
             return Ok(Broken::new());
         }
         let candidates = self.look(|state, _| {
             let held = state.agents.get(agent).map(|agent| agent.held.iter());
-            let covers = |grant: &&Arc<Grant>| wanted.iter().any(|wanted| grant.right.permission.covers(wanted));
-            held.into_iter().flatten().filter(covers).cloned().collect::<Vec<_>>()
+            let pinned = held.into_iter().flatten().filter(|grant| grant.right.identity.is_some());
+            let covers = |grant: &&Arc<Grant>| permissions.clone().any(|wanted| grant.right.permission.covers(wanted));
+            pinned.filter(covers).cloned().collect::<Vec<_>>()
         })?;
         Ok(candidates.iter().filter(|grant| !self.still_leads_there(&grant.right)).map(|grant| grant.id).collect())
     }
 
     /// Whether the path of a right still names the object that it named when the right was given.
     pub(super) fn still_leads_there(&self, right: &Right) -> bool {
-        let Some(path) = right.permission.path() else { return true };
-        let real = self.paths.real(path.as_str());
-        real.is_ok_and(|real| real.path == *path && (right.identity.is_none() || real.identity == right.identity))
+        let (Some(path), Some(identity)) = (right.permission.path(), right.identity) else { return true };
+        let real = self.paths.real_of(path);
+        real.is_ok_and(|real| real.path == *path && real.identity == Some(identity))
     }
 
     /// Opens a way to the user of a foreground agent; an earlier one for the same agent closes.
@@ -394,6 +405,16 @@ impl Shared {
             let generation = open.generation;
             writer.carriers.insert(agent.clone(), open);
             Ok((generation, receiver))
+        })
+    }
+
+    /// Shows words to an agent's own user. Nobody hears them if nobody is there, or is far behind: talk must not cost
+    /// a user the questions that wait.
+    pub(super) fn say(&self, agent: &AgentId, cell: &Arc<Cell>, text: &str) -> Result<Heard, Error> {
+        self.under_lock(Some((agent, cell)), |_, writer, _, _| {
+            let open = writer.carriers.get(agent).filter(|open| open.sender.capacity() > surface::CAPACITY / 2);
+            let said = || ToPerson::Said { from: agent.clone(), text: text.into() };
+            Ok(if open.is_some_and(|open| show(open, said()).is_ok()) { Heard::Shown } else { Heard::ByNobody })
         })
     }
 

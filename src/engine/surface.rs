@@ -19,6 +19,23 @@ pub enum ToPerson {
     Ask(Arc<Request>),
     /// A question that was shown, and is over.
     Settled(Arc<Resolution>),
+    /// What a foreground agent says to its user. Foreign text: show it through [`crate::Shown`].
+    Said {
+        /// The agent.
+        from: AgentId,
+        /// The words.
+        text: Arc<str>,
+    },
+}
+
+/// Whether words reached a surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "yes and no")]
+pub enum Heard {
+    /// They are shown.
+    Shown,
+    /// No user is there, or the one who is reads too slowly.
+    ByNobody,
 }
 
 /// One open surface, as the writer knows it.

@@ -94,16 +94,17 @@ fn walked(start: Start<'_>, path: &Path, flags: OFlags, mode: Mode) -> Result<Ow
     openat(here, c".", flags, mode)
 }
 
-/// Opens the last component. `O_PATH` with `O_NOFOLLOW` would open a link itself, so that is looked at.
+/// Opens the last component. What is to be held, or to be a directory, is looked at first: with these flags the
+/// kernel would open a link itself, or call it no directory.
 fn last(dir: BorrowedFd<'_>, name: &OsStr, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
-    if !flags.contains(OFlags::PATH) {
+    if !flags.intersects(OFlags::PATH | OFlags::DIRECTORY) {
         return openat(dir, name, flags | OFlags::NOFOLLOW, mode);
     }
     let (fd, kind) = step(dir, name)?;
     if flags.contains(OFlags::DIRECTORY) && kind != FileType::Directory {
         return Err(Errno::NOTDIR);
     }
-    Ok(fd)
+    if flags.contains(OFlags::PATH) { Ok(fd) } else { openat(fd, c".", flags, mode) }
 }
 
 /// One component further, refusing a link with `ELOOP`. Not a directory is for the next step to find out.

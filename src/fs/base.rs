@@ -1,6 +1,6 @@
 //! An allowed directory, held open, so that it is the same one for as long as it is held.
 
-use std::{ffi::OsStr, os::unix::ffi::OsStrExt, path::Path};
+use std::{os::unix::ffi::OsStrExt, path::Path};
 
 use super::{
     FileError, Place, ResolveError,
@@ -69,15 +69,6 @@ impl Base {
             return Err(FileError::NotCanonical(rest.into()));
         }
         Ok(Place::new(self, rest, false))
-    }
-
-    /// The rest of a real path that lies below this base, or `None`.
-    pub(super) fn rest_of<'p>(&self, path: &'p SanitizedPath) -> Option<&'p OsStr> {
-        if !self.path.contains(path) {
-            return None;
-        }
-        let rest = path.as_str().strip_prefix(self.path.as_str())?;
-        Some(OsStr::new(rest.strip_prefix('/').unwrap_or(rest)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! A real path below an allowed base (`sources/004`, pathResolveSecure).
 
-use std::{ffi::OsStr, fs::File, path::Path, sync::Arc};
+use std::{fs::File, path::Path, sync::Arc};
 
 use super::{Base, FileError, Place, ResolveError, backend::Backend, real::Found};
 use crate::model::{FileIdentity, SanitizedPath};
@@ -13,6 +13,8 @@ use crate::model::{FileIdentity, SanitizedPath};
 pub struct ContainedPath {
     path: SanitizedPath,
     base: Arc<Base>,
+    /// Where in `path` the way from the base begins.
+    rest: usize,
     names_a_directory: bool,
 }
 
@@ -55,8 +57,7 @@ impl Backend {
         allowed
             .iter()
             .filter_map(|base| self.hold(base.as_ref()).ok())
-            .find(|base| base.path().contains(&found.path))
-            .map(|base| ContainedPath::new(&found, Arc::new(base)))
+            .find_map(|base| ContainedPath::below(Arc::new(base), &found))
             .ok_or(ResolveError::Outside(found.path))
     }
 }
@@ -69,16 +70,18 @@ impl Base {
     /// As [`resolve`].
     pub fn contain(self: &Arc<Self>, path: &str) -> Result<ContainedPath, ResolveError> {
         let found = self.backend.find(path)?;
-        if !self.path().contains(&found.path) {
-            return Err(ResolveError::Outside(found.path));
-        }
-        Ok(ContainedPath::new(&found, Arc::clone(self)))
+        ContainedPath::below(Arc::clone(self), &found).ok_or(ResolveError::Outside(found.path))
     }
 }
 
 impl ContainedPath {
-    fn new(found: &Found, base: Arc<Base>) -> ContainedPath {
-        ContainedPath { path: found.path.clone(), base, names_a_directory: found.names_a_directory }
+    fn below(base: Arc<Base>, found: &Found) -> Option<ContainedPath> {
+        if !base.path().contains(&found.path) {
+            return None;
+        }
+        let rest = found.path.as_str().strip_prefix(base.path().as_str())?;
+        let rest = found.path.as_str().len() - rest.trim_start_matches('/').len();
+        Some(ContainedPath { path: found.path.clone(), base, rest, names_a_directory: found.names_a_directory })
     }
 
     /// The path without links.
@@ -104,8 +107,8 @@ impl ContainedPath {
 
     /// The same as a place below the base: what a tool reads, writes, lists or removes.
     pub fn place(&self) -> Place<'_> {
-        // INVARIANT: the base contains the path; both were resolved before this was made.
-        let rest = self.base.rest_of(&self.path).unwrap_or(OsStr::new(""));
+        // INVARIANT: the way from the base is a part of the path, as `below` has seen to.
+        let rest = self.path.as_str().get(self.rest..).unwrap_or_default();
         Place::new(&self.base, Path::new(rest), self.names_a_directory)
     }
 

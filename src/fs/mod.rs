@@ -7,7 +7,8 @@
 //!
 //! Deliberately absent: who may open what (the kernel of the engine decides), lists of protected paths,
 //! expansion of `~` or variables, paths relative to the current directory, folding of case or Unicode, and any
-//! way to turn the checks off. The engine runs these calls on its own threads; nothing here waits.
+//! way to turn the checks off. Nothing is asynchronous: a disk may be slow, so whoever must not block calls this
+//! from a thread that may.
 
 mod answer;
 mod backend;
@@ -18,6 +19,8 @@ mod open;
 mod place;
 mod real;
 mod tools;
+#[cfg(feature = "config")]
+mod trail;
 mod walk;
 
 pub use answer::{Answer, Op, Verdict, answer};
@@ -30,5 +33,7 @@ pub use open::{open_read, open_write};
 pub use place::Place;
 pub use real::{RealPath, real};
 pub use tools::{Entry, EntryKind};
+#[cfg(feature = "config")]
+pub(crate) use trail::Trail;
 
 pub use crate::model::sanitize;

@@ -37,7 +37,7 @@ impl Place<'_> {
     /// [`FileError::Link`] when a component has become a link; [`FileError::BaseChanged`] when the base is a single
     /// file and another one has taken its name; or what the operating system says.
     pub fn open_read(&self) -> Result<File, FileError> {
-        let (fd, _) = self.open_file(FOR_READING, Mode::empty())?;
+        let fd = self.open_file(FOR_READING, Mode::empty())?;
         ready(fd).map_err(|errno| self.error(errno))
     }
 
@@ -50,11 +50,11 @@ impl Place<'_> {
     /// As [`Place::open_read`], and [`FileError::HardLinked`] for a file with several names: one may be elsewhere.
     pub fn open_write(&self) -> Result<File, FileError> {
         let slot = if self.is_base() { self.base().slot()? } else { self.parent(OFlags::PATH)? };
-        let (fd, stat) = self.open_file(FOR_WRITING, PRIVATE)?;
-        emptied(fd, stat, slot, || self.path())
+        let fd = self.open_file(FOR_WRITING, PRIVATE)?;
+        emptied(fd, slot, || self.path())
     }
 
-    fn open_file(&self, flags: OFlags, mode: Mode) -> Result<(OwnedFd, Stat), FileError> {
+    fn open_file(&self, flags: OFlags, mode: Mode) -> Result<OwnedFd, FileError> {
         if self.names_a_directory() {
             return Err(FileError::NotAFile(self.path()));
         }
@@ -66,7 +66,7 @@ impl Place<'_> {
         if self.is_base() {
             self.base().expect_identity(identity(&stat))?;
         }
-        Ok((fd, stat))
+        Ok(fd)
     }
 }
 
@@ -100,7 +100,7 @@ impl Backend {
     /// As [`open_read`](open_read()).
     pub fn open_read(self, path: &str) -> Result<File, FileError> {
         let path = file_path(path)?;
-        let (fd, _) = self.open_real(&path, FOR_READING, Mode::empty())?;
+        let fd = self.open_real(&path, FOR_READING, Mode::empty())?;
         ready(fd).map_err(|errno| at(&path, errno))
     }
 
@@ -112,17 +112,17 @@ impl Backend {
     pub fn open_write(self, path: &str) -> Result<File, FileError> {
         let path = file_path(path)?;
         let slot = self.slot(&path)?;
-        let (fd, stat) = self.open_real(&path, FOR_WRITING, PRIVATE)?;
-        emptied(fd, stat, slot, || path.as_path().into())
+        let fd = self.open_real(&path, FOR_WRITING, PRIVATE)?;
+        emptied(fd, slot, || path.as_path().into())
     }
 
-    fn open_real(self, path: &SanitizedPath, flags: OFlags, mode: Mode) -> Result<(OwnedFd, Stat), FileError> {
+    fn open_real(self, path: &SanitizedPath, flags: OFlags, mode: Mode) -> Result<OwnedFd, FileError> {
         let fd = self.open(Start::Root, path.as_path(), flags, mode).map_err(|errno| at(path, errno))?;
         let stat = fstat(&fd).map_err(|errno| at(path, errno))?;
         if !is_file(&stat) {
             return Err(FileError::NotAFile(path.as_path().into()));
         }
-        Ok((fd, stat))
+        Ok(fd)
     }
 
     fn slot(self, path: &SanitizedPath) -> Result<Slot<'_>, FileError> {
@@ -162,24 +162,19 @@ pub(super) fn is_file(stat: &Stat) -> bool {
 /// left it with one name, elsewhere. So the name is looked up once more. If the file has one name before and after,
 /// and its change time says that nothing was linked or unlinked in between, then the one name is ours. (Before Linux
 /// 6.13, change times tell apart only what happens in different ticks of the kernel's clock.)
-fn emptied(
-    fd: OwnedFd,
-    mut before: Stat,
-    (dir, name): Slot<'_>,
-    path: impl Fn() -> PathBuf,
-) -> Result<File, FileError> {
+fn emptied(fd: OwnedFd, (dir, name): Slot<'_>, path: impl Fn() -> PathBuf) -> Result<File, FileError> {
     let failed = |errno| FileError::at(path(), errno);
     for _ in 0..ATTEMPTS {
+        let before = fstat(&fd).map_err(failed)?;
         settle(&dir, name).map_err(failed)?;
         let after = statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
         if identity(&after) != identity(&before) || before.st_nlink != 1 || after.st_nlink != 1 {
             return Err(FileError::HardLinked(path()));
         }
-        if changed_at(&after) == changed_at(&before) {
+        if (after.st_ctime, after.st_ctime_nsec) == (before.st_ctime, before.st_ctime_nsec) {
             return ftruncate(&fd, 0).and_then(|()| ready(fd)).map_err(failed);
         }
-        // Most likely somebody only writes to it.
-        before = fstat(&fd).map_err(failed)?;
+        // Most likely somebody only writes to it: look again.
     }
     Err(FileError::Unsteady(path()))
 }
@@ -188,10 +183,6 @@ fn emptied(
 /// name can no longer be found. Renaming a name to itself does nothing, after taking the lock that they hold.
 fn settle(dir: &OwnedFd, name: &OsStr) -> Result<(), Errno> {
     renameat(dir, name, dir, name)
-}
-
-fn changed_at(stat: &Stat) -> (i64, u64) {
-    (stat.st_ctime, stat.st_ctime_nsec)
 }
 
 /// The file as its user expects it: one that waits.

@@ -68,7 +68,6 @@ impl<'a> Place<'a> {
     /// its real path, and the caller compares what that gave with what is held.
     pub(super) fn open(&self, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
         let Base { held, backend, .. } = self.base;
-        let flags = flags | OFlags::NOFOLLOW;
         match (self.is_base(), held.is_directory) {
             (false, _) => backend.open(Start::Held(held.fd.as_fd()), self.rest, flags, mode),
             (true, true) => backend.open(Start::Held(held.fd.as_fd()), Path::new("."), flags, mode),

@@ -120,10 +120,9 @@ pub(crate) enum Command {
     ApproverLeft {
         owner: OwnerId,
     },
-    /// A file takes effect; the first one as it stands, later ones as `Settings::widening` says.
+    /// A file takes effect, as the settings before it say.
     Configure {
         policy: Arc<Policy>,
-        first: bool,
         run: RunId,
     },
     /// A person agrees to what was held back.
@@ -133,6 +132,10 @@ pub(crate) enum Command {
     },
     /// A file was not taken.
     RejectConfig {
+        why: Arc<str>,
+    },
+    /// A file cannot be watched, and is looked at every now and then.
+    PollConfig {
         why: Arc<str>,
     },
     /// Time went by.
@@ -160,7 +163,9 @@ impl Command {
             Command::Connected { .. } | Command::Disconnected { .. } => (None, "connect a connector"),
             Command::UserActive { .. } => (None, "note user activity"),
             Command::ApproverArrived { .. } | Command::ApproverLeft { .. } => (None, "note an approver"),
-            Command::Configure { .. } | Command::RejectConfig { .. } => (None, "take a file"),
+            Command::Configure { .. } | Command::RejectConfig { .. } | Command::PollConfig { .. } => {
+                (None, "take a file")
+            }
             Command::AgreeToWidening { .. } => (None, "agree to a change of the file"),
             Command::Tick => (None, "pass time"),
             Command::Shutdown => (None, "end"),

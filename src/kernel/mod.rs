@@ -17,7 +17,7 @@ pub(crate) use command::{Broken, Command, Person, Start};
 pub use exec_scope::ExecScope;
 pub use refusal::Refusal;
 pub use rights::Check;
-pub(crate) use rights::{Ground, Rights, check, compile};
+pub(crate) use rights::{Ground, Rights, check, compile, extend};
 pub(crate) use state::{Agent as Known, State, Waiting};
 pub(crate) use support::lasting;
 pub use why::Support;

@@ -5,6 +5,8 @@ use std::{
     sync::Arc,
 };
 
+use foldhash::fast::RandomState;
+
 use crate::model::{
     AgentId, Event, Grant, GrantId, Origin, Outcome, OwnerId, Pending, Permission, Policy, Profile, Request, RequestId,
     Resolution, Route, RunId, Settings, Source, Timestamp,
@@ -19,7 +21,7 @@ const REMEMBERED: usize = 4096;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
     pub(crate) settings: Arc<Settings>,
-    pub(crate) agents: HashMap<AgentId, Agent>,
+    pub(crate) agents: HashMap<AgentId, Agent, RandomState>,
     pub(crate) grants: BTreeMap<GrantId, Arc<Grant>>,
     /// Grants that end by themselves, soonest first.
     pub(super) ending: BTreeSet<(Timestamp, GrantId)>,
@@ -134,6 +136,7 @@ impl State {
             Event::GrantRepeated { .. }
             | Event::Joined { .. }
             | Event::Refused { .. }
+            | Event::ConfigPolled { .. }
             | Event::ConfigRejected { .. } => {}
         }
     }

@@ -179,6 +179,12 @@ pub enum Event {
         /// What agents would gain.
         would_gain: Vec<(AgentId, Permission)>,
     },
+    /// Changes of the file are noticed later than they should be.
+    #[serde(rename = "config.polled")]
+    ConfigPolled {
+        /// Why, and what that means.
+        why: Arc<str>,
+    },
     /// A file was not taken; the last good one stays.
     #[serde(rename = "config.rejected")]
     ConfigRejected {
@@ -214,6 +220,7 @@ impl Event {
             Event::SettingsChanged { .. } => "config.settings",
             Event::ConfigReloaded { .. } => "config.reloaded",
             Event::ConfigHeldBack { .. } => "config.held_back",
+            Event::ConfigPolled { .. } => "config.polled",
             Event::ConfigRejected { .. } => "config.rejected",
         }
     }
@@ -291,6 +298,7 @@ impl fmt::Display for Event {
                 f.write_str("the file gives more than before; held back until a person agrees")?;
                 change(f, ": ", would_gain)
             }
+            Event::ConfigPolled { why } => write!(f, "the file is looked at every now and then: {}", Shown(why)),
             Event::ConfigRejected { why } => {
                 write!(f, "the file was not taken, the last good one stays: {}", Shown(why))
             }

@@ -1,10 +1,26 @@
 //! What bestow does, told by tests: a module for each part, a sentence for each behaviour.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail by panicking, as tests do")]
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    clippy::type_complexity,
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test that cannot go on has failed"
+)]
 
+mod cases;
+#[cfg(feature = "config")]
+mod config;
 mod engine;
 mod fs;
 mod invariants;
 mod matrix;
 mod model;
+#[cfg(feature = "stdio")]
+mod stdio;
 mod support;
 mod theorems;
+#[cfg(feature = "config")]
+mod watch;

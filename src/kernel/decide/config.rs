@@ -20,15 +20,9 @@ use super::{
 };
 
 impl State {
-    /// The whole file or nothing of it; later files only what narrows, if that is how widening is handled.
-    pub(super) fn configure(
-        &self,
-        policy: Arc<Policy>,
-        first: bool,
-        run: &RunId,
-        now: Timestamp,
-    ) -> Result<Vec<Event>, Refusal> {
-        if first || self.settings.widening == Widening::Apply {
+    /// The whole file or nothing of it; only what narrows, if the settings before it say so.
+    pub(super) fn configure(&self, policy: Arc<Policy>, run: &RunId, now: Timestamp) -> Result<Vec<Event>, Refusal> {
+        if self.settings.widening == Widening::Apply {
             return self.follow_file(&policy, run, now);
         }
         let narrowed = self.narrowed_to(&policy);

@@ -81,12 +81,13 @@ impl<'a> Draft<'a> {
     }
 }
 
+/// The giver first: most of what an agent holds comes from elsewhere.
 fn says_the_same(one: &Grant, other: &Grant) -> bool {
-    one.right == other.right
+    giver(one).is_some()
         && giver(one) == giver(other)
-        && giver(one).is_some()
-        && (one.scope, &one.run, one.until) == (other.scope, &other.run, other.until)
         && one.scope != Scope::Once
+        && (one.scope, &one.run, one.until) == (other.scope, &other.run, other.until)
+        && one.right == other.right
 }
 
 impl State {

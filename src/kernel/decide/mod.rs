@@ -37,9 +37,10 @@ impl State {
             Command::UserActive { agent } => self.user_active(agent),
             Command::ApproverArrived { owner } => Ok(vec![Event::ApproverArrived { owner }]),
             Command::ApproverLeft { owner } => Ok(vec![Event::ApproverLeft { owner }]),
-            Command::Configure { policy, first, run } => self.configure(policy, first, &run, now),
+            Command::Configure { policy, run } => self.configure(policy, &run, now),
             Command::AgreeToWidening { by, run } => self.agree_to_widening(by.as_ref(), &run, now),
             Command::RejectConfig { why } => Ok(vec![Event::ConfigRejected { why }]),
+            Command::PollConfig { why } => Ok(vec![Event::ConfigPolled { why }]),
             Command::Tick => Ok(self.tick(now)),
             Command::Shutdown => Ok(self.shutdown(now)),
         }

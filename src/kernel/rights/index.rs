@@ -1,8 +1,8 @@
 //! A table from directories to small numbers, laid out in one run of bytes: slots first, then the texts.
 
-use super::walk::{Prefix, fingerprint};
+use super::walk::{Depths, Prefix, fingerprint};
 
-/// Bytes of one slot: fingerprint (4), where the text starts (4), its length (2), the number (2).
+/// Bytes of one slot: fingerprint (4), where its text starts among the texts (4), its length (2), the number (2).
 const SLOT: usize = 12;
 
 /// What the table needs to know besides its bytes.
@@ -10,80 +10,117 @@ const SLOT: usize = 12;
 pub(super) struct Shape {
     /// How many slots.
     slots: u32,
-    /// Bit `d`: some root has `d` components; the last bit stands for all deeper ones.
-    depths: u64,
+    /// How deep its roots are.
+    pub(super) depths: Depths,
 }
 
 /// Lays out `roots`; a number must not be 0, which marks an empty slot. `/` cannot be a root here.
 pub(super) fn build(seed: u64, roots: &[(&str, u16)]) -> (Shape, Vec<u8>) {
-    // A third more slots than roots: a miss ends at the first empty one, and memory counts too.
-    let slots = if roots.is_empty() { 0 } else { roots.len() + roots.len() / 3 + 1 };
-    let mut shape = Shape { slots: u32::try_from(slots).unwrap_or(u32::MAX), depths: 0 };
+    let mut shape = Shape { slots: slots_for(roots.len()), depths: Depths::default() };
     let texts = roots.iter().map(|(text, _)| text.len()).sum::<usize>();
-    let mut bytes = Vec::with_capacity(slots * SLOT + texts);
-    bytes.resize(slots * SLOT, 0);
+    let mut bytes = Vec::with_capacity(shape.slots as usize * SLOT + texts);
+    bytes.resize(shape.slots as usize * SLOT, 0);
+    let (slots, mut start) = (bytes.as_chunks_mut().0, 0);
     for (text, number) in roots {
         let Some(prefix) = fingerprint(seed, text.as_bytes()) else { continue };
-        shape.depths |= depth_bit(prefix.depth);
-        let at = bytes.len();
-        bytes.extend_from_slice(text.as_bytes());
-        place(&mut bytes, shape.slots, prefix, at, *number);
+        shape.depths = shape.depths.and(Depths::of(prefix.depth));
+        place(slots, slot(prefix, start, *number));
+        start += text.len();
     }
+    // In the order in which they were placed; one that could not be placed has no text either.
+    roots.iter().filter(|(text, _)| text.len() > 1).for_each(|(text, _)| bytes.extend_from_slice(text.as_bytes()));
     (shape, bytes)
 }
 
-fn place(bytes: &mut [u8], slots: u32, prefix: Prefix, at: usize, number: u16) {
-    let mut index = first_slot(prefix.hash, slots);
-    for _ in 0..slots {
-        let Some(slot) = bytes.get_mut(index * SLOT..(index + 1) * SLOT) else { return };
-        if slot.ends_with(&[0, 0]) {
-            let fields = prefix.hash.to_le_bytes().into_iter();
-            let fields = fields.chain(u32::try_from(at).unwrap_or(u32::MAX).to_le_bytes());
-            let fields = fields.chain(u16::try_from(prefix.len).unwrap_or(u16::MAX).to_le_bytes());
-            let fields = fields.chain(number.to_le_bytes());
-            slot.iter_mut().zip(fields).for_each(|(to, from)| *to = from);
+/// Writes the same table with one root more into `longer`; the root must not be in it. Nothing is hashed again but
+/// the new one.
+pub(super) fn extend(
+    shape: Shape,
+    bytes: &[u8],
+    prefix: Prefix,
+    text: &str,
+    number: u16,
+    longer: &mut Vec<u8>,
+) -> Option<Shape> {
+    let (slots, texts) = bytes.split_at_checked(shape.slots as usize * SLOT)?;
+    let taken = slots.as_chunks::<SLOT>().0.iter().filter(|slot| !is_empty(slot));
+    let more = slots_for(taken.clone().count() + 1);
+    longer.clear();
+    longer.resize(more as usize * SLOT, 0);
+    let empty = longer.as_chunks_mut().0;
+    taken.for_each(|slot| place(empty, *slot));
+    place(empty, slot(prefix, texts.len(), number));
+    longer.extend_from_slice(texts);
+    longer.extend_from_slice(text.as_bytes());
+    Some(Shape { slots: more, depths: shape.depths.and(Depths::of(prefix.depth)) })
+}
+
+/// A third more slots than roots: a miss ends at the first empty one, and memory counts too.
+fn slots_for(roots: usize) -> u32 {
+    if roots == 0 { 0 } else { u32::try_from(roots + roots / 3 + 1).unwrap_or(u32::MAX) }
+}
+
+fn slot(prefix: Prefix, start: usize, number: u16) -> [u8; SLOT] {
+    let [h0, h1, h2, h3] = prefix.hash.to_le_bytes();
+    let [s0, s1, s2, s3] = u32::try_from(start).unwrap_or(u32::MAX).to_le_bytes();
+    let [l0, l1] = u16::try_from(prefix.len).unwrap_or(u16::MAX).to_le_bytes();
+    let [n0, n1] = number.to_le_bytes();
+    [h0, h1, h2, h3, s0, s1, s2, s3, l0, l1, n0, n1]
+}
+
+fn is_empty(slot: &[u8; SLOT]) -> bool {
+    matches!(slot, [.., 0, 0])
+}
+
+/// Puts a slot where it belongs; there is always an empty one.
+fn place(slots: &mut [[u8; SLOT]], new: [u8; SLOT]) {
+    let [h0, h1, h2, h3, ..] = new;
+    let count = slots.len() as u32;
+    let mut index = first_slot(u32::from_le_bytes([h0, h1, h2, h3]), count);
+    while let Some(slot) = slots.get_mut(index) {
+        if is_empty(slot) {
+            *slot = new;
             return;
         }
-        index = next_slot(index, slots);
+        index = next_slot(index, count);
     }
 }
 
 /// The number of the root that `text` up to `prefix` is, if it is one.
+#[inline]
 pub(super) fn find(shape: Shape, bytes: &[u8], text: &[u8], prefix: Prefix) -> Option<u16> {
-    if shape.depths & depth_bit(prefix.depth) == 0 {
+    if !shape.depths.include(prefix.depth) {
         return None;
     }
+    let (slots, texts) = bytes.split_at_checked(shape.slots as usize * SLOT)?;
+    let slots = slots.as_chunks::<SLOT>().0;
     let mut index = first_slot(prefix.hash, shape.slots);
-    // Bounded, though an empty slot always comes first: a table must not be able to hang whoever asks.
-    for _ in 0..shape.slots {
-        let slot: &[u8; SLOT] = bytes.get(index * SLOT..)?.first_chunk()?;
-        let [h0, h1, h2, h3, s0, s1, s2, s3, l0, l1, n0, n1] = *slot;
+    // It ends at an empty slot, of which there is always one.
+    loop {
+        let [h0, h1, h2, h3, s0, s1, s2, s3, l0, l1, n0, n1] = *slots.get(index)?;
         let number = u16::from_le_bytes([n0, n1]);
-        if number == 0 {
-            return None;
-        }
         if u32::from_le_bytes([h0, h1, h2, h3]) == prefix.hash
             && usize::from(u16::from_le_bytes([l0, l1])) == prefix.len
         {
-            let start = u32::from_le_bytes([s0, s1, s2, s3]) as usize;
-            if bytes.get(start..start + prefix.len) == text.get(..prefix.len) {
+            let from = texts.get(u32::from_le_bytes([s0, s1, s2, s3]) as usize..)?;
+            if from.get(..prefix.len)? == text.get(..prefix.len)? && number != 0 {
                 return Some(number);
             }
         }
+        if number == 0 {
+            return None;
+        }
         index = next_slot(index, shape.slots);
     }
-    None
-}
-
-fn depth_bit(depth: u32) -> u64 {
-    1 << depth.min(63)
 }
 
 /// The upper bits spread over the slots; no division.
+#[inline]
 fn first_slot(hash: u32, slots: u32) -> usize {
     ((u64::from(hash) * u64::from(slots)) >> 32) as usize
 }
 
+#[inline]
 fn next_slot(index: usize, slots: u32) -> usize {
     if index + 1 == slots as usize { 0 } else { index + 1 }
 }

@@ -12,7 +12,7 @@ use triomphe::ThinArc;
 
 use self::index::Shape;
 use super::support::for_use;
-use crate::model::{Access, Grant, Origin, Permission, Reads, SanitizedPath, Scope, Timestamp, Want};
+use crate::model::{Access, Grant, Hold, Origin, Permission, Reads, SanitizedPath, Scope, Timestamp, Want};
 
 /// What a check answers.
 ///
@@ -65,6 +65,8 @@ pub(crate) struct Header {
     events: u16,
     /// The root `/`, which the index cannot hold.
     root: u16,
+    /// Something is held for passing on only, and may keep back what is given besides.
+    keeps_back: bool,
     /// What is not simply "held for ever".
     terms: Option<Box<Box<[Terms]>>>,
 }
@@ -151,12 +153,34 @@ pub(crate) fn compile(held: &[Arc<Grant>], ground: &Arc<Ground>) -> Rights {
     let roots: Vec<_> = roots.filter(|(_, number)| *number != 0).collect();
     let (shape, bytes) = index::build(ground.seed, &roots);
     let terms = (!terms.is_empty()).then(|| Box::new(terms.into_boxed_slice()));
-    let header = Header { ground: Arc::clone(ground), shape, network, events, root, terms };
+    let keeps_back = held.iter().any(|grant| grant.hold == Hold::PassOn);
+    let header = Header { ground: Arc::clone(ground), shape, network, events, root, keeps_back, terms };
     ThinArc::from_header_and_slice(header, &bytes)
+}
+
+/// `rights` with one grant more, if that is cheaper than compiling everything: a root that was not there before.
+/// `scratch` is anything to write on.
+pub(crate) fn extend(rights: &Rights, grant: &Grant, scratch: &mut Vec<u8>) -> Option<Rights> {
+    let Permission::Path(access, path) = &grant.right.permission else { return None };
+    let header = &rights.header.header;
+    let mut held = Terms::default();
+    held.add(*access, grant);
+    let extendable = !header.keeps_back && grant.hold == Hold::Use && path.as_str() != "/";
+    let number = held.plain().filter(|_| extendable)?;
+    let prefix = walk::fingerprint(header.ground.seed, path.as_str().as_bytes())?;
+    if index::find(header.shape, &rights.slice, path.as_str().as_bytes(), prefix).is_some() {
+        return None;
+    }
+    let shape = index::extend(header.shape, &rights.slice, prefix, path.as_str(), number, scratch)?;
+    let (ground, terms) = (Arc::clone(&header.ground), header.terms.clone());
+    let Header { network, events, root, keeps_back, .. } = *header;
+    let header = Header { ground, shape, network, events, root, keeps_back, terms };
+    Some(ThinArc::from_header_and_slice(header, scratch))
 }
 
 /// Whether `want` is among `rights` at the moment `now` tells. It is asked only if something held has an end; a clock
 /// that cannot tell means that whatever has an end is over.
+#[inline]
 pub(crate) fn check(rights: &Rights, want: Want<'_>, now: impl Fn() -> Option<Timestamp>) -> Check {
     let header = &rights.header.header;
     match want {
@@ -164,7 +188,8 @@ pub(crate) fn check(rights: &Rights, want: Want<'_>, now: impl Fn() -> Option<Ti
         Want::Events => header.answer(header.events, Access::Read, &now),
         Want::Path(access, text) => {
             let mut found = Found::new(rights, access, text.as_bytes());
-            let walked = walk::prefixes(header.ground.seed, text.as_bytes(), |prefix| found.meet(prefix, &now));
+            let walked =
+                walk::prefixes(header.ground.seed, text.as_bytes(), header.depths(), |prefix| found.meet(prefix, &now));
             if walked.is_ok() { found.verdict(&now) } else { check_odd(rights, access, text, &now) }
         }
     }
@@ -176,11 +201,19 @@ fn check_odd(rights: &Rights, access: Access, text: &str, now: &impl Fn() -> Opt
     let Ok(path) = text.parse::<SanitizedPath>() else { return Check::NotHeld };
     let mut found = Found::new(rights, access, path.as_str().as_bytes());
     // Parsed, so whatever is still odd about it is legal.
-    walk::legal_prefixes(rights.header.header.ground.seed, path.as_str().as_bytes(), |prefix| found.meet(prefix, now));
+    let header = &rights.header.header;
+    let path = path.as_str().as_bytes();
+    walk::legal_prefixes(header.ground.seed, path, header.depths(), |prefix| found.meet(prefix, now));
     found.verdict(now)
 }
 
 impl Header {
+    /// The depths at which anything is to be found.
+    fn depths(&self) -> walk::Depths {
+        self.shape.depths.and(self.ground.protected.depths)
+    }
+
+    #[inline]
     fn answer(&self, number: u16, access: Access, now: &impl Fn() -> Option<Timestamp>) -> Check {
         if number < FIRST_TERMS {
             let flag = if access == Access::Write { WRITE } else { READ };
@@ -230,6 +263,7 @@ impl<'r> Found<'r> {
         Found { header: &rights.header.header, bytes: &rights.slice, text, access, best, protected: false, named }
     }
 
+    #[inline]
     fn meet(&mut self, prefix: walk::Prefix, now: &impl Fn() -> Option<Timestamp>) {
         let ground = &self.header.ground;
         self.protected |= index::find(ground.protected, &ground.bytes, self.text, prefix).is_some();

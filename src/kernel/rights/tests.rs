@@ -1,1 +1,125 @@
+use proptest::prelude::*;
 
+use super::*;
+use crate::model::{AgentId, GrantId, Hold, Right};
+
+fn grant(number: u64, permission: &str, scope: Scope, until: Option<u64>) -> Arc<Grant> {
+    Arc::new(Grant {
+        id: GrantId::new(number),
+        to: "a".parse::<AgentId>().unwrap(),
+        right: Right::from(permission.parse::<Permission>().unwrap()),
+        hold: Hold::Use,
+        origin: Origin::Operator,
+        reason: None,
+        scope,
+        run: None,
+        since: Timestamp::from_millis(0),
+        until: until.map(Timestamp::from_millis),
+        depth: 0,
+    })
+}
+
+fn ground(reads: Reads, protected: &[&str]) -> Arc<Ground> {
+    let protected: Vec<_> = protected.iter().map(|path| path.parse().unwrap()).collect();
+    Arc::new(Ground::new(reads, &protected, 11))
+}
+
+fn at(millis: u64) -> impl Fn() -> Option<Timestamp> {
+    move || Some(Timestamp::from_millis(millis))
+}
+
+#[test]
+fn the_longest_lasting_of_several_grants_of_one_root_counts() {
+    let held = [
+        grant(1, "@write:/w", Scope::Always, Some(10)),
+        grant(2, "@read:/w", Scope::Always, Some(30)),
+        grant(3, "@write:/w", Scope::Once, None),
+    ];
+    let rights = compile(&held, &ground(Reads::Granted, &[]));
+    assert_eq!(check(&rights, Want::write("/w/a"), at(9)), Check::Held);
+    assert_eq!(check(&rights, Want::write("/w/a"), at(10)), Check::HeldOnce);
+    assert_eq!(check(&rights, Want::read("/w/a"), at(29)), Check::Held);
+    assert_eq!(check(&rights, Want::read("/w/a"), || None), Check::NotHeld, "a clock that cannot tell");
+}
+
+#[test]
+fn a_right_without_an_end_does_not_ask_what_time_it_is() {
+    let rights = compile(&[grant(1, "@read:/w", Scope::Always, None)], &ground(Reads::Granted, &[]));
+    assert_eq!(check(&rights, Want::read("/w"), || panic!("asked")), Check::Held);
+}
+
+#[test]
+fn the_root_of_the_file_system_covers_everything_but_what_is_protected() {
+    let rights = compile(&[grant(1, "@write:/", Scope::Always, None)], &ground(Reads::Granted, &["/etc/shadow"]));
+    assert_eq!(check(&rights, Want::write("/"), at(0)), Check::Held);
+    assert_eq!(check(&rights, Want::write("/etc/passwd"), at(0)), Check::Held);
+    assert_eq!(check(&rights, Want::read("/etc/shadow"), at(0)), Check::NotHeld);
+    assert_eq!(check(&rights, Want::read("/etc/shadow-"), at(0)), Check::Held);
+}
+
+#[test]
+fn a_file_reaches_a_protected_path_only_by_naming_exactly_it() {
+    let from_file = |permission| {
+        let place = crate::model::Place { file: "f".into(), line: 1 };
+        Arc::new(Grant { origin: Origin::Config(place), ..Grant::clone(&grant(1, permission, Scope::Always, None)) })
+    };
+    let ground = ground(Reads::Granted, &["/k"]);
+    let exact = compile(&[from_file("@read:/k/a")], &ground);
+    assert_eq!(check(&exact, Want::read("/k/a"), at(0)), Check::Held);
+    assert_eq!(check(&exact, Want::write("/k/a"), at(0)), Check::NotHeld);
+    assert_eq!(check(&exact, Want::read("/k/a/b"), at(0)), Check::NotHeld);
+    let above = compile(&[from_file("@read:/")], &ground);
+    assert_eq!(check(&above, Want::read("/k/a"), at(0)), Check::NotHeld);
+}
+
+#[test]
+fn odd_and_hostile_texts_are_read_as_the_parser_reads_them() {
+    let rights = compile(&[grant(1, "@read:/w/..a", Scope::Always, None)], &ground(Reads::Granted, &[]));
+    for held in ["/w/..a", "/w//..a/b", "/w/./..a/", "/w/..a/x\ny"] {
+        assert_eq!(check(&rights, Want::read(held), at(0)), Check::Held, "{held:?}");
+    }
+    for not in ["", "w/..a", "/w/..a/../../etc", "/w/..a\0", "/w/..a\u{1}", "/w/..ab", "/w"] {
+        assert_eq!(check(&rights, Want::read(not), at(0)), Check::NotHeld, "{not:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn extending_says_what_compiling_says(paths in prop::collection::btree_set("(/[ab]{1,2}){1,4}", 1..24), asked in "(/[ab]{1,2}){1,5}") {
+        let ground = ground(Reads::Granted, &[]);
+        let held: Vec<_> = paths.iter().zip(1..).map(|(path, number)| {
+            let tag = if number % 2 == 0 { format!("@write:{path}") } else { format!("@read:{path}") };
+            grant(number, &tag, Scope::Always, None)
+        }).collect();
+        let extended = held.iter().fold(compile(&[], &ground), |rights, grant| extend(&rights, grant, &mut Vec::new()).unwrap());
+        let compiled = compile(&held, &ground);
+        for access in [Access::Read, Access::Write] {
+            let expected = held.iter().any(|grant| grant.right.permission.covers(&Permission::Path(access, asked.parse().unwrap())));
+            for rights in [&extended, &compiled] {
+                prop_assert_eq!(check(rights, Want::Path(access, &asked), at(0)).is_held(), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn no_text_makes_a_check_panic_or_say_yes_to_what_is_not_below_a_root(text in "\\PC{0,40}|[/.a\\x00-\\x20]{0,40}") {
+        let rights = compile(&[grant(1, "@write:/a", Scope::Always, None)], &ground(Reads::Granted, &[]));
+        let parsed = text.parse::<SanitizedPath>();
+        let expected = parsed.is_ok_and(|path| "/a".parse::<SanitizedPath>().unwrap().contains(&path));
+        prop_assert_eq!(check(&rights, Want::write(&text), at(0)).is_held(), expected);
+    }
+}
+
+#[test]
+fn a_block_is_not_extended_past_what_is_held_back_for_passing_on() {
+    let only_to_pass_on = Grant { hold: Hold::PassOn, ..Grant::clone(&grant(1, "@write:/w", Scope::Always, None)) };
+    let back_from_another = Grant {
+        origin: Origin::Agent { from: "b".parse().unwrap() },
+        ..Grant::clone(&grant(2, "@write:/w/a", Scope::Always, None))
+    };
+    let ground = ground(Reads::Granted, &[]);
+    let rights = compile(&[Arc::new(only_to_pass_on.clone())], &ground);
+    assert!(extend(&rights, &back_from_another, &mut Vec::new()).is_none());
+    let rights = compile(&[Arc::new(only_to_pass_on), Arc::new(back_from_another)], &ground);
+    assert_eq!(check(&rights, Want::write("/w/a"), at(0)), Check::NotHeld);
+}

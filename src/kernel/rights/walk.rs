@@ -27,85 +27,139 @@ const HIGH: u64 = 0x8080_8080_8080_8080;
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 const END: u64 = 0xd6e8_feb8_6659_fd93;
 
-/// Shows `visit` every directory above `text`, from the top, and `text` itself; the root `/` is not shown.
+/// Which depths somebody looks for: bit `d` for `d` components, the last bit for all deeper ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Depths(u32);
+
+impl Depths {
+    #[cfg(test)]
+    pub(super) const ALL: Depths = Depths(u32::MAX);
+
+    pub(super) fn of(depth: u32) -> Depths {
+        Depths(1 << depth.min(31))
+    }
+
+    #[inline]
+    pub(super) fn and(self, other: Depths) -> Depths {
+        Depths(self.0 | other.0)
+    }
+
+    #[inline]
+    pub(super) fn include(self, depth: u32) -> bool {
+        self.0 & (1 << depth.min(31)) != 0
+    }
+}
+
+/// Shows `visit` the directories above `text`, from the top, and `text` itself, as far as their depth is among
+/// `depths`; the root `/` is not shown.
 ///
 /// `visit` may be called before it turns out that the text is odd; then its findings mean nothing.
-pub(super) fn prefixes(seed: u64, text: &[u8], visit: impl FnMut(Prefix)) -> Result<(), Odd> {
+#[inline]
+pub(super) fn prefixes(seed: u64, text: &[u8], depths: Depths, visit: impl FnMut(Prefix)) -> Result<(), Odd> {
     let ends_in_slash = text.len() > 1 && text.last() == Some(&b'/');
-    if text.first() != Some(&b'/') || text.len() > MAX_LEN || ends_in_slash || walk(seed, text, visit) != 0 {
+    if text.first() != Some(&b'/') || text.len() > MAX_LEN || ends_in_slash || walk(seed, text, depths, visit) != 0 {
         return Err(Odd);
     }
     Ok(())
 }
 
 /// The same for a path that was parsed: what is odd about it is legal.
-pub(super) fn legal_prefixes(seed: u64, path: &[u8], visit: impl FnMut(Prefix)) {
-    walk(seed, path, visit);
+pub(super) fn legal_prefixes(seed: u64, path: &[u8], depths: Depths, visit: impl FnMut(Prefix)) {
+    walk(seed, path, depths, visit);
 }
 
 /// The fingerprint of a whole path that was parsed, as [`legal_prefixes`] would show it last; `/` has none.
 pub(super) fn fingerprint(seed: u64, path: &[u8]) -> Option<Prefix> {
     let mut last = None;
-    walk(seed, path, |prefix| last = Some(prefix));
+    walk(seed, path, Depths(u32::MAX), |prefix| last = Some(prefix));
     last
 }
 
 /// Not 0 if there is something odd about `text`.
-fn walk(seed: u64, text: &[u8], mut visit: impl FnMut(Prefix)) -> u64 {
+#[inline]
+fn walk(seed: u64, text: &[u8], depths: Depths, visit: impl FnMut(Prefix)) -> u64 {
     if text.len() < 2 {
         return 0;
     }
-    let (mut state, mut depth, mut start) = (seed, 0, 0);
-    let (mut after_slash, mut odd) = (0, 0);
-    let words = text.chunks_exact(8);
-    // Filled up with a letter, which is neither control, slash nor dot.
-    let mut rest = [b'a'; 8];
-    rest.iter_mut().zip(words.remainder()).for_each(|(to, from)| *to = *from);
-    let whole = words.map(|word| word.try_into().map_or(0, u64::from_le_bytes));
-    for word in whole.chain([u64::from_le_bytes(rest)]) {
+    let mut walk = Walk { text, depths, visit, state: seed, depth: 0, after_slash: 0, odd: 0 };
+    let (words, rest) = text.as_chunks::<8>();
+    let mut start = 0;
+    for word in words {
+        let word = u64::from_le_bytes(*word);
+        walk.step(word, start);
+        walk.state = fold(walk.state ^ word, MIX);
+        start = start.wrapping_add(8);
+    }
+    // Filled up with a letter, which is neither control, slash nor dot. What is left over never goes into the state: it
+    // is mixed in where a prefix ends.
+    let mut last = [b'a'; 8];
+    last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+    let last = u64::from_le_bytes(last);
+    walk.step(last, start);
+    walk.show(last, start, rest.len() as u32);
+    walk.odd
+}
+
+struct Walk<'t, V> {
+    text: &'t [u8],
+    depths: Depths,
+    visit: V,
+    /// Of all words before this one.
+    state: u64,
+    depth: u32,
+    /// The high bit of the lowest byte is set if the word before ended in a slash.
+    after_slash: u64,
+    odd: u64,
+}
+
+impl<V: FnMut(Prefix)> Walk<'_, V> {
+    #[inline(always)]
+    fn step(&mut self, word: u64, start: usize) {
         let slashes = equal_to(word, b'/');
-        let follows = (slashes << 8) | after_slash;
-        after_slash = slashes >> 56;
-        odd |= below_space(word) | (slashes & follows);
+        let follows = (slashes << 8) | self.after_slash;
+        self.after_slash = slashes >> 56;
+        self.odd |= below_space(word) | (slashes & follows);
         let dots = equal_to(word, b'.') & follows;
         if dots != 0 {
-            odd |= u64::from(starts_dot_component(text, start, dots));
+            self.odd |= u64::from(starts_dot_component(self.text, start, dots));
         }
-        let mut left = slashes;
+        // The slash that every path begins with ends no prefix.
+        let mut left = if start == 0 { slashes & slashes.wrapping_sub(1) } else { slashes };
         while left != 0 {
-            let place = left.trailing_zeros() / 8;
-            left &= left - 1;
-            let len = start + place as usize;
-            if len > 0 {
-                depth += 1;
-                visit(Prefix { len, depth, hash: finish(state, word, place) });
-            }
+            self.show(word, start, left.trailing_zeros() / 8);
+            left &= left.wrapping_sub(1);
         }
-        if start + 8 > text.len() {
-            visit(Prefix { len: text.len(), depth: depth + 1, hash: finish(state, word, (text.len() - start) as u32) });
-        }
-        state = fold(state ^ word, MIX);
-        start += 8;
     }
-    odd
+
+    /// Shows the prefix that ends `place` bytes into `word`.
+    #[inline(always)]
+    fn show(&mut self, word: u64, start: usize, place: u32) {
+        self.depth = self.depth.wrapping_add(1);
+        if self.depths.include(self.depth) {
+            let hash = finish(self.state, word, place);
+            (self.visit)(Prefix { len: start.wrapping_add(place as usize), depth: self.depth, hash });
+        }
+    }
 }
 
 /// The high bit of every byte of `word` that is `byte`; exact, no byte disturbs its neighbour.
+#[inline]
 fn equal_to(word: u64, byte: u8) -> u64 {
-    let zero_where_equal = word ^ (ONES * u64::from(byte));
-    !(((zero_where_equal & LOW) + LOW) | zero_where_equal) & HIGH
+    let zero_where_equal = word ^ ONES.wrapping_mul(u64::from(byte));
+    !((zero_where_equal & LOW).wrapping_add(LOW) | zero_where_equal) & HIGH
 }
 
 /// The high bit of every byte of `word` that is less than a space.
+#[inline]
 fn below_space(word: u64) -> u64 {
-    !(((word & LOW) + ONES * 0x60) | word) & HIGH
+    !((word & LOW).wrapping_add(ONES * 0x60) | word) & HIGH
 }
 
 /// Whether one of the marked dots begins a component `.`, or one that begins with `..`.
 fn starts_dot_component(text: &[u8], start: usize, mut dots: u64) -> bool {
     while dots != 0 {
         let place = start + (dots.trailing_zeros() / 8) as usize;
-        dots &= dots - 1;
+        dots &= dots.wrapping_sub(1);
         if matches!(text.get(place + 1), None | Some(b'/' | b'.')) {
             return true;
         }
@@ -113,14 +167,16 @@ fn starts_dot_component(text: &[u8], start: usize, mut dots: u64) -> bool {
     false
 }
 
-/// Mixes the first `place` bytes of `word` into `state` and spreads the result.
+/// Mixes the first `place` bytes (0 to 7) of `word` into `state` and spreads the result.
+#[inline]
 fn finish(state: u64, word: u64, place: u32) -> u32 {
-    let kept = if place == 0 { 0 } else { word & (u64::MAX >> (64 - 8 * place.min(8))) };
+    let kept = word & ((1 << (8 * (place & 7))) - 1);
     (fold(state ^ kept, END) >> 32) as u32
 }
 
+#[inline]
 fn fold(left: u64, right: u64) -> u64 {
-    let product = u128::from(left) * u128::from(right);
+    let product = u128::from(left).wrapping_mul(u128::from(right));
     (product as u64) ^ ((product >> 64) as u64)
 }
 

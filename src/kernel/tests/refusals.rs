@@ -60,7 +60,7 @@ fn world() -> State {
 }
 
 fn configure(policy: Policy) -> Command {
-    Command::Configure { policy: std::sync::Arc::new(policy), first: false, run: "r0".parse().unwrap() }
+    Command::Configure { policy: std::sync::Arc::new(policy), run: "r0".parse().unwrap() }
 }
 
 fn scoped_request(number: u128, from: &str, scope: Option<Scope>) -> Command {

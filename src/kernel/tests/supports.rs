@@ -134,7 +134,7 @@ fn circles_of_reads_fall_when_reading_is_no_longer_free() {
         done(&mut state, grant(from, to, &["@read:/etc", "@read:/w/held"]));
     }
     let policy = crate::model::Policy { settings: settings(|_| {}), agents: Default::default() };
-    let configure = Command::Configure { policy: policy.into(), first: false, run: "r0".parse().unwrap() };
+    let configure = Command::Configure { policy: policy.into(), run: "r0".parse().unwrap() };
     let events = done(&mut state, configure);
     assert!(state.grants.values().all(|grant| grant.right.permission == tag("@read:/w/held")));
     assert!(["a", "b", "c"].iter().all(|agent| !state.why(&id(agent), &tag("@read:/w/held"), NOW).is_empty()));

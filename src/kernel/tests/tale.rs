@@ -157,7 +157,7 @@ impl Tale {
                 2 => Command::ApproverArrived { owner: "you".parse().unwrap() },
                 _ => Command::UserActive { agent: agent(other) },
             },
-            17 => Command::Configure { policy: Arc::new(self.policy(one, other, third)), first: false, run },
+            17 => Command::Configure { policy: Arc::new(self.policy(one, other, third)), run },
             18 => Command::AgreeToWidening { by: one.is_multiple_of(2).then(|| person("you")), run },
             _ => Command::Tick,
         }

@@ -17,7 +17,8 @@ async fn everything_that_rested_on_it_falls_in_the_same_step() {
     let cat = world.worker("cat", &[]).await;
     let given = ann.grant(bob.id(), tag("@write:/ws/a"), why()).await.unwrap()[0];
     let deeper = bob.grant(cat.id(), tag("@read:/ws/a/b"), why()).await.unwrap()[0];
-    (mail(&bob.mailbox()), mail(&cat.mailbox()));
+    mail(&bob.mailbox());
+    mail(&cat.mailbox());
     let mut events = world.engine.subscribe();
     world.engine.revoke(ann.grants().unwrap()[0].id, Some(why())).await.unwrap();
     let ended: Vec<_> = heard(&mut events)

@@ -32,9 +32,15 @@ struct Row {
 
 #[test]
 fn every_row_of_the_table_is_answered_as_it_says() {
+    check_over(&BOTH);
+}
+
+/// Plays the whole table over each of these ways of opening.
+pub(super) fn check_over(backends: &[Backend]) {
     let rows: Vec<Row> = TABLE.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(rows.len(), 93);
-    let wrong: Vec<String> = rows.iter().flat_map(|row| BOTH.map(|backend| row.wrong(backend))).flatten().collect();
+    let wrong: Vec<String> =
+        rows.iter().flat_map(|row| backends.iter().filter_map(|backend| row.wrong(*backend))).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

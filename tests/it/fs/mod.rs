@@ -1,8 +1,21 @@
 //! Paths on disk: resolving, opening, and being attacked while doing it.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test stops where it is wrong; the lints exempt test functions, but not what they share"
+)]
+
 mod cases;
+mod circumstances;
 mod clock;
+mod opening;
+mod oracles;
+mod process;
 mod races;
+mod resolving;
+mod tools;
 mod world;
 
 /// Each test of a behaviour runs over both ways of opening.

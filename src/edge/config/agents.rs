@@ -1,0 +1,210 @@
+//! `[agents.<id>]`, on top of `[defaults]`.
+
+use std::path::PathBuf;
+
+use toml::{
+    Spanned,
+    de::{DeString, DeValue},
+};
+
+use super::{
+    Problem,
+    absolute::Base,
+    finding::{Findings, quoted},
+    rights::{self, Written},
+    table::{At, Table, as_table},
+};
+use crate::model::{AgentId, AgentPolicy, BaseRight, Kind, Mode, Name, OwnerId, Profile, SanitizedPath};
+
+const KINDS: [(&str, Kind); 6] = [
+    ("foreground", Kind::Foreground),
+    ("cron", Kind::Cron),
+    ("heartbeat", Kind::Heartbeat),
+    ("subagent", Kind::Subagent),
+    ("system", Kind::System),
+    ("permanent", Kind::Permanent),
+];
+
+const MODES: [(&str, Mode); 8] = [
+    ("default", Mode::Default),
+    ("untrusted", Mode::Untrusted),
+    ("on_request", Mode::OnRequest),
+    ("on_failure", Mode::OnFailure),
+    ("never", Mode::Never),
+    ("plan", Mode::Plan),
+    ("bypass", Mode::Bypass),
+    ("auto", Mode::Auto),
+];
+
+/// A key that an agent may leave to `[defaults]`.
+#[derive(Clone, Debug, Default)]
+enum Field<T> {
+    #[default]
+    Missing,
+    /// There, and wrong; that has been noted.
+    Broken,
+    Is(T),
+}
+
+impl<T: Clone> Field<T> {
+    fn read(written: bool, value: Option<T>) -> Field<T> {
+        match value {
+            Some(value) => Field::Is(value),
+            None if written => Field::Broken,
+            None => Field::Missing,
+        }
+    }
+
+    fn or(self, other: &Field<T>) -> Field<T> {
+        if matches!(self, Field::Missing) { other.clone() } else { self }
+    }
+
+    /// The value; if nobody gave one, that is noted as missing from `table`.
+    fn required(self, key: &str, table: &Header<'_>, found: &mut Findings<'_>) -> Option<T> {
+        match self {
+            Field::Is(value) => Some(value),
+            Field::Broken => None,
+            Field::Missing => {
+                let message = format!("`{key}` is missing: set it in {} or in `[defaults]`", table.name);
+                found.add(table.offset, Problem::new(message));
+                None
+            }
+        }
+    }
+}
+
+/// Where an agent stands, and what led there.
+#[derive(Clone, Debug)]
+pub(super) struct Stand {
+    pub(super) path: SanitizedPath,
+    pub(super) offset: usize,
+    pub(super) links: Vec<PathBuf>,
+}
+
+/// What `[defaults]` and `[agents.<id>]` have in common.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Common {
+    owner: Field<OwnerId>,
+    stand: Field<Stand>,
+    mode: Option<Mode>,
+    rights: Vec<Written>,
+}
+
+impl Common {
+    pub(super) fn read(table: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> Common {
+        let owner = parsed(table, "owner", found);
+        let stand = table.text("working_dir", found);
+        let stand = stand.and_then(|text| found.ok(text.offset, working_dir(text, base)));
+        Common {
+            owner: Field::read(table.has("owner"), owner),
+            stand: Field::read(table.has("working_dir"), stand),
+            mode: table.word("mode", &MODES, found),
+            rights: rights::read(table, base, found),
+        }
+    }
+
+    /// Everything of both; what both say, the first says (`sources/004`, permissionMergeDefault).
+    fn over(self, defaults: &Common) -> Common {
+        let mut rights: Vec<Written> = Vec::new();
+        for written in self.rights.into_iter().chain(defaults.rights.iter().cloned()) {
+            if !rights.iter().any(|known| (&known.right, known.hold) == (&written.right, written.hold)) {
+                rights.push(written);
+            }
+        }
+        Common {
+            owner: self.owner.or(&defaults.owner),
+            stand: self.stand.or(&defaults.stand),
+            mode: self.mode.or(defaults.mode),
+            rights,
+        }
+    }
+}
+
+/// An agent, before everything else in the file is known to be right.
+#[derive(Debug)]
+pub(super) struct Draft {
+    pub(super) id: AgentId,
+    pub(super) stand: Option<Stand>,
+    pub(super) rights: Vec<Written>,
+    profile: Option<Profile>,
+}
+
+impl Draft {
+    /// The agent as the engine takes it; none if something about it has been noted as wrong.
+    pub(super) fn policy(self, found: &Findings<'_>) -> Option<(AgentId, AgentPolicy)> {
+        let place = |written: Written| BaseRight {
+            right: written.right,
+            hold: written.hold,
+            place: found.place(written.offset),
+        };
+        let rights = self.rights.into_iter().map(place).collect();
+        Some((self.id, AgentPolicy { profile: self.profile?, rights }))
+    }
+}
+
+/// The head of one agent's table.
+struct Header<'t> {
+    id: &'t str,
+    name: String,
+    offset: usize,
+}
+
+/// Reads one agent; none if it cannot even be named.
+pub(super) fn read<'t>(
+    key: &'t Spanned<DeString<'t>>,
+    value: &'t Spanned<DeValue<'t>>,
+    defaults: &Common,
+    base: Base<'_>,
+    found: &mut Findings<'_>,
+) -> Option<Draft> {
+    let id = key.get_ref().as_ref();
+    let header = Header { id, name: quoted(&format!("[agents.{id}]")), offset: key.span().start };
+    let entries = found.ok(value.span().start, as_table(&format!("agents.{id}"), value.get_ref()))?;
+    let mut table = Table::new(header.name.clone(), entries);
+    let draft = draft(&header, &mut table, defaults, base, found);
+    table.finish(found);
+    draft
+}
+
+fn draft(
+    header: &Header<'_>,
+    table: &mut Table<'_>,
+    defaults: &Common,
+    base: Base<'_>,
+    found: &mut Findings<'_>,
+) -> Option<Draft> {
+    let id = header.id.parse::<AgentId>();
+    let id =
+        found.ok(header.offset, id.map_err(|why| Problem::new(format!("{} is not an id: {why}", quoted(header.id)))));
+    let name: Option<Name> = parsed(table, "name", found);
+    let kind = Field::read(table.has("kind"), table.word("kind", &KINDS, found));
+    let common = Common::read(table, base, found).over(defaults);
+    let owner = common.owner.required("owner", header, found);
+    let stand = common.stand.required("working_dir", header, found);
+    if matches!(kind, Field::Missing) {
+        found.add(header.offset, Problem::new(format!("`kind` is missing: set it in {}", header.name)));
+    }
+    let id = id?;
+    let profile = match (owner, &stand, kind) {
+        (Some(owner), Some(stand), Field::Is(kind)) => {
+            let profile = Profile::new(id.clone(), owner, kind, stand.path.clone());
+            Some(Profile { name, mode: common.mode.unwrap_or_default(), ..profile })
+        }
+        _ => None,
+    };
+    Some(Draft { id, stand, rights: common.rights, profile })
+}
+
+/// A text that is a value of the model.
+fn parsed<T>(table: &mut Table<'_>, key: &'static str, found: &mut Findings<'_>) -> Option<T>
+where
+    T: std::str::FromStr<Err: std::fmt::Display>,
+{
+    let text = table.text(key, found)?;
+    found.ok(text.offset, text.value.parse().map_err(|why| Problem::new(format!("`{key}`: {why}"))))
+}
+
+fn working_dir(text: At<&str>, base: Base<'_>) -> Result<Stand, Problem> {
+    let (real, links) = rights::real(&base.path(text.value)?)?;
+    Ok(Stand { path: real.path().clone(), offset: text.offset, links })
+}

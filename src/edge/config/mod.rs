@@ -1,0 +1,133 @@
+//! `agents.toml`: the file in which a person writes down what agents start with. Every key: `docs/agents-toml.md`.
+//!
+//! From a path to a [`Policy`], or to everything that is wrong with the file. Nothing here decides what an agent
+//! may do, notices that the file changed, or expands variables.
+
+mod absolute;
+mod agents;
+mod document;
+mod duration;
+mod error;
+mod file;
+mod finding;
+mod guard;
+mod position;
+mod protected;
+mod rights;
+mod settings;
+mod table;
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use crate::{fs::Trail, model::Policy};
+
+pub use error::{ConfigError, Problem};
+pub use position::Position;
+
+/// A file that holds a policy, and whose home `~` stands for in it.
+///
+/// ```no_run
+/// let file = bestow::PolicyFile::new("agents.toml");
+/// let policy = file.load()?;
+/// assert!(!policy.agents.is_empty());
+/// # Ok::<(), bestow::ConfigError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct PolicyFile {
+    /// As it was given, for messages.
+    path: PathBuf,
+    /// From the root on, so that it stays the same file when the process moves.
+    absolute: PathBuf,
+    home: Option<PathBuf>,
+}
+
+impl PolicyFile {
+    /// The file at `path`; `~` is the home directory of whoever runs this process.
+    pub fn new(path: impl Into<PathBuf>) -> PolicyFile {
+        let path = path.into();
+        // Only an empty path has no absolute form, and reading it is an error.
+        let absolute = std::path::absolute(&path).unwrap_or_default();
+        PolicyFile { path, absolute, home: home() }
+    }
+
+    /// The same file, read by somebody whose home is `home`.
+    #[must_use]
+    pub fn with_home(self, home: impl Into<PathBuf>) -> PolicyFile {
+        PolicyFile { home: Some(home.into()), ..self }
+    }
+
+    /// The path, as it was given.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn absolute(&self) -> &Path {
+        &self.absolute
+    }
+
+    /// Reads and understands the file as it is now.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with the file.
+    pub fn load(&self) -> Result<Policy, ConfigError> {
+        self.read()?.parse()
+    }
+
+    /// Reads the file as it is now, after checking that nobody else could have written it.
+    ///
+    /// # Errors
+    ///
+    /// The one reason why the file is not read.
+    pub fn read(&self) -> Result<PolicyText, ConfigError> {
+        let file: Arc<str> = self.path.to_string_lossy().into();
+        let (bytes, trail) = file::read(&self.absolute).map_err(|problem| ConfigError::one(file.clone(), problem))?;
+        Ok(PolicyText { file, home: self.home.clone(), bytes, trail })
+    }
+}
+
+/// The only place where this edge looks at the environment.
+fn home() -> Option<PathBuf> {
+    std::env::home_dir().filter(|home| home.is_absolute())
+}
+
+/// What a policy file held when it was read, not understood yet.
+///
+/// Two are equal if they hold the same bytes and were found in the same place: when a link is turned to another
+/// directory, the same relative paths mean other files.
+#[derive(Clone)]
+pub struct PolicyText {
+    file: Arc<str>,
+    home: Option<PathBuf>,
+    bytes: Vec<u8>,
+    trail: Trail,
+}
+
+impl PolicyText {
+    /// Understands the text, and pins every path in it to the object it leads to now.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with it.
+    pub fn parse(&self) -> Result<Policy, ConfigError> {
+        document::policy(self)
+    }
+}
+
+impl PartialEq for PolicyText {
+    fn eq(&self, other: &PolicyText) -> bool {
+        self.bytes == other.bytes && self.trail.real == other.trail.real && self.trail.links == other.trail.links
+    }
+}
+
+impl Eq for PolicyText {}
+
+impl fmt::Debug for PolicyText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PolicyText({}, {} bytes)", self.file, self.bytes.len())
+    }
+}

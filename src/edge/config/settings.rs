@@ -1,0 +1,35 @@
+//! `[engine]`: the settings.
+
+use std::time::Duration;
+
+use super::{absolute::Base, finding::Findings, table::Table};
+use crate::model::{Interaction, OnNoUser, Reads, SanitizedPath, Settings, Widening};
+
+const READS: [(&str, Reads); 2] = [("anywhere", Reads::Anywhere), ("granted", Reads::Granted)];
+const INTERACTION: [(&str, Interaction); 2] =
+    [("interactive", Interaction::Interactive), ("noninteractive", Interaction::NonInteractive)];
+const ON_NO_USER: [(&str, OnNoUser); 2] = [("queue", OnNoUser::Queue), ("deny", OnNoUser::Deny)];
+
+/// The settings of the table, and the paths it adds to the protected ones. What is not written keeps its default.
+pub(super) fn read(mut table: Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> (Settings, Vec<SanitizedPath>) {
+    let start = Settings::default();
+    let widening = |confirm| if confirm { Widening::Confirm } else { Widening::Apply };
+    let settings = Settings {
+        reads: table.word("reads", &READS, found).unwrap_or(start.reads),
+        interaction: table.word("interaction", &INTERACTION, found).unwrap_or(start.interaction),
+        on_no_user: table.word("on_no_user", &ON_NO_USER, found).unwrap_or(start.on_no_user),
+        widening: table.flag("confirm_widening", found).map_or(start.widening, widening),
+        request_timeout: table
+            .duration("request_timeout", Duration::from_millis(1), found)
+            .unwrap_or(start.request_timeout),
+        denial_memory: table.duration("denial_memory", Duration::ZERO, found).unwrap_or(start.denial_memory),
+        max_pending: table.number("max_pending", 1..=1_000_000, found).unwrap_or(start.max_pending),
+        max_grants: table.number("max_grants", 1..=1_000_000, found).unwrap_or(start.max_grants),
+        max_depth: table.number("max_depth", 0..=u8::MAX, found).unwrap_or(start.max_depth),
+        protected: start.protected,
+    };
+    let written = table.texts("protected", found);
+    let protected = written.into_iter().filter_map(|text| found.ok(text.offset, base.path(text.value))).collect();
+    table.finish(found);
+    (settings, protected)
+}

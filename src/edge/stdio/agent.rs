@@ -1,0 +1,259 @@
+//! The part of a bot that acts as one agent.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    engine::{Agent, Engine, Error, Heard, Mail, Mailbox, NoEvent, Subscription},
+    kernel::{Check, Refusal},
+    model::{AgentId, Ask, Event, Origin, Permission, RequestId, Resolution, Scope},
+};
+
+use super::{
+    holdings::holdings,
+    message::{
+        AgentHello, Bye, CancelRequest, CheckPermission, CheckResult, Checked, CheckedPermission, ErrorCode, Fault,
+        FromAgent, GrantPermission, GrantResult, Holdings, MessageFromAgent, MessageToAgent, Notice, NoticeKind,
+        PROTOCOL, PermissionResult, PolicyUpdated, RequestAccepted, RequestPermission, RevokePermission, RevokeResult,
+        Role, ToAgent, UsePermission, UseResult,
+    },
+    refused::NotDone,
+    session::{Ended, Part, Reply, greeted, now},
+};
+
+pub(super) struct AgentPart {
+    engine: Engine,
+    agent: Agent,
+    mailbox: Mailbox,
+    events: Subscription,
+    /// What the bot was last told that it holds.
+    told: Holdings,
+    /// The `requestId` with which the bot last asked each question that waits.
+    asked_as: BTreeMap<RequestId, Option<String>>,
+}
+
+/// Something that concerns this agent.
+pub(super) enum News {
+    Mail(Mail),
+    /// What it holds may have changed.
+    Held,
+}
+
+impl AgentPart {
+    pub(super) fn new(engine: Engine, agent: Agent) -> AgentPart {
+        let (mailbox, events) = (agent.mailbox(), engine.subscribe());
+        AgentPart { engine, agent, mailbox, events, told: Holdings::default(), asked_as: BTreeMap::new() }
+    }
+
+    async fn request(&mut self, asked: RequestPermission) -> Result<ToAgent, NotDone> {
+        let ask = Ask::new(asked.about.permissions, asked.reason);
+        let ask = if let Some(scope) = asked.scope { ask.at_most(scope) } else { ask };
+        let ticket = self.agent.request(ask).await?;
+        self.asked_as.insert(ticket.id(), asked.request_id.clone());
+        Ok(ToAgent::RequestAccepted(RequestAccepted {
+            permission_request_id: ticket.id(),
+            code: ticket.code().to_string(),
+            request_id: asked.request_id,
+            ts: now(&self.engine),
+        }))
+    }
+
+    async fn grant(&self, give: GrantPermission) -> Result<ToAgent, NotDone> {
+        let scope = give.scope.unwrap_or(Scope::Always);
+        let grant_ids = self.agent.grant_for(&give.agent_id, give.about.permissions, scope, give.reason).await?;
+        let GrantPermission { agent_id, request_id, .. } = give;
+        Ok(ToAgent::GrantResult(GrantResult { agent_id, grant_ids, request_id, ts: now(&self.engine) }))
+    }
+
+    async fn revoke(&self, revoke: RevokePermission) -> Result<ToAgent, NotDone> {
+        let RevokePermission { grant_id, reason, request_id } = revoke;
+        self.agent.revoke(grant_id, reason).await?;
+        Ok(ToAgent::RevokeResult(RevokeResult { grant_id, request_id, ts: now(&self.engine) }))
+    }
+
+    fn check(&self, check: CheckPermission) -> ToAgent {
+        let held = |permission: &Permission| match self.agent.check(permission) {
+            Check::Held => Checked::Held,
+            Check::HeldOnce => Checked::HeldOnce,
+            Check::NotHeld => Checked::NotHeld,
+        };
+        let permissions = Vec::from(check.about.permissions).into_iter();
+        let results = permissions.map(|permission| CheckedPermission { held: held(&permission), permission });
+        let (results, request_id) = (results.collect(), check.request_id);
+        ToAgent::CheckResult(CheckResult { results, request_id, ts: now(&self.engine) })
+    }
+
+    async fn spend(&self, wanted: UsePermission) -> Result<ToAgent, NotDone> {
+        let UsePermission { permission, request_id } = wanted;
+        self.agent.spend(&permission).await?;
+        Ok(ToAgent::UseResult(UseResult { permission, request_id, ts: now(&self.engine) }))
+    }
+
+    async fn message(&self, message: &MessageFromAgent) -> Result<(), NotDone> {
+        let Some(to) = &message.agent_id else {
+            return match self.agent.say(&message.text).await? {
+                Heard::Shown => Ok(()),
+                Heard::ByNobody => Err(NotDone::new(ErrorCode::NobodyThere, "no user of this agent is there")),
+            };
+        };
+        self.same_owner(to)?;
+        Ok(self.engine.message(to, Some(self.agent.id()), &message.text).await?)
+    }
+
+    /// Nothing crosses owners, words neither.
+    fn same_owner(&self, to: &AgentId) -> Result<(), Error> {
+        let (own, other) = (self.agent.profile()?, self.engine.agent(to)?.profile()?);
+        if own.owner == other.owner {
+            return Ok(());
+        }
+        Err(Refusal::OtherOwner { agent: to.clone(), owner: own.owner.clone() }.into())
+    }
+
+    fn policy_updated(&mut self) -> Option<ToAgent> {
+        let holdings = holdings(&self.agent);
+        if holdings == self.told {
+            return None;
+        }
+        self.told = holdings.clone();
+        let agent_id = self.agent.id().clone();
+        Some(ToAgent::PolicyUpdated(PolicyUpdated { agent_id, holdings, ts: now(&self.engine) }))
+    }
+
+    fn mail(&mut self, mail: Mail) -> ToAgent {
+        let (text, silent) = (mail.to_string(), mail.is_silent());
+        let notice = |notice| Notice {
+            notice,
+            silent,
+            text,
+            agent_id: None,
+            grant_id: None,
+            permission: None,
+            permission_request_id: None,
+            ts: now(&self.engine),
+        };
+        ToAgent::Notice(match mail {
+            Mail::Resolved(resolution) => return self.result(&resolution),
+            Mail::Message { from, text } => {
+                let (agent_id, text) = (from, text.as_ref().to_owned());
+                return ToAgent::Message(MessageToAgent { agent_id, text, ts: now(&self.engine) });
+            }
+            Mail::Granted(grant) => Notice {
+                agent_id: if let Origin::Agent { from } = &grant.origin { Some(from.clone()) } else { None },
+                grant_id: Some(grant.id),
+                permission: Some(grant.right.permission.clone()),
+                ..notice(NoticeKind::Granted)
+            },
+            Mail::Lost { grant, .. } => Notice {
+                grant_id: Some(grant.id),
+                permission: Some(grant.right.permission.clone()),
+                ..notice(NoticeKind::Lost)
+            },
+            Mail::Carried(request) => Notice {
+                agent_id: Some(request.from.clone()),
+                permission_request_id: Some(request.id),
+                ..notice(NoticeKind::Carried)
+            },
+            Mail::CarriedResolved(resolution) => Notice {
+                agent_id: Some(resolution.from.clone()),
+                permission_request_id: Some(resolution.request),
+                ..notice(NoticeKind::CarriedResolved)
+            },
+            Mail::Missed(_) => notice(NoticeKind::Missed),
+        })
+    }
+
+    fn result(&mut self, resolution: &Resolution) -> ToAgent {
+        ToAgent::PermissionResult(PermissionResult {
+            permission_request_id: resolution.request,
+            code: resolution.request.code().to_string(),
+            request_id: self.asked_as.remove(&resolution.request).flatten(),
+            outcome: resolution.outcome,
+            granted: resolution.granted.clone(),
+            refused: resolution.refused.clone(),
+            scope: resolution.scope,
+            feedback: resolution.feedback.clone(),
+            text: resolution.to_string(),
+            ts: resolution.at,
+        })
+    }
+}
+
+impl Part for AgentPart {
+    type Heard = FromAgent;
+    type Said = ToAgent;
+    type News = News;
+
+    fn greeting(&mut self) -> Result<ToAgent, Ended> {
+        let profile = self.agent.profile().map_err(|_| Ended::Superseded)?;
+        self.told = holdings(&self.agent);
+        Ok(ToAgent::Hello(AgentHello {
+            protocol: PROTOCOL,
+            role: Role::Agent,
+            agent_id: profile.id.clone(),
+            agent_name: profile.name.clone(),
+            agent_kind: profile.kind,
+            working_dir: profile.working_dir.as_str().to_owned(),
+            holdings: self.told.clone(),
+            ts: now(&self.engine),
+        }))
+    }
+
+    async fn hear(&mut self, heard: FromAgent) -> Reply<ToAgent> {
+        let (request_id, done) = match heard {
+            FromAgent::Hello(hello) => return greeted(hello),
+            FromAgent::Bye(_) => return Reply::End(Ended::Bye),
+            FromAgent::CheckPermission(check) => return Reply::Say(self.check(check)),
+            FromAgent::RequestPermission(ask) => (ask.request_id.clone(), self.request(ask).await.map(Some)),
+            FromAgent::GrantPermission(give) => (give.request_id.clone(), self.grant(give).await.map(Some)),
+            FromAgent::RevokePermission(revoke) => (revoke.request_id.clone(), self.revoke(revoke).await.map(Some)),
+            FromAgent::UsePermission(wanted) => (wanted.request_id.clone(), self.spend(wanted).await.map(Some)),
+            FromAgent::CancelRequest(CancelRequest { permission_request_id: id, request_id }) => {
+                let cancelled = self.agent.cancel(id).await;
+                (request_id, cancelled.map(|()| None).map_err(|why| NotDone::about_request(&id.to_string(), &why)))
+            }
+            FromAgent::Message(message) => {
+                let said = self.message(&message).await;
+                (message.request_id, said.map(|()| None))
+            }
+        };
+        match done {
+            Ok(said) => said.map_or(Reply::Nothing, Reply::Say),
+            Err(why) => Reply::NotDone { why, request_id, then: None },
+        }
+    }
+
+    async fn news(&mut self) -> Result<News, Ended> {
+        loop {
+            let event = tokio::select! {
+                mail = self.mailbox.next() => return Ok(News::Mail(mail)),
+                event = self.events.next() => event,
+            };
+            match event {
+                Err(NoEvent::Ended) => return Err(Ended::Superseded),
+                Err(NoEvent::Missed(_)) => return Ok(News::Held),
+                Ok(recorded) => {
+                    if matches!(&recorded.event, Event::AgentRetired { agent } if agent == self.agent.id()) {
+                        return Err(Ended::Superseded);
+                    }
+                    if recorded.event.grant().is_some_and(|grant| grant.to == *self.agent.id()) {
+                        return Ok(News::Held);
+                    }
+                }
+            }
+        }
+    }
+
+    async fn tell(&mut self, news: News) -> Vec<ToAgent> {
+        // First what it holds, so that it knows that before it hears why.
+        let held = self.policy_updated();
+        let mail = if let News::Mail(mail) = news { Some(self.mail(mail)) } else { None };
+        held.into_iter().chain(mail).collect()
+    }
+
+    fn fault(fault: Fault) -> ToAgent {
+        ToAgent::Error(fault)
+    }
+
+    fn bye(bye: Bye) -> ToAgent {
+        ToAgent::Bye(bye)
+    }
+}

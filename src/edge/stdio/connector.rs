@@ -1,0 +1,263 @@
+//! The part of a bot that is the way to the user of one foreground agent.
+
+use crate::{
+    engine::{Approver, Connection, Engine, NoEvent, Subscription, ToPerson},
+    model::{AgentId, Answer, Event, OwnerId, Permission, Request, RequestId, Resolution, Scope},
+};
+
+use super::{
+    denials::Denials,
+    message::{
+        Bye, ConnectorHello, Decision, ErrorCode, Fault, FromConnector, MessageToUser, Notice, NoticeKind, Operation,
+        PROTOCOL, PermissionDecision, PermissionRequest, PermissionResolved, ReasonKind, RevokePermission,
+        RevokeResult, Role, ToConnector,
+    },
+    refused::NotDone,
+    session::{Ended, Part, Reply, greeted, now, shown},
+};
+
+pub(super) struct ConnectorPart {
+    engine: Engine,
+    agent: AgentId,
+    owner: OwnerId,
+    /// Whoever this bot may decide as.
+    approver: Option<Approver>,
+    connection: Connection,
+    events: Subscription,
+    denials: Denials,
+}
+
+/// Something that the user should see.
+pub(super) enum News {
+    Shown(ToPerson),
+    Config(NoticeKind, String),
+}
+
+impl ConnectorPart {
+    pub(super) fn new(
+        engine: Engine,
+        owner: OwnerId,
+        approver: Option<Approver>,
+        connection: Connection,
+    ) -> ConnectorPart {
+        let (agent, events) = (connection.agent().clone(), engine.subscribe());
+        ConnectorPart { engine, agent, owner, approver, connection, events, denials: Denials::default() }
+    }
+
+    fn approver(&self) -> Result<&Approver, NotDone> {
+        let nobody = || NotDone::new(ErrorCode::Forbidden, "this bot shows questions, and may not answer them");
+        self.approver.as_ref().ok_or_else(nobody)
+    }
+
+    async fn decide(&mut self, decision: PermissionDecision) -> Result<(), NotDone> {
+        let approver = self.approver()?;
+        let named = decision.permission_request_id.as_str();
+        let id = match named.parse::<RequestId>() {
+            Ok(id) => id,
+            Err(_) => approver.request_with_code(named).map_err(|why| NotDone::about_request(named, &why))?,
+        };
+        let waiting = approver.pending()?.into_iter().find(|pending| pending.request.id == id);
+        let waiting = waiting.map(|pending| pending.request);
+        if let (Some(run), Some(request)) = (&decision.run_id, &waiting)
+            && *run != request.run
+        {
+            return Err(NotDone::no_request(named, Some(run)));
+        }
+        let (kind, answer) = (decision.decision, answer(&decision)?);
+        approver.answer(id, answer).await.map_err(|why| NotDone::about_request(named, &why))?;
+        if let (Decision::DenySession, Some(request)) = (kind, waiting) {
+            self.denials.remember(&request);
+        }
+        Ok(())
+    }
+
+    async fn revoke(&self, revoke: RevokePermission) -> Result<ToConnector, NotDone> {
+        let RevokePermission { grant_id, reason, request_id } = revoke;
+        self.approver()?.revoke(grant_id, reason).await?;
+        Ok(ToConnector::RevokeResult(RevokeResult { grant_id, request_id, ts: now(&self.engine) }))
+    }
+
+    async fn message(&self, text: &str) -> Result<(), NotDone> {
+        self.engine.user_active(&self.agent).await?;
+        Ok(self.engine.message(&self.agent, None, text).await?)
+    }
+
+    /// Answers by itself what the user does not want to be asked again.
+    async fn denied_before(&self, request: &Request) -> bool {
+        let Some(approver) = self.approver.as_ref().filter(|_| self.denials.answer(request)) else { return false };
+        // If somebody was faster, the question is over all the same.
+        approver.answer(request.id, Answer::deny()).await.is_ok()
+    }
+
+    /// What of a change of the policy file concerns this user. Other owners' agents are not named.
+    fn config(&self, event: &Event) -> Option<News> {
+        if let Event::ConfigRejected { .. } = event {
+            return Some(News::Config(NoticeKind::ConfigRejected, event.to_string()));
+        }
+        let Event::ConfigHeldBack { policy, would_gain } = event else { return None };
+        let own = |agent: &AgentId| policy.agents.get(agent).is_some_and(|told| told.profile.owner == self.owner);
+        let gains = would_gain.iter().filter(|(agent, _)| own(agent));
+        let gains: Vec<_> =
+            gains.map(|(agent, permission)| format!("{agent} {}", shown(&permission.to_string()))).collect();
+        let text = "the policy file gives more than before; held back until a person agrees: ".to_owned();
+        (!gains.is_empty()).then(|| News::Config(NoticeKind::ConfigHeldBack, text + &gains.join(", ")))
+    }
+}
+
+/// The engine's answer for a user's decision.
+fn answer(decision: &PermissionDecision) -> Result<Answer, NotDone> {
+    let invalid = |message: &str| Err(NotDone::new(ErrorCode::ValidationError, message));
+    let scope = match (decision.decision, decision.scope) {
+        (Decision::Allow, scope) => Some(scope.unwrap_or(Scope::Once)),
+        (Decision::AllowOnce, None) => Some(Scope::Once),
+        (Decision::AllowSession, None) => Some(Scope::Session),
+        (Decision::AllowAlways, None) => Some(Scope::Always),
+        (Decision::Deny | Decision::DenySession, None) => None,
+        (_, Some(_)) => return invalid("`scope` goes with the decision `allow`"),
+    };
+    let yes = |scope| {
+        let answer = decision.permissions.clone().map_or_else(Answer::allow, Answer::allow_only);
+        answer.scope(scope)
+    };
+    let answer = match scope {
+        Some(scope) => yes(scope),
+        None if decision.permissions.is_some() => {
+            return invalid("`permissions` goes with an `allow`: what is not among them is denied");
+        }
+        None => Answer::deny(),
+    };
+    Ok(if let Some(feedback) = decision.feedback.clone() { answer.feedback(feedback) } else { answer })
+}
+
+fn question(request: &Request) -> ToConnector {
+    let first = request.permissions().next();
+    let (operation, resource) = match first {
+        Some(Permission::Path(crate::model::Access::Read, path)) => (Operation::Read, path.to_string()),
+        Some(Permission::Path(crate::model::Access::Write, path)) => (Operation::Write, path.to_string()),
+        Some(Permission::Network) => (Operation::Network, Permission::Network.to_string()),
+        // A question that is shown asks for something; this arm is only for `@events`.
+        Some(Permission::Events) | None => (Operation::Events, Permission::Events.to_string()),
+    };
+    ToConnector::RequestPermission(PermissionRequest {
+        run_id: request.run.clone(),
+        request_id: request.id,
+        code: request.code().to_string(),
+        agent_id: request.from.clone(),
+        agent_name: request.name.as_ref().map_or(request.from.as_str(), |name| name.as_str()).to_owned(),
+        agent_kind: request.kind,
+        operation,
+        resource,
+        permissions: request.permissions().cloned().collect(),
+        scope: request.scope,
+        reason: ReasonKind::PolicyAsk,
+        reason_text: request.reason.clone(),
+        prompt: request.to_string(),
+        expires_at: request.deadline,
+        ts: request.since,
+    })
+}
+
+fn settled(resolution: &Resolution) -> ToConnector {
+    ToConnector::PermissionResolved(PermissionResolved {
+        permission_request_id: resolution.request,
+        code: resolution.request.code().to_string(),
+        agent_id: resolution.from.clone(),
+        outcome: resolution.outcome,
+        granted: resolution.granted.clone(),
+        refused: resolution.refused.clone(),
+        scope: resolution.scope,
+        text: resolution.to_string(),
+        ts: resolution.at,
+    })
+}
+
+impl Part for ConnectorPart {
+    type Heard = FromConnector;
+    type Said = ToConnector;
+    type News = News;
+
+    fn greeting(&mut self) -> Result<ToConnector, Ended> {
+        let agent = self.engine.agent(&self.agent).and_then(|agent| agent.profile()).map_err(|_| Ended::Superseded)?;
+        Ok(ToConnector::Hello(ConnectorHello {
+            protocol: PROTOCOL,
+            role: Role::Connector,
+            agent_id: self.agent.clone(),
+            agent_name: agent.name.clone(),
+            owner: self.owner.clone(),
+            may_decide: self.approver.is_some(),
+            ts: now(&self.engine),
+        }))
+    }
+
+    async fn hear(&mut self, heard: FromConnector) -> Reply<ToConnector> {
+        let (request_id, done) = match heard {
+            FromConnector::Hello(hello) => return greeted(hello),
+            FromConnector::Bye(_) => return Reply::End(Ended::Bye),
+            FromConnector::PermissionDecision(decision) => {
+                (decision.request_id.clone(), self.decide(decision).await.map(|()| None))
+            }
+            FromConnector::RevokePermission(revoke) => (revoke.request_id.clone(), self.revoke(revoke).await.map(Some)),
+            FromConnector::AgreeToWidening(agree) => {
+                let agreed = match self.approver() {
+                    Ok(approver) => approver.agree_to_widening().await.map_err(NotDone::from),
+                    Err(why) => Err(why),
+                };
+                (agree.request_id, agreed.map(|()| None))
+            }
+            FromConnector::Message(message) => (message.request_id, self.message(&message.text).await.map(|()| None)),
+        };
+        match done {
+            Ok(said) => said.map_or(Reply::Nothing, Reply::Say),
+            Err(why) => Reply::NotDone { why, request_id, then: None },
+        }
+    }
+
+    async fn news(&mut self) -> Result<News, Ended> {
+        loop {
+            let event = tokio::select! {
+                shown = self.connection.next() => return shown.map(News::Shown).ok_or(Ended::Superseded),
+                event = self.events.next() => event,
+            };
+            match event {
+                Err(NoEvent::Ended) => return Err(Ended::Superseded),
+                Err(NoEvent::Missed(_)) => {}
+                Ok(recorded) => {
+                    if let Some(news) = self.config(&recorded.event) {
+                        return Ok(news);
+                    }
+                }
+            }
+        }
+    }
+
+    async fn tell(&mut self, news: News) -> Vec<ToConnector> {
+        let said = match news {
+            News::Shown(ToPerson::Ask(request)) if self.denied_before(&request).await => return Vec::new(),
+            News::Shown(ToPerson::Ask(request)) => question(&request),
+            News::Shown(ToPerson::Settled(resolution)) => settled(&resolution),
+            News::Shown(ToPerson::Said { from, text }) => {
+                let text = text.as_ref().to_owned();
+                ToConnector::Message(MessageToUser { agent_id: from, text, ts: now(&self.engine) })
+            }
+            News::Config(notice, text) => ToConnector::Notice(Notice {
+                notice,
+                silent: false,
+                text,
+                agent_id: None,
+                grant_id: None,
+                permission: None,
+                permission_request_id: None,
+                ts: now(&self.engine),
+            }),
+        };
+        vec![said]
+    }
+
+    fn fault(fault: Fault) -> ToConnector {
+        ToConnector::Error(fault)
+    }
+
+    fn bye(bye: Bye) -> ToConnector {
+        ToConnector::Bye(bye)
+    }
+}

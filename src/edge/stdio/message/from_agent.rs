@@ -1,0 +1,123 @@
+//! What an agent's bot says.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{AgentId, Reason, RequestId, Scope};
+
+use super::{About, Bye, Hello, RevokePermission};
+
+/// A line from a bot that acts as an agent. The agent is the one that the bot was started for; no line names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FromAgent {
+    /// It speaks this version.
+    Hello(Hello),
+    /// It needs something.
+    RequestPermission(RequestPermission),
+    /// It no longer needs it.
+    CancelRequest(CancelRequest),
+    /// It passes on what it holds.
+    GrantPermission(GrantPermission),
+    /// It takes back what it gave, or gives up what it holds.
+    RevokePermission(RevokePermission),
+    /// It asks what it holds.
+    CheckPermission(CheckPermission),
+    /// It uses what it holds, now.
+    UsePermission(UsePermission),
+    /// It says something to another agent, or to its user.
+    Message(MessageFromAgent),
+    /// It ends.
+    Bye(Bye),
+}
+
+/// `request_permission`: asks for what the agent lacks. Answered at once with `request_accepted`, later with
+/// `permission_result`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
+pub struct RequestPermission {
+    /// What.
+    #[serde(flatten)]
+    pub about: About,
+    /// Why, for the person who decides.
+    pub reason: Reason,
+    /// The widest scope wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+    /// Comes back with every answer to this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+/// `cancel_request`: takes a question back. Its `permission_result` says `cancelled`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
+pub struct CancelRequest {
+    /// Which.
+    pub permission_request_id: RequestId,
+    /// Comes back with an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+/// `grant_permission`: passes on what the agent holds. Answered with `grant_result`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
+pub struct GrantPermission {
+    /// To whom.
+    pub agent_id: AgentId,
+    /// What: all of it, or nothing.
+    #[serde(flatten)]
+    pub about: About,
+    /// Why; the receiver reads it.
+    pub reason: Reason,
+    /// For how long; `always` means as long as the giver holds it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+    /// Comes back with the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+/// `check_permission`: asks what the agent holds now, and uses nothing up. Answered with `check_result`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
+pub struct CheckPermission {
+    /// What.
+    #[serde(flatten)]
+    pub about: About,
+    /// Comes back with the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+/// `use_permission`: uses one thing once, now. Answered with `use_result`, or with an error if it is not held.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
+pub struct UsePermission {
+    /// What: one thing.
+    pub permission: crate::model::Permission,
+    /// Comes back with the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+/// `message`: words, which carry no right.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
+pub struct MessageFromAgent {
+    /// To whom; without it, to the agent's own user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<AgentId>,
+    /// The words.
+    pub text: String,
+    /// Comes back with an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}

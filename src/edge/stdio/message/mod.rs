@@ -1,0 +1,43 @@
+//! What is said, as values. `docs/protocol.md` shows each message as a line.
+
+mod about;
+mod fault;
+mod from_agent;
+mod from_connector;
+mod parse;
+mod to_agent;
+mod to_connector;
+mod to_either;
+
+use serde::{Deserialize, Serialize};
+
+pub use about::About;
+pub use fault::{ErrorCode, Fault};
+pub use from_agent::{
+    CancelRequest, CheckPermission, FromAgent, GrantPermission, MessageFromAgent, RequestPermission, UsePermission,
+};
+pub use from_connector::{AgreeToWidening, Decision, FromConnector, MessageFromUser, PermissionDecision};
+pub use parse::InvalidMessage;
+pub(super) use parse::{Incoming, parse};
+pub use to_agent::{
+    AgentHello, CheckResult, Checked, CheckedPermission, GrantResult, Holdings, MessageToAgent, PermissionResult,
+    PolicyUpdated, RequestAccepted, ToAgent, UseResult,
+};
+pub use to_connector::{
+    ConnectorHello, MessageToUser, Operation, PermissionRequest, PermissionResolved, ReasonKind, ToConnector,
+};
+pub use to_either::{Bye, Hello, Notice, NoticeKind, RevokePermission, RevokeResult};
+
+/// The version of the protocol. It changes only when a bot that was right before would be wrong.
+pub const PROTOCOL: u32 = 1;
+
+/// What a bot acts as. Whoever starts it decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "a third role must be met wherever one is acted as")]
+pub enum Role {
+    /// Exactly one agent.
+    Agent,
+    /// The way to the user of one foreground agent.
+    Connector,
+}

@@ -1,0 +1,220 @@
+//! What an agent's bot hears.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{AgentId, GrantId, Kind, Name, Outcome, Permission, Reason, RequestId, Scope, Timestamp};
+
+use super::{Bye, Fault, Notice, RevokeResult, Role};
+
+/// A line to a bot that acts as an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ToAgent {
+    /// Who it is. The first line.
+    Hello(AgentHello),
+    /// Its question was taken; the answer comes when it comes.
+    RequestAccepted(RequestAccepted),
+    /// How its question ended.
+    PermissionResult(PermissionResult),
+    /// What it passed on is held now.
+    GrantResult(GrantResult),
+    /// What it took back is gone.
+    RevokeResult(RevokeResult),
+    /// What it holds of what it asked about.
+    CheckResult(CheckResult),
+    /// It may go ahead, once.
+    UseResult(UseResult),
+    /// What it holds has changed.
+    PolicyUpdated(PolicyUpdated),
+    /// Something it should know.
+    Notice(Notice),
+    /// Somebody says something.
+    Message(MessageToAgent),
+    /// Something was not done.
+    Error(Fault),
+    /// The last line.
+    Bye(Bye),
+}
+
+/// What an agent holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Holdings {
+    /// For using, and for passing on.
+    pub permissions: Vec<Permission>,
+    /// For one use.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub once: Vec<Permission>,
+    /// For passing on, and not for using.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grant_only: Vec<Permission>,
+}
+
+/// `hello` to an agent's bot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct AgentHello {
+    /// The version of the protocol.
+    pub protocol: u32,
+    /// `agent`.
+    pub role: Role,
+    /// Who it is.
+    pub agent_id: AgentId,
+    /// What people call it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_name: Option<Name>,
+    /// How it reaches a person.
+    pub agent_kind: Kind,
+    /// Where its commands start. Gives no right there.
+    pub working_dir: String,
+    /// What it holds.
+    #[serde(flatten)]
+    pub holdings: Holdings,
+    /// When.
+    pub ts: Timestamp,
+}
+
+/// `request_accepted`: the question stands, or is over already; `permission_result` follows in either case.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RequestAccepted {
+    /// The request; the one that waits already, if the question is the same.
+    pub permission_request_id: RequestId,
+    /// Its short form, for people.
+    pub code: String,
+    /// As it came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    /// When.
+    pub ts: Timestamp,
+}
+
+/// `permission_result`: how a question ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct PermissionResult {
+    /// The request.
+    pub permission_request_id: RequestId,
+    /// Its short form.
+    pub code: String,
+    /// The `requestId` that it was last asked with, on this connection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What the agent holds of what it named.
+    pub granted: Vec<Permission>,
+    /// What it does not.
+    pub refused: Vec<Permission>,
+    /// For how long, where something was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+    /// A word from the person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<Reason>,
+    /// All of this as a sentence for people.
+    pub text: String,
+    /// When.
+    pub ts: Timestamp,
+}
+
+/// `grant_result`: the other agent holds it now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct GrantResult {
+    /// Who.
+    pub agent_id: AgentId,
+    /// The grants, in the order of what was named.
+    pub grant_ids: Vec<GrantId>,
+    /// As it came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    /// When.
+    pub ts: Timestamp,
+}
+
+/// Whether something is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "mirrors the engine's answer")]
+pub enum Checked {
+    /// Yes.
+    Held,
+    /// Yes, for one use.
+    HeldOnce,
+    /// No.
+    NotHeld,
+}
+
+/// One tag, and whether it is held.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(clippy::exhaustive_structs, reason = "a question and its answer")]
+pub struct CheckedPermission {
+    /// The tag.
+    pub permission: Permission,
+    /// Whether it is held.
+    pub held: Checked,
+}
+
+/// `check_result`: what is held now. A moment later it may be otherwise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CheckResult {
+    /// One answer for each tag, in the order of the question.
+    pub results: Vec<CheckedPermission>,
+    /// As it came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    /// When.
+    pub ts: Timestamp,
+}
+
+/// `use_result`: go ahead, once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct UseResult {
+    /// What.
+    pub permission: Permission,
+    /// As it came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    /// When.
+    pub ts: Timestamp,
+}
+
+/// `policy_updated`: what the agent holds now, in full. Comes before the notice or result that explains it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct PolicyUpdated {
+    /// Who.
+    pub agent_id: AgentId,
+    /// What it holds.
+    #[serde(flatten)]
+    pub holdings: Holdings,
+    /// When.
+    pub ts: Timestamp,
+}
+
+/// `message`: words, which carry no right.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct MessageToAgent {
+    /// Who says it; without it, the agent's own user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<AgentId>,
+    /// The words, as they were said.
+    pub text: String,
+    /// When.
+    pub ts: Timestamp,
+}

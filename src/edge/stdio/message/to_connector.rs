@@ -1,0 +1,156 @@
+//! What a connector's bot hears.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{AgentId, Kind, Name, Outcome, OwnerId, Permission, Reason, RequestId, RunId, Scope, Timestamp};
+
+use super::{Bye, Fault, Notice, RevokeResult, Role};
+
+/// A line to a bot that is the way to a user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ToConnector {
+    /// Whose user it reaches. The first line.
+    Hello(ConnectorHello),
+    /// A question for the user.
+    RequestPermission(PermissionRequest),
+    /// A question that was shown is over.
+    PermissionResolved(PermissionResolved),
+    /// What the user took away is gone.
+    RevokeResult(RevokeResult),
+    /// Something the user should know.
+    Notice(Notice),
+    /// The agent says something.
+    Message(MessageToUser),
+    /// Something was not done.
+    Error(Fault),
+    /// The last line.
+    Bye(Bye),
+}
+
+/// `hello` to a connector's bot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ConnectorHello {
+    /// The version of the protocol.
+    pub protocol: u32,
+    /// `connector`.
+    pub role: Role,
+    /// The agent whose user is reached.
+    pub agent_id: AgentId,
+    /// What people call it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_name: Option<Name>,
+    /// Whose agents' questions appear here.
+    pub owner: OwnerId,
+    /// Whether decisions are taken from this bot.
+    pub may_decide: bool,
+    /// When.
+    pub ts: Timestamp,
+}
+
+/// What kind of access is asked for (`sources/001`); for tags without a path, the tag's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Operation {
+    /// `@read`.
+    #[serde(rename = "fs.read")]
+    Read,
+    /// `@write`.
+    #[serde(rename = "fs.write")]
+    Write,
+    /// `@network`.
+    #[serde(rename = "network")]
+    Network,
+    /// `@events`.
+    #[serde(rename = "events")]
+    Events,
+}
+
+/// Why a question is asked at all (`sources/001`, "reason values").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum ReasonKind {
+    /// The agent does not hold it.
+    PolicyAsk,
+}
+
+/// `request_permission` to a connector's bot: answer it with `permission_decision`, in any order, at any time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct PermissionRequest {
+    /// The run of the asker.
+    pub run_id: RunId,
+    /// The request's own id (`sources/001`): comes back as `permissionRequestId`.
+    pub request_id: RequestId,
+    /// Its short form, which a person can type.
+    pub code: String,
+    /// Who asks.
+    pub agent_id: AgentId,
+    /// What people call it; its id, if nobody said.
+    pub agent_name: String,
+    /// What kind of agent asks.
+    pub agent_kind: Kind,
+    /// What kind of access the first permission is.
+    pub operation: Operation,
+    /// The path of the first permission, or its tag. Links are followed already.
+    pub resource: String,
+    /// Everything asked.
+    pub permissions: Vec<Permission>,
+    /// The widest scope wanted; an answer must fit within it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+    /// Why the question is asked at all.
+    pub reason: ReasonKind,
+    /// Why the agent says that it needs this. Untrusted: it may hold anything, line breaks too.
+    pub reason_text: Reason,
+    /// The question as a person should read it, everything foreign in it escaped.
+    pub prompt: String,
+    /// When it ends by itself.
+    pub expires_at: Timestamp,
+    /// Since when it waits.
+    pub ts: Timestamp,
+}
+
+/// `permission_resolved`: a question that was shown here is over, whoever answered it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct PermissionResolved {
+    /// The request.
+    pub permission_request_id: RequestId,
+    /// Its short form.
+    pub code: String,
+    /// Who asked.
+    pub agent_id: AgentId,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What was given.
+    pub granted: Vec<Permission>,
+    /// What was not.
+    pub refused: Vec<Permission>,
+    /// For how long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+    /// All of this as a sentence for people.
+    pub text: String,
+    /// When.
+    pub ts: Timestamp,
+}
+
+/// `message`: what the agent says to its user. Untrusted text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct MessageToUser {
+    /// The agent.
+    pub agent_id: AgentId,
+    /// The words, as they were said.
+    pub text: String,
+    /// When.
+    pub ts: Timestamp,
+}

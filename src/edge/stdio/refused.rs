@@ -1,0 +1,63 @@
+//! From what the engine says to what a bot hears.
+
+use crate::{engine::Error, kernel::Refusal, model::RunId};
+
+use super::message::ErrorCode;
+
+/// Something that was not done.
+#[derive(Debug)]
+pub(super) struct NotDone {
+    pub(super) code: ErrorCode,
+    pub(super) message: String,
+}
+
+impl NotDone {
+    pub(super) fn new(code: ErrorCode, message: impl Into<String>) -> NotDone {
+        NotDone { code, message: message.into() }
+    }
+
+    /// For a request that does not wait, or does not wait for this bot: the two sound the same.
+    pub(super) fn no_request(named: &str, run: Option<&RunId>) -> NotDone {
+        let mut message = format!("no pending permission request `{}`", crate::model::Shown(named));
+        if let Some(run) = run {
+            message = format!("{message} for run {run}");
+        }
+        NotDone::new(ErrorCode::NoPendingPermission, message)
+    }
+
+    /// Why a request was not answered or taken back. `named` is how the bot called it.
+    pub(super) fn about_request(named: &str, error: &Error) -> NotDone {
+        let foreign = matches!(
+            error,
+            Error::Refused(
+                Refusal::UnknownRequest(_)
+                    | Refusal::UnknownCode(_)
+                    | Refusal::OtherOwner { .. }
+                    | Refusal::NotYours(_)
+            )
+        );
+        if foreign { NotDone::no_request(named, None) } else { NotDone::from(error) }
+    }
+}
+
+impl From<&Error> for NotDone {
+    fn from(error: &Error) -> NotDone {
+        let code = match error {
+            Error::Refused(Refusal::AlreadyResolved(_)) => ErrorCode::AlreadyResolved,
+            Error::Refused(Refusal::UnknownRequest(_) | Refusal::UnknownCode(_) | Refusal::AmbiguousCode(_)) => {
+                ErrorCode::NoPendingPermission
+            }
+            Error::Refused(_) | Error::Replaced { .. } => ErrorCode::Refused,
+            Error::Path(_) | Error::Open(_) => ErrorCode::PathError,
+            Error::Closed => ErrorCode::EngineClosed,
+            Error::Clock(_) | Error::NoRuntime => ErrorCode::InternalError,
+        };
+        NotDone::new(code, error.to_string())
+    }
+}
+
+impl From<Error> for NotDone {
+    fn from(error: Error) -> NotDone {
+        NotDone::from(&error)
+    }
+}

@@ -1,0 +1,212 @@
+//! One conversation with one bot, whatever its role: lines in, lines out, and when it is over.
+
+use std::{fmt, future::Future, io};
+
+use serde::Serialize;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::{
+    engine::Engine,
+    model::{Shown, Timestamp},
+};
+
+use super::{
+    Limits,
+    frame::{Line, Lines},
+    message::{Bye, ErrorCode, Fault, Hello, Incoming, InvalidMessage, PROTOCOL, parse},
+    outgoing::{Outgoing, Unwritable},
+    refused::NotDone,
+};
+
+/// Why a conversation is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ended {
+    /// The bot said `bye`.
+    Bye,
+    /// The bot closed its output.
+    Closed,
+    /// The host program stopped it.
+    Stopped,
+    /// What the bot writes cannot be read, or what is for it cannot be written.
+    Broken(io::ErrorKind),
+    /// The bot left what was for it unread for too long.
+    NotReading,
+    /// The bot wrote too many wrong lines, or one without an end.
+    TooManyBadLines,
+    /// The bot speaks another version of the protocol.
+    OtherVersion(u32),
+    /// Another connection took its place, its agent was retired, or the engine ended.
+    Superseded,
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ended::Bye => f.write_str("it said goodbye"),
+            Ended::Closed => f.write_str("it closed its output"),
+            Ended::Stopped => f.write_str("it was stopped"),
+            Ended::Broken(kind) => write!(f, "it cannot be talked to: {kind}"),
+            Ended::NotReading => f.write_str("it does not read"),
+            Ended::TooManyBadLines => f.write_str("it wrote too many wrong lines"),
+            Ended::OtherVersion(version) => write!(f, "it speaks version {version} of the protocol, not {PROTOCOL}"),
+            Ended::Superseded => f.write_str("its place was taken, its agent is gone, or the engine ended"),
+        }
+    }
+}
+
+impl From<Unwritable> for Ended {
+    fn from(why: Unwritable) -> Ended {
+        match why {
+            Unwritable::Stalled => Ended::NotReading,
+            Unwritable::Gone(kind) => Ended::Broken(kind),
+        }
+    }
+}
+
+/// The time of the engine. A clock that cannot be read ends nothing that is only told.
+pub(super) fn now(engine: &Engine) -> Timestamp {
+    engine.now().unwrap_or(Timestamp::from_millis(0))
+}
+
+/// What a role does. The conversation around it is the same for both.
+pub(super) trait Part: Send {
+    /// What bots of this role say.
+    type Heard: Incoming + Send;
+    /// What they hear.
+    type Said: Serialize + Send;
+    /// Something to tell.
+    type News: Send;
+
+    /// The first line.
+    fn greeting(&mut self) -> Result<Self::Said, Ended>;
+
+    /// Does what the bot asks, and says what is to be said at once.
+    fn hear(&mut self, heard: Self::Heard) -> impl Future<Output = Reply<Self::Said>> + Send;
+
+    /// Waits for news. Dropping the future loses nothing.
+    fn news(&mut self) -> impl Future<Output = Result<Self::News, Ended>> + Send;
+
+    /// Puts news into words.
+    fn tell(&mut self, news: Self::News) -> impl Future<Output = Vec<Self::Said>> + Send;
+
+    fn fault(fault: Fault) -> Self::Said;
+    fn bye(bye: Bye) -> Self::Said;
+}
+
+/// What follows from a line.
+#[derive(Debug)]
+pub(super) enum Reply<T> {
+    Nothing,
+    Say(T),
+    NotDone { why: NotDone, request_id: Option<String>, then: Option<Ended> },
+    End(Ended),
+}
+
+/// Talks until one side ends it.
+pub(super) async fn converse<P: Part>(
+    part: &mut P,
+    engine: &Engine,
+    limits: &Limits,
+    reader: impl AsyncRead + Unpin + Send,
+    writer: impl AsyncWrite + Unpin + Send,
+    stop: impl Future<Output = ()> + Send,
+) -> Ended {
+    let mut lines = Lines::new(reader, limits.line);
+    let mut out = Outgoing::new(writer, limits.outgoing, limits.stall);
+    let mut bad_lines = 0;
+    tokio::pin!(stop);
+    let ended = match part.greeting() {
+        Ok(greeting) => {
+            out.put(&greeting);
+            None
+        }
+        Err(ended) => Some(ended),
+    };
+    let mut ended = ended;
+    let ended = loop {
+        if let Some(ended) = ended.take() {
+            break ended;
+        }
+        tokio::select! {
+            () = &mut stop => break Ended::Stopped,
+            written = out.progress() => if let Err(why) = written {
+                return why.into();
+            },
+            line = lines.next(), if out.has_room() => match line {
+                Err(error) => return Ended::Broken(error.kind()),
+                Ok(None) => return Ended::Closed,
+                Ok(Some(line)) => match understand::<P>(line, limits) {
+                    Ok(None) => {}
+                    Ok(Some(heard)) => {
+                        bad_lines = 0;
+                        ended = answer::<P>(part.hear(heard).await, engine, &mut out);
+                    }
+                    Err(invalid) => {
+                        bad_lines += 1;
+                        let InvalidMessage { code, message, request_id } = invalid;
+                        out.put(&P::fault(Fault { code, message, request_id, ts: now(engine) }));
+                        ended = (bad_lines > limits.bad_lines).then_some(Ended::TooManyBadLines);
+                    }
+                },
+            },
+            news = part.news(), if out.has_room() => match news {
+                Err(why) => ended = Some(why),
+                Ok(news) => part.tell(news).await.iter().for_each(|said| out.put(said)),
+            },
+        }
+    };
+    out.put(&P::bye(Bye { reason: Some(ended.to_string()) }));
+    // It was told why, or it does not read; either way it is over.
+    let _ = tokio::time::timeout(limits.grace, out.finish()).await;
+    ended
+}
+
+/// Says what follows from a line; the end, if that follows.
+fn answer<P: Part>(
+    reply: Reply<P::Said>,
+    engine: &Engine,
+    out: &mut Outgoing<impl AsyncWrite + Unpin>,
+) -> Option<Ended> {
+    match reply {
+        Reply::Nothing => None,
+        Reply::Say(said) => {
+            out.put(&said);
+            None
+        }
+        Reply::NotDone { why: NotDone { code, message }, request_id, then } => {
+            out.put(&P::fault(Fault { code, message, request_id, ts: now(engine) }));
+            if code == ErrorCode::EngineClosed { Some(Ended::Superseded) } else { then }
+        }
+        Reply::End(ended) => Some(ended),
+    }
+}
+
+/// The message in a line; none in a blank one.
+fn understand<P: Part>(line: Line, limits: &Limits) -> Result<Option<P::Heard>, InvalidMessage> {
+    let invalid = |code, message: String| InvalidMessage { code, message, request_id: None };
+    match line {
+        Line::Text(text) if text.trim().is_empty() => Ok(None),
+        Line::Text(text) => parse(&text).map(Some),
+        Line::NotUtf8 => Err(invalid(ErrorCode::ParseError, "the line is not UTF-8".to_owned())),
+        Line::TooLong | Line::Endless => {
+            let message = format!("a line has at most {} bytes; the rest of this one is passed over", limits.line);
+            Err(invalid(ErrorCode::LineTooLong, message))
+        }
+    }
+}
+
+/// What follows from a `hello`.
+pub(super) fn greeted<T>(Hello { protocol, request_id }: Hello) -> Reply<T> {
+    if protocol == PROTOCOL {
+        return Reply::Nothing;
+    }
+    let ended = Ended::OtherVersion(protocol);
+    let why = NotDone::new(ErrorCode::UnsupportedVersion, ended.to_string());
+    Reply::NotDone { why, request_id, then: Some(ended) }
+}
+
+/// Foreign words in a sentence for people.
+pub(super) fn shown(text: &str) -> String {
+    Shown(text).to_string()
+}
