@@ -22,6 +22,12 @@ use super::{
 ///
 /// A handle belongs to the agent it was made for. If that agent is retired, the handle holds nothing for ever, even
 /// if another agent gets the same id.
+///
+/// ```compile_fail,E0599
+/// async fn answer_oneself(agent: bestow::Agent, question: bestow::RequestId) {
+///     agent.answer(question, bestow::Answer::allow()).await;
+/// }
+/// ```
 #[derive(Clone)]
 pub struct Agent {
     pub(super) shared: Arc<Shared>,

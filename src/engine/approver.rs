@@ -16,6 +16,12 @@ use super::{
 };
 
 /// A person who stands for one owner, and through what they speak. It cannot ask for anything.
+///
+/// ```compile_fail,E0599
+/// async fn ask_as_a_person(person: bestow::Approver, question: bestow::Ask) {
+///     person.request(question).await;
+/// }
+/// ```
 #[derive(Clone)]
 pub struct Approver {
     pub(super) shared: Arc<Shared>,

@@ -196,11 +196,11 @@ impl State {
     fn resolve(&mut self, resolution: &Arc<Resolution>) {
         if let Some(waiting) = self.pending.remove(&resolution.request) {
             self.deadlines.remove(&(waiting.request.deadline, resolution.request));
+            self.remember_refusals(&waiting.request, resolution);
         }
         if let Some(agent) = self.agents.get_mut(&resolution.from) {
             agent.pending.remove(&resolution.request);
         }
-        self.remember_refusals(resolution);
         self.resolved.insert(resolution.request, Arc::clone(resolution));
         self.resolved_order.push_back(resolution.request);
         if self.resolved_order.len() > REMEMBERED
@@ -211,7 +211,7 @@ impl State {
     }
 
     /// A person's no answers the same question for a while; a no from that memory does not prolong it.
-    fn remember_refusals(&mut self, resolution: &Resolution) {
+    fn remember_refusals(&mut self, request: &Request, resolution: &Resolution) {
         let by_a_person = matches!(resolution.decider, crate::model::Decider::Person { .. });
         if resolution.outcome != Outcome::Denied || !by_a_person || !self.agents.contains_key(&resolution.from) {
             return;
@@ -219,7 +219,8 @@ impl State {
         let until = resolution.at.after(self.settings.denial_memory);
         let fresh = self.refusals.entry(resolution.from.clone()).or_default();
         fresh.retain(|_, end| resolution.at < *end);
-        fresh.extend(resolution.refused.iter().map(|permission| (permission.clone(), until)));
+        let said_no = request.permissions().filter(|permission| resolution.refused.contains(permission));
+        fresh.extend(said_no.map(|permission| (permission.clone(), until)));
     }
 
     fn connect(&mut self, agent: &AgentId) {

@@ -10,12 +10,17 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod cases;
 #[cfg(feature = "config")]
 mod config;
 mod engine;
 mod fs;
+mod invariants;
+mod matrix;
+mod model;
 #[cfg(feature = "stdio")]
 mod stdio;
 mod support;
+mod theorems;
 #[cfg(feature = "config")]
 mod watch;

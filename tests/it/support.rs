@@ -87,6 +87,15 @@ pub(crate) async fn settle() {
     }
 }
 
+/// The calls of the engine do not wait, so any thread can make them.
+pub(crate) fn futures_now<T>(future: impl Future<Output = T>) -> T {
+    let mut future = std::pin::pin!(future);
+    match future.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) {
+        std::task::Poll::Ready(value) => value,
+        std::task::Poll::Pending => panic!("it waits"),
+    }
+}
+
 pub(crate) fn settings(change: impl FnOnce(&mut Settings)) -> Settings {
     let mut settings = Settings::default();
     settings.reads = Reads::Granted;

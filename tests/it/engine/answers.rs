@@ -2,7 +2,7 @@
 
 use bestow::{Answer, Ask, Check, Decider, Outcome, Permissions, Refusal, Scope, ToPerson};
 
-use crate::support::{World, ask, check, id, refusal, tag, tags, why};
+use crate::support::{World, ask, check, futures_now, id, refusal, tag, tags, why};
 
 fn both() -> Ask {
     Ask::new(Permissions::try_from(tags(&["@network", "@events"])).unwrap(), why())
@@ -179,15 +179,6 @@ async fn of_a_hundred_answers_at_the_same_time_one_wins_and_all_others_hear_whic
     let held = check(&ann, "@network") == Check::Held;
     assert_eq!(held, resolution.outcome == Outcome::Granted);
     assert_eq!(world.engine.grants().unwrap().len(), usize::from(held));
-}
-
-/// The calls of the engine do not wait, so any thread can make them.
-pub(super) fn futures_now<T>(future: impl Future<Output = T>) -> T {
-    let mut future = std::pin::pin!(future);
-    match future.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) {
-        std::task::Poll::Ready(value) => value,
-        std::task::Poll::Pending => panic!("it waits"),
-    }
 }
 
 #[tokio::test]

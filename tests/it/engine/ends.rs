@@ -111,7 +111,7 @@ async fn a_panic_under_the_lock_ends_every_right_and_every_wait() {
     let ticket = ann.request(ask("@events")).await.unwrap();
     clock.0.store(true, std::sync::atomic::Ordering::SeqCst);
     let broken = engine.clone();
-    let fall = std::thread::spawn(move || super::answers::futures_now(broken.retire(&id("ann")))).join();
+    let fall = std::thread::spawn(move || crate::support::futures_now(broken.retire(&id("ann")))).join();
     assert!(fall.is_err());
     assert_eq!(check(&ann, "@network"), Check::NotHeld);
     assert_eq!(engine.check(&id("ann"), Want::Network), Check::NotHeld);
@@ -152,7 +152,7 @@ async fn a_panic_of_the_disk_happens_outside_the_lock_and_grants_nothing() {
     let ann = engine.register(profile("ann", "you", Kind::Subagent), Holding::of(tags(&["@network"]))).await.unwrap();
     let you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
     let fall = std::thread::spawn(move || {
-        super::answers::futures_now(you.give(&id("ann"), tag("@write:/ws"), Scope::Always, why()))
+        crate::support::futures_now(you.give(&id("ann"), tag("@write:/ws"), Scope::Always, why()))
     });
     assert!(fall.join().is_err());
     assert_eq!((check(&ann, "@write:/ws"), check(&ann, "@network")), (Check::NotHeld, Check::Held));

@@ -286,7 +286,7 @@ async fn two_uses_of_a_one_shot_right_at_the_same_time_are_one() {
         let start = std::sync::Barrier::new(2);
         let spend = || {
             start.wait();
-            super::answers::futures_now(ann.spend(&tag("@network")))
+            crate::support::futures_now(ann.spend(&tag("@network")))
         };
         let results = std::thread::scope(|scope| {
             let both = [scope.spawn(spend), scope.spawn(spend)];

@@ -87,6 +87,19 @@ async fn a_fresh_no_is_for_that_agent_and_that_permission_only() {
 }
 
 #[tokio::test]
+async fn a_yes_to_something_else_does_not_prolong_a_fresh_no() {
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    let ticket = ann.request(ask("@network")).await.unwrap();
+    world.you().answer(ticket.id(), Answer::deny()).await.unwrap();
+    world.later(59_000).await;
+    let mixed = ann.request(Ask::new(list(&["@network", "@events"]), why())).await.unwrap();
+    world.you().answer(mixed.id(), Answer::allow()).await.unwrap();
+    world.later(1_000).await;
+    assert_eq!(ann.request(ask("@network")).await.unwrap().poll(), None);
+}
+
+#[tokio::test]
 async fn what_nobody_answered_was_not_refused() {
     let world = World::new();
     let ann = world.worker("ann", &[]).await;
@@ -217,7 +230,7 @@ async fn what_is_told_is_in_force() {
         let you = world.you();
         let agent = ann.id().clone();
         let giving = std::thread::spawn(move || {
-            super::answers::futures_now(you.give(&agent, tag("@network"), Scope::Always, why())).unwrap()
+            crate::support::futures_now(you.give(&agent, tag("@network"), Scope::Always, why())).unwrap()
         });
         let told = events.next().await.unwrap();
         assert!(matches!(told.event, Event::GrantIssued { .. }));

@@ -7,8 +7,7 @@ use std::sync::{
 
 use bestow::{Check, Ended, Event, Mail, Origin, Refusal, Revoker, Scope};
 
-use super::answers::futures_now;
-use crate::support::{World, check, heard, id, mail, policy, refusal, settings, tag, why};
+use crate::support::{World, check, futures_now, heard, id, mail, policy, refusal, settings, tag, why};
 
 #[tokio::test]
 async fn everything_that_rested_on_it_falls_in_the_same_step() {
