@@ -8,9 +8,13 @@ mod approver;
 mod cell;
 mod error;
 mod mail;
+mod pin;
+mod presence;
+mod publish;
 mod shared;
 mod subscription;
 mod surface;
+mod tell;
 mod ticket;
 mod timer;
 

@@ -4,6 +4,7 @@
     clippy::indexing_slicing,
     clippy::panic,
     clippy::string_slice,
+    clippy::too_many_arguments,
     clippy::type_complexity,
     clippy::unwrap_used,
     clippy::wildcard_enum_match_arm,
