@@ -102,7 +102,7 @@ impl Console {
 
     fn show(&mut self) -> Result<()> {
         let Some(question) = self.waiting.front() else { return Ok(()) };
-        let text = format!("\n  {}\n  {KEYS}", question.prompt);
+        let text = format!("\n  {}\n  {KEYS}\n  and what you want to say, then Enter:", question.prompt);
         self.print(&text)
     }
 

@@ -103,5 +103,6 @@ def main():
 
 try:
     main()
-except KeyboardInterrupt:
-    pass
+except (KeyboardInterrupt, BrokenPipeError):
+    # The engine is gone, and so is the way to say anything.
+    os._exit(1)

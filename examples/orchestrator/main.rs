@@ -93,9 +93,11 @@ async fn orchestrate(options: Options) -> Result<ExitCode> {
         Ok(Some(exit))
     };
     let ended: Result<Option<Exit>> = tokio::select! {
+        // First, since the console dies of it too.
+        biased;
+        _ = tokio::signal::ctrl_c() => Ok(None),
         ended = told_to_the_end => ended,
         () = tokio::time::sleep(PATIENCE), if options.scripted => Err("the story got stuck".into()),
-        _ = tokio::signal::ctrl_c() => Ok(None),
     };
     bots.stop().await;
     engine.shutdown().await;
@@ -134,13 +136,18 @@ impl Bots {
         };
         let mut python = Command::new("python3");
         python.arg(place.python_bot());
+        let (mut writer, mut lead) = (rust(&["writer"]), rust(&["lead"]));
+        // Ctrl-C is for this program, which says goodbye to them. The console stays: it needs the terminal.
+        for command in [&mut python, &mut writer, &mut lead] {
+            command.process_group(0);
+        }
         let agent = |name: &'static str| Ok::<_, Box<dyn Error>>(heard(name, Bot::agent(engine, &name.parse()?)?));
         // The only one whose decisions count, since this program says so here.
         let console = Bot::connector(engine, &"lead".parse()?)?.answering_as("you".parse()?);
         Ok(Bots {
             checker: agent("checker")?.spawn(python).map_err(|why| format!("python3 cannot be started: {why}"))?,
-            writer: agent("writer")?.spawn(rust(&["writer"]))?,
-            lead: agent("lead")?.spawn(rust(&["lead"]))?,
+            writer: agent("writer")?.spawn(writer)?,
+            lead: agent("lead")?.spawn(lead)?,
             console: heard("console", console)
                 .spawn(rust(&["console", if scripted { "--script" } else { "--ask" }]))?,
         })

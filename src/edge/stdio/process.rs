@@ -7,7 +7,7 @@ use std::{
 };
 
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
+    io::{AsyncRead, AsyncWrite, copy, sink},
     process::{Child, Command},
     sync::oneshot,
     task::JoinHandle,
@@ -117,7 +117,7 @@ impl Drop for Running {
 async fn run(
     bot: Bot,
     mut child: Child,
-    (stdout, stdin): (impl AsyncRead + Unpin + Send, impl AsyncWrite + Unpin + Send),
+    (mut stdout, stdin): (impl AsyncRead + Unpin + Send, impl AsyncWrite + Unpin + Send),
     stopped: oneshot::Receiver<()>,
     grace: Duration,
 ) -> Exit {
@@ -133,8 +133,14 @@ async fn run(
             () = gone => {}
         }
     };
-    let ended = bot.serve_until(stdout, stdin, stop).await;
-    let status = match timeout(grace, child.wait()).await {
+    let ended = bot.serve_until(&mut stdout, stdin, stop).await;
+    // What it says now is heard by nobody, but it should not die of saying it.
+    let ends = async {
+        let mut nowhere = sink();
+        let (status, _) = tokio::join!(child.wait(), copy(&mut stdout, &mut nowhere));
+        status
+    };
+    let status = match timeout(grace, ends).await {
         Ok(status) => status.ok(),
         Err(_) => {
             // It may have ended in this moment; then there is nothing to kill.

@@ -5,6 +5,8 @@ mod answers;
 mod disk;
 mod ends;
 mod grants;
+#[cfg(feature = "config")]
+mod open;
 mod reload;
 mod requests;
 mod revoking;

@@ -1,7 +1,7 @@
 //! Bots that write nonsense, never read, or die.
 
 use bestow::{
-    Ask, Check, Event, Route, Want,
+    Ask, Check, Error, Event, Heard, Refusal, Route, ToPerson, Want,
     stdio::{Bot, Ended, Limits},
 };
 use tokio::io::AsyncWriteExt;
@@ -89,6 +89,18 @@ async fn a_bot_that_asks_without_end_and_never_reads_is_not_listened_to_without_
     assert_eq!(bot.ended().await, Ended::NotReading);
 }
 
+#[tokio::test(start_paused = true)]
+async fn more_to_read_gives_nobody_more_time_to_read_it() {
+    let engine = engine().await;
+    let stuck = Wire::with_pipe(Bot::agent(&engine, &id("worker")).unwrap(), 16);
+    for _ in 0..4 {
+        tokio::time::sleep(std::time::Duration::from_secs(10)).await;
+        engine.message(&id("worker"), None, "and another thing").await.unwrap();
+    }
+    assert!(stuck.served.is_finished(), "40 seconds without reading anything");
+    assert_eq!(stuck.ended().await, Ended::NotReading);
+}
+
 #[tokio::test]
 async fn the_bot_of_an_agent_that_is_retired_is_told_goodbye() {
     let engine = engine().await;
@@ -100,14 +112,48 @@ async fn the_bot_of_an_agent_that_is_retired_is_told_goodbye() {
 }
 
 #[tokio::test]
-async fn what_is_said_after_the_engine_closed_is_refused_and_ends_the_conversation() {
+async fn when_the_engine_closes_the_conversation_ends_and_nothing_more_is_done() {
     let engine = engine().await;
     let mut bot = Wire::open(Bot::agent(&engine, &id("worker")).unwrap());
     bot.read_type("hello").await;
     engine.shutdown().await;
-    bot.write(r#"{"type":"request_permission","permission":"@network","reason":"late"}"#).await;
-    assert_eq!(bot.read_type("error").await["code"], "ENGINE_CLOSED");
+    let late = r#"{"type":"request_permission","permission":"@network","reason":"late"}"#;
+    // It may be told before it has said this.
+    let _ = bot.writer.write_all(format!("{late}\n").as_bytes()).await;
+    loop {
+        let told = bot.read().await;
+        match told["type"].as_str().unwrap() {
+            "bye" => break,
+            other => assert_eq!((other, told["code"].as_str().unwrap()), ("error", "ENGINE_CLOSED")),
+        }
+    }
     assert_eq!(bot.ended().await, Ended::Superseded);
+}
+
+#[tokio::test]
+async fn an_agent_that_talks_without_end_does_not_cost_its_user_the_questions() {
+    let engine = engine().await;
+    let mut user = engine.connect(&id("lead")).unwrap();
+    let lead = engine.agent(&id("lead")).unwrap();
+    let mut shown = 0;
+    while lead.say("blah").await.unwrap() == Heard::Shown {
+        shown += 1;
+    }
+    assert!(shown > 100);
+    engine.agent(&id("worker")).unwrap().request(ask()).await.unwrap();
+    for _ in 0..shown {
+        assert!(matches!(user.next().await, Some(ToPerson::Said { .. })));
+    }
+    assert!(matches!(user.next().await, Some(ToPerson::Ask(_))));
+    drop(user);
+    assert_eq!(lead.say("anybody?").await, Ok(Heard::ByNobody));
+}
+
+#[tokio::test]
+async fn nobody_is_the_connector_of_a_background_agent() {
+    let engine = engine().await;
+    let refused = Bot::connector(&engine, &id("worker")).unwrap_err();
+    assert_eq!(refused, Error::Refused(Refusal::NotForeground(id("worker"))));
 }
 
 #[tokio::test]

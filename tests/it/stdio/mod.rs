@@ -1,6 +1,11 @@
 //! Bots over lines of JSON: the protocol as vectors, and what happens when a bot misbehaves or dies.
 
+mod docs;
 mod misbehaving;
+#[cfg(feature = "config")]
+mod orchestrator;
+#[cfg(feature = "config")]
+mod policy_file;
 mod processes;
 mod typed;
 mod unchanged;
@@ -19,7 +24,7 @@ use tokio::{
 };
 
 /// Nothing here takes long; what takes longer than this has failed.
-const TOO_LONG: Duration = Duration::from_secs(60);
+const TOO_LONG: Duration = Duration::from_secs(120);
 
 async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
     tokio::time::timeout(TOO_LONG, future).await.unwrap_or_else(|_| panic!("waited too long for {what}"))

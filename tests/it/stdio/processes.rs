@@ -132,3 +132,13 @@ async fn a_question_of_an_agent_whose_bot_died_is_answered_all_the_same() {
         bot.spawn(shell(r#"read hello; read result; case "$result" in *granted*) exit 0;; esac; exit 1"#)).unwrap();
     assert_eq!(soon("the exit", next.wait()).await.status.unwrap().code(), Some(0));
 }
+
+#[tokio::test]
+async fn a_process_may_say_more_after_goodbye_and_does_not_die_of_it() {
+    let engine = engine().await;
+    let bot = Bot::agent(&engine, &id("worker")).unwrap();
+    let script =
+        r#"while read line; do :; done; for n in 1 2 3 4 5 6 7 8 9; do echo '{"type":"bye"}' || exit 1; done; exit 7"#;
+    let exit = soon("the exit", bot.spawn(shell(script)).unwrap().stop()).await;
+    assert_eq!(exit.status.unwrap().code(), Some(7));
+}

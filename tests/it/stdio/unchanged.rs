@@ -24,7 +24,8 @@ async fn no_wrong_line_changes_what_anybody_holds_or_waits_for() {
         "\u{feff}{}",
         "null",
     ];
-    for line in lines {
+    let long = format!(r#"{{"type":"message","text":"{}"}}"#, "x".repeat(64 * 1024 + 1));
+    for line in lines.into_iter().chain([long.as_str()]) {
         for wire in [&mut bot, &mut user] {
             wire.write(line).await;
             assert_eq!(wire.read().await["type"], "error", "{line}");

@@ -85,7 +85,8 @@ pub struct AgreeToWidening {
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct MessageFromUser {
-    /// The words.
+    /// The words: at most 64 KiB.
+    #[serde(deserialize_with = "super::words")]
     pub text: String,
     /// Comes back with an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
