@@ -11,6 +11,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod attacks;
 mod cases;
 #[cfg(feature = "config")]
 mod config;

@@ -204,6 +204,7 @@ impl Plain {
         self.end(&done, |question| if !question.refused_before.is_empty() { How::Denied } else { How::Granted });
     }
 
+    #[expect(clippy::too_many_arguments, reason = "the columns of one row")]
     fn put(&mut self, to: &AgentId, what: &Permission, from: From, hold: Hold, scope: Scope, end: End, depth: u8) {
         let run = (scope == Scope::Session).then(|| self.members.get(to).map_or(0, |member| member.run));
         self.count += 1;
