@@ -1,4 +1,5 @@
 //! placeholder
 #![forbid(unsafe_code)]
+pub mod command;
 mod model;
 pub use model::*;
