@@ -1,1 +1,3 @@
-fn main() {}
+//! One integration crate: a file per behaviour, names as sentences.
+
+mod command;

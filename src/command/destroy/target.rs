@@ -1,6 +1,6 @@
 //! Which paths must not be removed as a whole: roots, homes, system trees, devices, the working directory itself.
 
-use crate::command::walk::{HOME, Place, UNKNOWN};
+use crate::command::walk::{HOME, Place, SOMETHING, UNKNOWN};
 
 /// Directories at the top of a disk that a system or its users cannot lose.
 const TOP: &[&str] = &[
@@ -197,14 +197,22 @@ pub(in crate::command) fn is_system_file(path: &str, _: &Place) -> bool {
 
 /// A disk, a partition, a tape, memory: writing to it destroys what is on it.
 pub(in crate::command) fn is_device(path: &str) -> bool {
-    const NAMES: &[&str] = &[
-        "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "dm-", "md", "loop", "mapper/", "nbd", "sr", "st", "nst", "mem", "kmem", "port", "mtd",
-        "zd", "bcache", "block/", "ubi",
-    ];
+    const LETTERED: &[&str] = &["sd", "hd", "vd", "xvd"];
+    const NUMBERED: &[&str] =
+        &["nvme", "mmcblk", "disk", "rdisk", "dm-", "md", "loop", "nbd", "sr", "st", "nst", "mtd", "zd", "bcache", "ubi"];
+    const WHOLE: &[&str] = &["mapper/", "block/", "disk/", "md/", "mem", "kmem", "port"];
     let parts = components(path);
     let ["dev", rest @ ..] = parts.as_slice() else { return false };
     let name = rest.join("/");
-    path.starts_with('/') && (NAMES.iter().any(|known| name.starts_with(known)) || (name.contains(['*', '?']) && !name.is_empty()))
+    let open = |c: char| matches!(c, '*' | '?' | '[' | UNKNOWN | SOMETHING);
+    let follows = |known: &&str, fits: fn(char) -> bool| {
+        name.strip_prefix(*known).is_some_and(|rest| rest.starts_with(|c: char| fits(c) || open(c)))
+    };
+    path.starts_with('/')
+        && (name.starts_with(open)
+            || LETTERED.iter().any(|known| follows(known, |c| c.is_ascii_lowercase()))
+            || NUMBERED.iter().any(|known| follows(known, |c| c.is_ascii_digit()))
+            || WHOLE.iter().any(|known| name.starts_with(known)))
 }
 
 /// The same for a word that may carry its target behind a sign: `of=/dev/sda`.

@@ -92,7 +92,7 @@ impl Walker<'_> {
             return verdict;
         }
         let verdict = match safe::prove(args, self.classifier, self.nesting) {
-            Proof::Reads(rule) => self.raised(args).or_stricter(Verdict::safe(rule)),
+            Proof::Reads(rule) => Verdict::safe(rule).or_stricter(self.raised(args)),
             Proof::Unproven(rule) => Verdict::dangerous(rule),
             Proof::Unknown => {
                 let searched = self.search_suffixes(args.get(1..).unwrap_or_default());

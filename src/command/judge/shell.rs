@@ -30,11 +30,12 @@ impl Walker<'_> {
                 Some(Verdict::dangerous("gives a command another meaning").or_stricter(found))
             }
             "watch" | "gwatch" => self.watch(rest),
-            "su" | "runuser" | "script" | "nix-shell" | "nix" | "flock" | "sg" | "newgrp" | "scriptreplay" => {
+            "su" | "runuser" | "script" | "nix-shell" | "flock" | "sg" | "newgrp" | "scriptreplay" => {
                 let found = self.search_option(rest, "-c --command --run");
                 Some(Verdict::dangerous("runs a command as somebody else or somewhere else").or_stricter(found))
             }
             "ssh" | "mosh" | "autossh" | "rsh" | "sshpass" | "dsh" | "pdsh" => Some(self.remote(rest)),
+            "tmux" | "screen" if matches!(rest, [word] if matches!(word.text.as_str(), "-ls" | "-list")) => None,
             "tmux" | "screen" | "at" | "batch" | "parallel" | "entr" | "hyperfine" | "concurrently" | "expect" => {
                 let given = if let Input::Text(text) = input { self.search_text(text, self.here) } else { Verdict::safe("") };
                 let found = self.search_words(rest);

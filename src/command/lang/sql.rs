@@ -90,7 +90,7 @@ fn words(text: &str) -> Vec<String> {
                 chars.next();
                 match chars.peek() {
                     Some(next) if next.is_ascii_alphabetic() => word.push_str("--"),
-                    _ => drop(chars.by_ref().find(|c| *c == '\n')),
+                    _ => while chars.next().is_some_and(|c| c != '\n') {},
                 }
             }
             '/' if chars.peek() == Some(&'*') => {
@@ -104,12 +104,12 @@ fn words(text: &str) -> Vec<String> {
                     words.push(";".into());
                 } else {
                     let mut before = ' ';
-                    drop(chars.by_ref().find(|c| std::mem::replace(&mut before, *c) == '*' && *c == '/'));
+                    while chars.next().is_some_and(|c| std::mem::replace(&mut before, c) != '*' || c != '/') {}
                 }
             }
             '\'' => {
                 end(&mut word, &mut words);
-                drop(chars.by_ref().find(|c| *c == '\''));
+                while chars.next().is_some_and(|c| c != '\'') {}
                 words.push("'".into());
             }
             '"' | '`' => end(&mut word, &mut words),

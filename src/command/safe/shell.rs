@@ -28,7 +28,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("fc", "-l -n -r -ln -lr -#").asking(fc_lists).examples(&["fc -l"], &["fc -s", "fc"]),
     spec("alias", "-p").none().examples(&["alias"], &["alias ls='rm -rf /'"]),
     spec("help", "-d -m -s").inert().examples(&["help cd"], &["help --x"]),
-    spec("trap", "-l -p").none().examples(&["trap -p", "trap - EXIT"], &["trap 'id' EXIT"]),
+    spec("trap", "-l -p").none().examples(&["trap -p", "trap - EXIT"], &["trap './x' EXIT"]),
     spec("let", "").raw(plain_arithmetic).examples(&["let i=i+1"], &["let 'a[$(id)]=1'", "let \"$X\""]),
     spec("bind", "-p -P -l -v").none().examples(&["bind -p"], &["bind -x '\"a\": id'"]),
     spec("compgen", "-c -a -b -k -A:").inert().none().examples(&["compgen -c"], &["compgen -C id", "compgen -W '$(id)'"]),

@@ -57,7 +57,9 @@ impl Draft {
     }
 
     fn end_word(&mut self) {
-        let word = std::mem::take(&mut self.current);
+        let mut word = std::mem::take(&mut self.current);
+        // The command `[` is a name, not the start of a pattern.
+        word.glob &= word.text != "[";
         if std::mem::take(&mut self.started) {
             self.done.push(word);
         }

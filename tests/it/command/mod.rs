@@ -1,0 +1,3 @@
+//! Shell commands and tool calls in three tiers.
+
+mod cases;
