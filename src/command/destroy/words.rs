@@ -52,12 +52,18 @@ impl<'a> Words<'a> {
     fn subcommand_at(&self, start: usize, subcommand: &str) -> Option<usize> {
         let mut at = start;
         for wanted in subcommand.split(' ') {
-            at += self.words.iter().enumerate().skip(at).take_while(|(index, word)| self.is_option(*index, word)).count();
-            let word = self.words.get(at)?;
-            if !names(&word.text, wanted) {
-                return None;
+            let mut after_option = false;
+            loop {
+                let word = self.words.get(at)?;
+                at += 1;
+                if self.is_option(at - 1, word) {
+                    after_option = !word.text.contains('=');
+                } else if names(&word.text, wanted) {
+                    break;
+                } else if !std::mem::take(&mut after_option) {
+                    return None;
+                }
             }
-            at += 1;
         }
         Some(at)
     }

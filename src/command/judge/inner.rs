@@ -49,7 +49,7 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("builtin", ""),
     wrapper("exec", "-c -l -a:"),
     wrapper("noglob nocorrect", ""),
-    wrapper("busybox toybox", ""),
+    wrapper("busybox toybox", "").dangerous(),
     wrapper("chrt", "-b -f -i -o -r -R -m -v -d -T: -P: -D: --batch --fifo --idle --other --rr").own(1),
     wrapper("taskset", "-c -a --cpu-list --all-tasks").own(1),
     wrapper("caffeinate", "-d -i -m -s -u -t:"),

@@ -20,6 +20,13 @@ pub(super) fn is_client(name: &str) -> bool {
     CLIENTS.contains(&name) || OTHER_CLIENTS.contains(&name)
 }
 
+/// Where a statement may begin in a word: at its start, behind `-e`, behind `--execute=`.
+fn statements(word: &str) -> impl Iterator<Item = &str> {
+    let joined = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).and_then(|rest| rest.get(1..));
+    let valued = word.strip_prefix("--").and_then(|rest| rest.split_once('=')).map(|(_, value)| value);
+    [Some(word), joined, valued].into_iter().flatten()
+}
+
 impl Walker<'_> {
     /// The verdict on a database client that is told to destroy data.
     pub(in crate::command) fn judge_sql(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
@@ -28,7 +35,7 @@ impl Walker<'_> {
         if is_client(name) {
             let joined = rest.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
             let given = if let Input::Text(text) = input { text.as_str() } else { "" };
-            let texts = rest.iter().map(|word| word.text.as_str()).chain([joined.as_str(), given]);
+            let texts = rest.iter().flat_map(|word| statements(&word.text)).chain([joined.as_str(), given]);
             let found = if CLIENTS.contains(&name) {
                 texts.filter_map(sql::destroys).next()
             } else {

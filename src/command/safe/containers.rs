@@ -25,7 +25,7 @@ pub(super) const SPECS: &[Spec] = &[
         .examples(&["kubectl logs -f pod/x -c y", "kubectl logs x --tail=50"], &["kubectl logs --x y"]),
     spec("kubectl oc k", "-A -n: -o: -l: --all-namespaces --namespace: --output: --client --short --containers --sort-by: --no-headers --selector: --context: --minify --flatten --recursive --api-version: --api-group: --namespaced? --verbs: --cached --list --quiet --timeout: --revision: --watch? --use-protocol-buffers --sum --merge -q -w")
         .globals(KUBE_GLOBALS)
-        .sub("top|version|explain|api-resources|api-versions|cluster-info|config view|config current-context|config get-contexts|config get-clusters|config get-users|auth can-i|auth whoami|rollout status|rollout history|events|options|whoami|project|projects|status")
+        .sub("top|version|explain|api-resources|api-versions|cluster-info|config view|config current-context|config get-contexts|config get-clusters|config get-users|auth can-i|auth whoami|rollout status|rollout history|events|options|whoami|projects|status")
         .asking(not_raw)
         .examples(&["kubectl top pods", "kubectl config current-context", "kubectl rollout status deploy/x", "kubectl auth can-i get pods"], &["kubectl cluster-info dump --output-directory=x", "kubectl config use-context x", "kubectl config view --raw", "kubectl rollout restart x"]),
     spec("kubectx kubens", "-c --current").asking(current).none().examples(&["kubens -c"], &["kubectx prod", "kubectx"]),

@@ -42,7 +42,7 @@ pub(super) const SPECS: &[Spec] = &[
         &["git diff", "git diff --cached", "git diff HEAD~1 HEAD -- f", "git diff main...HEAD --stat", "git --no-pager diff -U5", "git diff --name-only"],
         &["git diff --output=f", "git diff --ext-diff", "git diff --outp=f", "GIT_EXTERNAL_DIFF=x git diff", "git -p diff"],
     ),
-    git("log|whatchanged|shortlog|rev-list|reflog show|reflog list|range-diff|cherry", diff_and_log!()).examples(
+    git("log|whatchanged|shortlog|rev-list|reflog show|reflog list|range-diff", diff_and_log!()).examples(
         &["git log", "git log --oneline -5", "git log -p -1", "git log --since='2 weeks ago' --stat", "git log -S'DROP TABLE' -- f", "git log -n 5 --format='%h %s'", "git shortlog -n"],
         &["git log --output=f", "git --config-env=core.pager=X log", "git log --ext-diff"],
     ),
@@ -79,11 +79,13 @@ pub(super) const SPECS: &[Spec] = &[
         "-a -q -v -d -s -z -n -l -h -r -H -t --all --octopus --is-ancestor --independent --fork-point --name-only --tags --refs: --heads --branches --head --verify --hash? --abbrev? --dereference --quiet --verbose --human-readable --format: --sort: --count: --contains --no-contains --merged --no-merged --points-at: --no-index --non-matching --stdin --exclude: --ignore-case --branch --normalize --list --more: --topo-order --sha1-name --stable --unstable --exists")
         .examples(&["git merge-base main HEAD", "git for-each-ref --format='%(refname)'", "git check-ignore -v f", "git show-ref --tags"], &["git for-each-ref --shell --x"]),
     git("symbolic-ref", "-q --short --quiet").operands(Operands::AtMost(1)).examples(&["git symbolic-ref --short HEAD"], &["git symbolic-ref HEAD refs/heads/x", "git symbolic-ref -d HEAD"]),
-    git("worktree list|submodule status|submodule summary|notes list|notes show|bisect log|lfs ls-files|lfs status|lfs env|sparse-checkout list|bundle verify|submodule",
+    git("worktree list|submodule status|submodule summary|notes list|notes show|bisect log|lfs ls-files|lfs status|lfs env|sparse-checkout list|bundle verify",
         "-v -z --porcelain --verbose --recursive --cached -l -s -a --all --long --size --name-only").examples(&["git worktree list", "git submodule status", "git bisect log"], &["git worktree remove x", "git worktree add x", "git lfs prune --force"]),
     git("config", "-l -z --list --get --get-all --get-regexp --get-urlmatch --global --local --system --worktree --show-origin --show-scope --name-only --null --type: --bool --int --path --includes --no-includes --default: --get-color --get-colorbool")
         .asking(question::one_name)
         .examples(&["git config --list", "git config user.name", "git config --get remote.origin.url", "git config --global --list"], &["git config user.name x", "git config --unset x", "git config -e", "git config --global alias.x '!id'"]),
+    git("cherry", "-v --verbose --abbrev?").examples(&["git cherry -v main"], &["git cherry-pick x"]),
+    git("submodule", "--quiet").none().examples(&["git submodule"], &["git submodule foreach ./x", "git submodule update"]),
     git("config get|config list", "-z --all --regexp --value: --global --local --system --show-origin --show-scope --name-only --null --default:").examples(&["git config list", "git config get user.name"], &["git config set user.name x"]),
     git("fsck", "-v --full --strict --no-progress --no-dangling --dangling --unreachable --connectivity-only --name-objects --no-reflogs --root --tags --cache").examples(&["git fsck --full"], &["git fsck --lost-found"]),
     git("version", "--build-options").none().examples(&["git version"], &["git version x"]),

@@ -29,7 +29,7 @@ pub(super) const SPECS: &[Spec] = &[
         .sub("list|info|env list|search|config --show|config --show-sources|compare|repoquery")
         .examples(&["conda list", "conda env list", "conda info --json"], &["conda install x", "conda env remove -n x", "conda run x"]),
     spec("gem", "-a -l -r -q -e -i -v: --all --local --remote --versions --details --exact --installed --prerelease").sub("list|info|search|specification|environment|env|outdated|which|contents|dependency|query|help").examples(&["gem list", "gem env"], &["gem install x", "gem push x"]),
-    spec("bundle bundler", "--paths --name-only --outdated --parseable --strict --only-explicit --groups --group:").sub("list|show|info|outdated|platform|env|version|licenses|check|config list|help").examples(&["bundle list", "bundle outdated"], &["bundle install", "bundle exec x", "bundle config set a b"]),
+    spec("bundle bundler", "").sub("version|env|platform").none().examples(&["bundle version"], &["bundle install", "bundle exec x", "bundle list", "bundle config set a b"]),
     spec("composer", "-a -i -l -o -D -t -s -N -P -p --all --installed --latest --outdated --direct --tree --format: --self --no-dev --minor-only --strict --available --platform --name-only --no-ansi -n")
         .sub("show|info|outdated|licenses|why|depends|why-not|prohibits|search|validate|diagnose|fund|suggests|check-platform-reqs|about|audit").examples(&["composer show -t", "composer outdated"], &["composer install", "composer run x"]),
     spec("cargo", "-i: -e: -p: -d -q -v -F: --invert: --prefix: --depth: --edges: --package: --workspace --all-features --no-default-features --features: --target: --format: --charset: --no-dedupe --duplicates --locked --offline --frozen --format-version: --no-deps --color: --manifest-path: --filter-platform: --limit: --verbose --quiet --message-format: --version: --list")
@@ -58,7 +58,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("nix", "--json").sub("--version|profile list|doctor|registry list").operands(Operands::None).examples(&["nix profile list"], &["nix build", "nix run x"]),
     spec("nix-env", "-q --query --installed -a").asking(given).examples(&["nix-env -q"], &["nix-env -e x"]),
     spec("asdf mise rtx volta fnm nvm pyenv rbenv nodenv goenv sdk", "--bare --current --installed --json -g --all --unaliased --no-colors --default").sub("list|current|ls|versions|version|which|where|plugin list|plugins ls|ls-remote|doctor|root|prefix|whence|commands|list all|ls remote|latest").examples(&["pyenv versions", "nvm ls", "asdf current"], &["pyenv install 3", "nvm use 20", "mise exec x"]),
-    spec("mix rebar3 stack cabal opam dotnet swift flutter dart", "--all -l --installed").sub("hex.info|hex.outdated|list|info|path|--info|--list-sdks|--list-runtimes|list package|switch list|show|--version|pub deps|pub outdated|doctor|devices|config").operands(Operands::AtMost(2)).examples(&["dotnet --info", "flutter doctor", "opam list"], &["dotnet run", "flutter run", "mix test", "opam config set a b c"]),
+    spec("mix rebar3 stack cabal opam dotnet swift flutter dart", "--all -l --installed").sub("hex.info|hex.outdated|list|info|path|--info|--list-sdks|--list-runtimes|list package|switch list|show|--version|pub deps|pub outdated|doctor|devices").operands(Operands::AtMost(2)).examples(&["dotnet --info", "flutter doctor", "opam list"], &["dotnet run", "flutter run", "mix test", "opam config set a b c"]),
     spec("luarocks cpan cpanm pecl", "").sub("list|show|search|which|list-all|info").examples(&["luarocks list"], &["luarocks install x"]),
 ];
 

@@ -10,8 +10,8 @@ pub(super) const SPECS: &[Spec] = &[
         .examples(&["terraform state list", "terraform output -json", "terraform validate", "terraform -chdir=infra show"], &["terraform apply", "terraform destroy", "terraform plan", "terraform state rm x", "terraform init"]),
     spec("terraform tofu", "-check -diff -recursive -no-color").sub("fmt").asking(checks).examples(&["terraform fmt -check -recursive"], &["terraform fmt", "terraform fmt -recursive"]),
     spec("pulumi", "-s: -j -a --stack: --json --all --show-urns --show-ids --show-secrets --non-interactive --color:").sub("stack ls|stack|stack output|stack history|config|config get|whoami|version|about|plugin ls|org get-default").asking(no_extra).examples(&["pulumi stack ls", "pulumi whoami"], &["pulumi up", "pulumi destroy", "pulumi stack rm x", "pulumi config set a b"]),
-    spec("ansible ansible-playbook ansible-galaxy ansible-config ansible-inventory ansible-doc", "--version -l --list --graph --list-hosts --list-tasks --list-tags --syntax-check -i: --host: --yaml -t: -y").asking(reports).examples(&["ansible --version", "ansible-inventory --list", "ansible-playbook --list-tasks site.yml", "ansible-doc -l"], &["ansible-playbook site.yml", "ansible all -m ping", "ansible-galaxy install x"]),
-    spec("vagrant", "--machine-readable --no-color").sub("status|global-status|box list|version|port|plugin list|ssh-config|validate").examples(&["vagrant status"], &["vagrant up", "vagrant destroy -f"]),
+    spec("ansible ansible-playbook ansible-galaxy ansible-config ansible-doc", "--version -l --list -t: -y").asking(reports).examples(&["ansible --version", "ansible-doc -l"], &["ansible-playbook site.yml", "ansible all -m ping", "ansible-galaxy install x", "ansible-playbook --list-tasks -i ./x s.yml"]),
+    spec("vagrant", "--machine-readable --no-color").sub("global-status|box list|version").examples(&["vagrant global-status"], &["vagrant up", "vagrant destroy -f"]),
     spec("packer", "-machine-readable").sub("validate|version|inspect").examples(&["packer validate x.pkr.hcl"], &["packer build x"]),
     spec("make gmake", "-n -v -C: -f: --dry-run --just-print --version").asking(prints_version).examples(&["make --version"], &["make", "make all", "make -n"]),
     spec("just", "-l --list --summary --show: -s: --version --dump").asking(lists).none().examples(&["just --list"], &["just build", "just"]),
@@ -37,7 +37,7 @@ fn lists(options: &Options<'_>) -> Result<(), String> {
 }
 
 fn reports(options: &Options<'_>) -> Result<(), String> {
-    given(options, "--version -l --list --graph --list-hosts --list-tasks --list-tags --host")
+    given(options, "--version -l --list")
 }
 
 fn prints_version(options: &Options<'_>) -> Result<(), String> {
