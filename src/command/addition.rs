@@ -79,10 +79,16 @@ impl fmt::Display for InvalidAddition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             InvalidAddition::Program(name) => write!(f, "`{name}` is not the bare name of a program"),
-            InvalidAddition::RunsOthers(name) => write!(f, "`{name}` runs other programs or code and cannot be declared safe"),
+            InvalidAddition::RunsOthers(name) => {
+                write!(f, "`{name}` runs other programs or code and cannot be declared safe")
+            }
             InvalidAddition::Word(name, word) => write!(f, "`{word}` is not an option or subcommand of `{name}`"),
-            InvalidAddition::NoExample(name) => write!(f, "`{name}` needs an example that matches and one that does not"),
-            InvalidAddition::Example(name, example, tier) => write!(f, "the example `{example}` of `{name}` comes out {tier}"),
+            InvalidAddition::NoExample(name) => {
+                write!(f, "`{name}` needs an example that matches and one that does not")
+            }
+            InvalidAddition::Example(name, example, tier) => {
+                write!(f, "the example `{example}` of `{name}` comes out {tier}")
+            }
             InvalidAddition::NotRaised(name) => write!(f, "`{name}` can be raised to dangerous or destructive only"),
         }
     }
@@ -143,7 +149,9 @@ impl Additions {
     pub(super) fn raise(&self, args: &[Arg]) -> Option<Verdict> {
         let (program, rest) = args.split_first()?;
         let name = judge::basename(&program.text);
-        let fits = |raise: &&Raise| raise.program == name && raise.words.iter().all(|word| rest.iter().any(|arg| arg.text == *word));
+        let fits = |raise: &&Raise| {
+            raise.program == name && raise.words.iter().all(|word| rest.iter().any(|arg| arg.text == *word))
+        };
         let raise = self.raises.iter().filter(fits).max_by_key(|raise| raise.tier)?;
         let rule = format!("`{}` was raised by an added rule", raise.program);
         Some(Verdict { tier: raise.tier, rule: rule.into() })
@@ -153,9 +161,12 @@ impl Additions {
 impl Safe {
     fn fits(&self, rest: &[Arg]) -> bool {
         let subcommand = self.subcommand.len();
-        let named = rest.len() >= subcommand && self.subcommand.iter().zip(rest).all(|(wanted, arg)| arg.is_written() && arg.text == *wanted);
+        let named = rest.len() >= subcommand
+            && self.subcommand.iter().zip(rest).all(|(wanted, arg)| arg.is_written() && arg.text == *wanted);
         let reading = Reading { flags: &self.flags, stop_at_operand: false, inert: false };
-        named && Options::read(rest.get(subcommand..).unwrap_or_default(), reading).is_ok_and(|options| self.operands || options.operands.is_empty())
+        named
+            && Options::read(rest.get(subcommand..).unwrap_or_default(), reading)
+                .is_ok_and(|options| self.operands || options.operands.is_empty())
     }
 }
 
@@ -164,7 +175,10 @@ fn check_safe(addition: &SafeAddition) -> Result<(), InvalidAddition> {
     if judge::runs_text(&addition.program, &[]) {
         return Err(InvalidAddition::RunsOthers(addition.program.clone()));
     }
-    let bad_flag = addition.flags.iter().find(|flag| !flag.starts_with('-') || flag.len() < 2 || flag.contains(char::is_whitespace));
+    let bad_flag = addition
+        .flags
+        .iter()
+        .find(|flag| !flag.starts_with('-') || flag.len() < 2 || flag.contains(char::is_whitespace));
     let bad_word = addition.subcommand.iter().find(|word| word.starts_with('-') || word.is_empty());
     match bad_flag.or(bad_word) {
         Some(word) => Err(InvalidAddition::Word(addition.program.clone(), word.clone())),
@@ -188,7 +202,12 @@ fn check_program(name: &str, matches: &[String], not_matches: &[String]) -> Resu
     Ok(())
 }
 
-fn examples(classifier: &Classifier, name: &str, examples: &[String], wanted: impl Fn(Tier) -> bool) -> Result<(), InvalidAddition> {
+fn examples(
+    classifier: &Classifier,
+    name: &str,
+    examples: &[String],
+    wanted: impl Fn(Tier) -> bool,
+) -> Result<(), InvalidAddition> {
     for example in examples {
         let tier = classifier.classify(example).tier;
         if !wanted(tier) {

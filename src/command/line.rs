@@ -32,7 +32,9 @@ impl Classifier {
     fn answer(&self, question: &Map<String, Value>) -> Classification {
         match (question.get("command"), question.get("toolName")) {
             (Some(Value::String(command)), None) => self.classify(command),
-            (None, Some(Value::String(name))) => self.classify_tool(name, question.get("toolInput").unwrap_or(&Value::Null)),
+            (None, Some(Value::String(name))) => {
+                self.classify_tool(name, question.get("toolInput").unwrap_or(&Value::Null))
+            }
             _ => Classification::plain(Tier::Dangerous, "the line holds neither a command nor a tool call"),
         }
     }
@@ -47,7 +49,9 @@ impl<'de> Deserialize<'de> for Question {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match Strict::deserialize(deserializer)?.0 {
             Value::Object(map) => Ok(Question(map)),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Err(de::Error::custom("not an object")),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                Err(de::Error::custom("not an object"))
+            }
         }
     }
 }

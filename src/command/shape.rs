@@ -110,7 +110,9 @@ fn roles(name: &str, rest: &[String]) -> Vec<ShapeWord> {
     let fixed = |word: &String| ShapeWord::Fixed(word.clone());
     let row = ROLES.iter().find(|row| {
         let mut command = row.command.iter();
-        command.next() == Some(&name) && command.len() <= rest.len() && command.zip(rest).all(|(wanted, word)| wanted == word)
+        command.next() == Some(&name)
+            && command.len() <= rest.len()
+            && command.zip(rest).all(|(wanted, word)| wanted == word)
     });
     let Some(row) = row else { return rest.iter().map(fixed).collect() };
     let mut prose = false;
@@ -139,7 +141,9 @@ impl fmt::Display for Shape {
         write!(f, "{}", crate::Shown(&self.program))?;
         for word in &self.words {
             match word {
-                ShapeWord::Fixed(text) if text.is_empty() || text.contains(|c: char| !c.is_ascii_graphic() || c == '\'') => {
+                ShapeWord::Fixed(text)
+                    if text.is_empty() || text.contains(|c: char| !c.is_ascii_graphic() || c == '\'') =>
+                {
                     write!(f, " {text:?}")?;
                 }
                 ShapeWord::Fixed(text) => write!(f, " {}", crate::Shown(text))?,

@@ -58,7 +58,10 @@ impl FromStr for Tier {
     type Err = InvalidTier;
 
     fn from_str(text: &str) -> Result<Self, InvalidTier> {
-        [Tier::Safe, Tier::Dangerous, Tier::Destructive].into_iter().find(|tier| tier.as_str() == text).ok_or(InvalidTier)
+        [Tier::Safe, Tier::Dangerous, Tier::Destructive]
+            .into_iter()
+            .find(|tier| tier.as_str() == text)
+            .ok_or(InvalidTier)
     }
 }
 

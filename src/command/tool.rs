@@ -2,7 +2,11 @@
 
 use serde_json::Value;
 
-use super::{answer::Classification, classifier::Classifier, tier::{Profile, Tier}};
+use super::{
+    answer::Classification,
+    classifier::Classifier,
+    tier::{Profile, Tier},
+};
 
 /// Names of tools that run a command line.
 const RUNNING: &[&str] = &["bash", "exec", "shell"];
@@ -62,8 +66,29 @@ fn only_text<'v>(input: &'v Value, keys: &[&str]) -> Result<Option<&'v str>, &'s
 /// Files that usually hold secrets: by any component of the path, whatever the case.
 pub(super) fn is_sensitive(path: &str) -> bool {
     const NAMES: &[&str] = &[
-        ".ssh", ".gnupg", ".aws", ".kube", ".netrc", ".pgpass", ".npmrc", ".pypirc", ".docker", ".git-credentials", ".htpasswd", "shadow", "gshadow", "sudoers",
-        "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "authorized_keys", ".password-store", "keychains", ".vault-token", "master.key",
+        ".ssh",
+        ".gnupg",
+        ".aws",
+        ".kube",
+        ".netrc",
+        ".pgpass",
+        ".npmrc",
+        ".pypirc",
+        ".docker",
+        ".git-credentials",
+        ".htpasswd",
+        "shadow",
+        "gshadow",
+        "sudoers",
+        "id_rsa",
+        "id_dsa",
+        "id_ecdsa",
+        "id_ed25519",
+        "authorized_keys",
+        ".password-store",
+        "keychains",
+        ".vault-token",
+        "master.key",
     ];
     const ENDS: &[&str] = &[".pem", ".key", ".p12", ".pfx", ".kdbx", ".jks", ".keystore", ".ppk"];
     path.split(['/', '\\']).any(|part| {
@@ -82,14 +107,59 @@ pub(super) fn is_sensitive(path: &str) -> bool {
 /// Files that programs run or obey: shell start-up files, hooks, the system's own configuration.
 pub(super) fn is_guarded(path: &str) -> bool {
     const NAMES: &[&str] = &[
-        ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".kshrc", ".cshrc", ".inputrc",
-        ".gitconfig", ".gitmodules", ".hooks", "agents.toml", ".vimrc", ".tmux.conf", "crontab", "launchagents", "launchdaemons", ".claude", ".codex", ".cursor", ".vscode", ".idea", "authorized_keys", ".config",
+        ".bashrc",
+        ".bash_profile",
+        ".bash_login",
+        ".bash_logout",
+        ".profile",
+        ".zshrc",
+        ".zshenv",
+        ".zprofile",
+        ".zlogin",
+        ".kshrc",
+        ".cshrc",
+        ".inputrc",
+        ".gitconfig",
+        ".gitmodules",
+        ".hooks",
+        "agents.toml",
+        ".vimrc",
+        ".tmux.conf",
+        "crontab",
+        "launchagents",
+        "launchdaemons",
+        ".claude",
+        ".codex",
+        ".cursor",
+        ".vscode",
+        ".idea",
+        "authorized_keys",
+        ".config",
     ];
     let lower = path.to_ascii_lowercase();
-    let system = ["/etc/", "/bin/", "/sbin/", "/boot/", "/usr/", "/lib/", "/lib64/", "/dev/", "/proc/", "/sys/", "/root/", "/var/spool/", "/system/", "/library/"];
+    let system = [
+        "/etc/",
+        "/bin/",
+        "/sbin/",
+        "/boot/",
+        "/usr/",
+        "/lib/",
+        "/lib64/",
+        "/dev/",
+        "/proc/",
+        "/sys/",
+        "/root/",
+        "/var/spool/",
+        "/system/",
+        "/library/",
+    ];
     let parts: Vec<&str> = lower.split(['/', '\\']).filter(|part| !matches!(*part, "" | ".")).collect();
     let hooks = parts.contains(&".git");
     let climbs = parts.contains(&"..") || path.starts_with('~');
     let hidden_control = path.chars().any(char::is_control);
-    hooks || climbs || hidden_control || system.iter().any(|start| lower.starts_with(start)) || parts.iter().any(|part| NAMES.contains(part))
+    hooks
+        || climbs
+        || hidden_control
+        || system.iter().any(|start| lower.starts_with(start))
+        || parts.iter().any(|part| NAMES.contains(part))
 }

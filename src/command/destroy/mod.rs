@@ -16,7 +16,10 @@ mod words;
 
 use std::{collections::HashMap, sync::LazyLock};
 
-use super::{judge::basename, walk::{Arg, Place}};
+use super::{
+    judge::basename,
+    walk::{Arg, Place},
+};
 use words::Words;
 
 /// A question about one operand.

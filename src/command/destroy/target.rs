@@ -4,13 +4,44 @@ use crate::command::walk::{HOME, Place, SOMETHING, UNKNOWN};
 
 /// Directories at the top of a disk that a system or its users cannot lose.
 const TOP: &[&str] = &[
-    "bin", "boot", "dev", "etc", "home", "lib", "lib32", "lib64", "libx32", "media", "mnt", "nix", "opt", "private", "proc", "root", "run",
-    "sbin", "snap", "srv", "sys", "usr", "var", "Applications", "Library", "Network", "System", "Users", "Volumes", "cores", "Windows",
-    "Program Files", "ProgramData",
+    "bin",
+    "boot",
+    "dev",
+    "etc",
+    "home",
+    "lib",
+    "lib32",
+    "lib64",
+    "libx32",
+    "media",
+    "mnt",
+    "nix",
+    "opt",
+    "private",
+    "proc",
+    "root",
+    "run",
+    "sbin",
+    "snap",
+    "srv",
+    "sys",
+    "usr",
+    "var",
+    "Applications",
+    "Library",
+    "Network",
+    "System",
+    "Users",
+    "Volumes",
+    "cores",
+    "Windows",
+    "Program Files",
+    "ProgramData",
 ];
 
 /// Trees in which everything belongs to the system.
-const SYSTEM: &[&str] = &["bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "proc", "sbin", "sys", "System", "Windows"];
+const SYSTEM: &[&str] =
+    &["bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "proc", "sbin", "sys", "System", "Windows"];
 
 /// The same, two levels down.
 const SYSTEM_BELOW: &[(&str, &str)] = &[
@@ -36,8 +67,22 @@ const SECOND_LEVEL: &[&str] = &["home", "Users", "usr", "root", "Volumes"];
 
 /// What a person keeps directly below a home.
 const IN_HOME: &[&str] = &[
-    ".ssh", ".gnupg", ".aws", ".kube", ".config", ".local", ".password-store", ".mozilla", ".docker", "Library", "Documents", "Desktop", "Pictures",
-    "Music", "Movies", "Videos",
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".kube",
+    ".config",
+    ".local",
+    ".password-store",
+    ".mozilla",
+    ".docker",
+    "Library",
+    "Documents",
+    "Desktop",
+    "Pictures",
+    "Music",
+    "Movies",
+    "Videos",
 ];
 
 /// Whether removing `path` with everything below it cannot be undone and hits more than somebody's work.
@@ -64,7 +109,9 @@ pub(in crate::command) fn is_doomed(path: &str, place: &Place) -> bool {
 fn windows_drive(path: &str) -> Option<bool> {
     let [letter, b':', rest @ ..] = path.as_bytes() else { return None };
     let rest = std::str::from_utf8(rest).ok()?.trim_matches(['/', '\\', '*', '.']);
-    letter.is_ascii_alphabetic().then(|| rest.is_empty() || rest.eq_ignore_ascii_case("windows") || rest.eq_ignore_ascii_case("users"))
+    letter
+        .is_ascii_alphabetic()
+        .then(|| rest.is_empty() || rest.eq_ignore_ascii_case("windows") || rest.eq_ignore_ascii_case("users"))
 }
 
 /// The components of a path after `.` and `..` are gone; a glob that may be anything at the end is gone too.
@@ -86,7 +133,8 @@ fn components(path: &str) -> Vec<&str> {
 /// `*`, `.*`, `??*`, an expansion that may be empty: a component that leaves hardly anything out.
 fn matches_everything(part: &str) -> bool {
     let open = |c: char| matches!(c, '*' | '?' | '.' | UNKNOWN) || (c == '[');
-    !part.is_empty() && (part.chars().all(open) || part == "[a-z]*" || part == ".[!.]*" || part == ".[^.]*" || part == "..?*")
+    !part.is_empty()
+        && (part.chars().all(open) || part == "[a-z]*" || part == ".[!.]*" || part == ".[^.]*" || part == "..?*")
 }
 
 fn is_doomed_absolute(path: &str) -> bool {
@@ -190,7 +238,10 @@ pub(in crate::command) fn is_system_file(path: &str, _: &Place) -> bool {
     path.starts_with('/')
         && match parts.as_slice() {
             [top, _, ..] if matches!(*top, "dev") => is_device(path),
-            [top, _, ..] => SYSTEM.iter().any(|known| known == top) || matches!(parts.as_slice(), ["usr", "bin" | "sbin" | "lib", _, ..]),
+            [top, _, ..] => {
+                SYSTEM.iter().any(|known| known == top)
+                    || matches!(parts.as_slice(), ["usr", "bin" | "sbin" | "lib", _, ..])
+            }
             _ => false,
         }
 }
@@ -198,8 +249,9 @@ pub(in crate::command) fn is_system_file(path: &str, _: &Place) -> bool {
 /// A disk, a partition, a tape, memory: writing to it destroys what is on it.
 pub(in crate::command) fn is_device(path: &str) -> bool {
     const LETTERED: &[&str] = &["sd", "hd", "vd", "xvd"];
-    const NUMBERED: &[&str] =
-        &["nvme", "mmcblk", "disk", "rdisk", "dm-", "md", "loop", "nbd", "sr", "st", "nst", "mtd", "zd", "bcache", "ubi"];
+    const NUMBERED: &[&str] = &[
+        "nvme", "mmcblk", "disk", "rdisk", "dm-", "md", "loop", "nbd", "sr", "st", "nst", "mtd", "zd", "bcache", "ubi",
+    ];
     const WHOLE: &[&str] = &["mapper/", "block/", "disk/", "md/", "mem", "kmem", "port"];
     let parts = components(path);
     let ["dev", rest @ ..] = parts.as_slice() else { return false };

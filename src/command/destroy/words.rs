@@ -26,7 +26,10 @@ impl<'a> Words<'a> {
 
     fn operands(&self, from: usize) -> impl Iterator<Item = &'a str> {
         let operands = self.words.iter().enumerate().skip(from);
-        operands.filter(|(index, word)| !self.is_option(*index, word)).map(|(_, word)| word.text.as_str()).filter(|text| *text != "--")
+        operands
+            .filter(|(index, word)| !self.is_option(*index, word))
+            .map(|(_, word)| word.text.as_str())
+            .filter(|text| *text != "--")
     }
 
     /// Where the words of a subcommand end, if they stand where a subcommand may: first, or behind options and one

@@ -1,5 +1,7 @@
 //! Interpreters with code on the command line. What the code does is not proven; known ways to destroy are found.
 
+use std::{collections::HashMap, sync::LazyLock};
+
 use super::{Input, Verdict};
 use crate::command::{
     answer::Span,
@@ -54,19 +56,46 @@ const INTERPRETERS: &[(&str, &str)] = &[
 
 /// Calls that remove a whole tree; their argument decides.
 const REMOVERS: &[&str] = &[
-    "rmtree", "rm_rf", "rm_r", "remove_dir", "remove_entry_secure", "rmSync", "rmdirSync", "removeSync", "emptyDirSync", "rimraf", "remove_tree", "deltree",
-    "deleteDirectory", "rm(", "rmdir(", "removeTree", "file delete -force", "unlink", "Deno.remove", "os.remove", "fs.remove", "del(",
+    "rmtree",
+    "rm_rf",
+    "rm_r",
+    "remove_dir",
+    "remove_entry_secure",
+    "rmSync",
+    "rmdirSync",
+    "removeSync",
+    "emptyDirSync",
+    "rimraf",
+    "remove_tree",
+    "deltree",
+    "deleteDirectory",
+    "rm(",
+    "rmdir(",
+    "removeTree",
+    "file delete -force",
+    "unlink",
+    "Deno.remove",
+    "os.remove",
+    "fs.remove",
+    "del(",
 ];
+
+static INDEX: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| INTERPRETERS.iter().copied().collect());
+
+fn options_with_code(name: &str) -> Option<&'static str> {
+    INDEX.get(plain_name(name)).copied()
+}
 
 /// Whether `name` runs code from its arguments.
 pub(super) fn is_interpreter(name: &str) -> bool {
-    INTERPRETERS.iter().any(|(known, _)| *known == plain_name(name))
+    options_with_code(name).is_some()
 }
 
 /// Whether `word` is an option of the interpreter `name` that carries code.
 pub(super) fn gives_code(name: &str, word: &str) -> bool {
-    let options = INTERPRETERS.iter().find(|(known, _)| *known == plain_name(name)).map(|(_, options)| *options).unwrap_or_default();
-    let option = |option: &str| word == option || (option.len() == 2 && !word.starts_with("--") && word.starts_with(option));
+    let options = options_with_code(name).unwrap_or_default();
+    let option =
+        |option: &str| word == option || (option.len() == 2 && !word.starts_with("--") && word.starts_with(option));
     options.split(' ').any(|name| !name.is_empty() && option(name))
 }
 
@@ -109,7 +138,9 @@ impl Walker<'_> {
             return Verdict::safe("");
         }
         let texts = quoted_texts(code);
-        if REMOVERS.iter().any(|call| code.contains(call)) && texts.iter().any(|text| target::is_doomed(&home_marked(text), &Place::Start)) {
+        if REMOVERS.iter().any(|call| code.contains(call))
+            && texts.iter().any(|text| target::is_doomed(&home_marked(text), &Place::Start))
+        {
             return Verdict::destructive("code removes a root, home or system directory");
         }
         let home = ["expanduser", "homedir()", "Path.home", "Dir.home"].iter().any(|home| code.contains(home));

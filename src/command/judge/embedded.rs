@@ -8,18 +8,83 @@ use crate::command::{
 
 /// Programs whose job is to run a command given in their arguments, beyond those with a table of their own.
 const RUNNERS: &[&str] = &[
-    "docker exec", "docker run", "docker compose", "docker-compose exec", "docker-compose run", "podman exec", "podman run",
-    "nerdctl exec", "kubectl exec", "kubectl run", "oc exec", "lxc exec", "incus exec", "vagrant ssh", "npm exec",
-    "npm x", "pnpm exec", "pnpm dlx", "yarn dlx", "yarn exec", "bun x", "uv run", "uvx", "poetry run", "pipenv run", "pipx run", "pdm run",
-    "rye run", "conda run", "bundle exec", "mise exec", "mise x", "asdf exec", "nix run", "nix develop", "nix-shell", "cargo run", "go run",
-    "heroku run", "fly ssh", "gcloud compute", "aws ssm", "ansible", "salt", "multipass exec", "wsl", "chezmoi", "devbox run",
-    "railway run", "doppler run", "op run", "dotenv", "make", "just", "task", "ssh-agent",
+    "docker exec",
+    "docker run",
+    "docker compose",
+    "docker-compose exec",
+    "docker-compose run",
+    "podman exec",
+    "podman run",
+    "nerdctl exec",
+    "kubectl exec",
+    "kubectl run",
+    "oc exec",
+    "lxc exec",
+    "incus exec",
+    "vagrant ssh",
+    "npm exec",
+    "npm x",
+    "pnpm exec",
+    "pnpm dlx",
+    "yarn dlx",
+    "yarn exec",
+    "bun x",
+    "uv run",
+    "uvx",
+    "poetry run",
+    "pipenv run",
+    "pipx run",
+    "pdm run",
+    "rye run",
+    "conda run",
+    "bundle exec",
+    "mise exec",
+    "mise x",
+    "asdf exec",
+    "nix run",
+    "nix develop",
+    "nix-shell",
+    "cargo run",
+    "go run",
+    "heroku run",
+    "fly ssh",
+    "gcloud compute",
+    "aws ssm",
+    "ansible",
+    "salt",
+    "multipass exec",
+    "wsl",
+    "chezmoi",
+    "devbox run",
+    "railway run",
+    "doppler run",
+    "op run",
+    "dotenv",
+    "make",
+    "just",
+    "task",
+    "ssh-agent",
 ];
 
 /// Options whose value is prose.
 const PROSE: &[&str] = &[
-    "-m", "--message", "-b", "--body", "-t", "--title", "-d", "--description", "--notes", "--subject", "--comment", "-am", "--data",
-    "--grep", "--search", "-S", "-G",
+    "-m",
+    "--message",
+    "-b",
+    "--body",
+    "-t",
+    "--title",
+    "-d",
+    "--description",
+    "--notes",
+    "--subject",
+    "--comment",
+    "-am",
+    "--data",
+    "--grep",
+    "--search",
+    "-S",
+    "-G",
 ];
 
 impl Walker<'_> {
@@ -62,15 +127,21 @@ pub(super) fn is_runner_of(name: &str, rest: &[String]) -> bool {
 
 /// The part of a word that is a command line of a program that may destroy, if there is one.
 fn command_text(word: &str) -> Option<&str> {
-    let starts = std::iter::once(0).chain(word.match_indices(['=', ':', '!', '/', ',']).map(|(at, sign)| at + sign.len()).take(8));
-    starts.filter_map(|start| word.get(start..)).map(|text| text.trim_start_matches(['!', ':', '|', ' ', '"', '\''])).find(|text| {
-        let mut words = text.split_whitespace();
-        let first = basename(words.next().unwrap_or_default());
-        words.next().is_some() && (destroy::knows(first) || (suffix::may_destroy(first) && names_destroyer(text)))
-    })
+    let starts = std::iter::once(0)
+        .chain(word.match_indices(['=', ':', '!', '/', ',']).map(|(at, sign)| at + sign.len()).take(8));
+    starts
+        .filter_map(|start| word.get(start..))
+        .map(|text| text.trim_start_matches(['!', ':', '|', ' ', '"', '\'']))
+        .find(|text| {
+            let mut words = text.split_whitespace();
+            let first = basename(words.next().unwrap_or_default());
+            words.next().is_some() && (destroy::knows(first) || (suffix::may_destroy(first) && names_destroyer(text)))
+        })
 }
 
 /// A wrapper or a shell in prose is common; with the name of a destroyer behind it, it is not.
 fn names_destroyer(text: &str) -> bool {
-    text.split(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | ';' | '&' | '|')).skip(1).any(|word| destroy::knows(basename(word)))
+    text.split(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | ';' | '&' | '|'))
+        .skip(1)
+        .any(|word| destroy::knows(basename(word)))
 }

@@ -1,5 +1,7 @@
 //! Programs that run the program named by their arguments.
 
+use std::{collections::HashMap, sync::LazyLock};
+
 use super::{Input, Verdict, variable};
 use crate::command::{
     lang::find,
@@ -57,7 +59,9 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("setarch linux32 linux64", "-R --addr-no-randomize -v").dangerous(),
     wrapper("numactl", "-N: -m: -C: -i: -l --cpunodebind: --membind: --physcpubind: --interleave:").dangerous(),
     wrapper("prlimit", "--nofile: --cpu: --as: --core: --data: --fsize: --nproc: --rss: --stack:").dangerous(),
-    wrapper("flock", "-x -e -s -u -n -w: -E: -o -F --exclusive --shared --nonblock --timeout: --wait:").own(1).dangerous(),
+    wrapper("flock", "-x -e -s -u -n -w: -E: -o -F --exclusive --shared --nonblock --timeout: --wait:")
+        .own(1)
+        .dangerous(),
     wrapper("strace", "-f -ff -c -C -t -tt -T -y -yy -v -q -e: -o: -s: -p: -P: -E: -u:").dangerous(),
     wrapper("ltrace", "-f -c -t -T -e: -o: -s: -p:").dangerous(),
     wrapper("perf", "").own(1).dangerous(),
@@ -70,9 +74,11 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("run0", "-u: --user: -g: --group: -D: --chdir: --nice: --unit:").dangerous(),
     wrapper("runuser", "-u: --user: -g: --group: -G:").dangerous(),
     wrapper("setpriv", "--reuid: --regid: --clear-groups --init-groups --no-new-privs").dangerous(),
-    wrapper("systemd-run", "--user --scope -t -P -q --pty --pipe --wait --unit: -p: --property: -E: --setenv:").dangerous(),
+    wrapper("systemd-run", "--user --scope -t -P -q --pty --pipe --wait --unit: -p: --property: -E: --setenv:")
+        .dangerous(),
     wrapper("systemd-inhibit", "--what: --who: --why: --mode:").dangerous(),
-    wrapper("dbus-run-session torsocks torify proxychains proxychains4 unbuffer catchsegv fakeroot", "-q --").dangerous(),
+    wrapper("dbus-run-session torsocks torify proxychains proxychains4 unbuffer catchsegv fakeroot", "-q --")
+        .dangerous(),
     wrapper("xvfb-run", "-a --auto-servernum -n: -s: --server-args:").dangerous(),
     wrapper("firejail", "--quiet --net: --private --noprofile").dangerous(),
     wrapper("bwrap", "--bind: --ro-bind: --dev: --proc: --unshare-all --die-with-parent").dangerous(),
@@ -90,8 +96,12 @@ pub(super) fn is_wrapper(name: &str) -> bool {
     wrapper_named(name).is_some() || matches!(name, "env" | "xargs" | "gxargs" | "find" | "fd" | "parallel" | "watch")
 }
 
+static INDEX: LazyLock<HashMap<&'static str, &'static Wrapper>> = LazyLock::new(|| {
+    WRAPPERS.iter().flat_map(|wrapper| wrapper.names.split(' ').map(move |name| (name, wrapper))).collect()
+});
+
 fn wrapper_named(name: &str) -> Option<&'static Wrapper> {
-    WRAPPERS.iter().find(|wrapper| wrapper.names.split(' ').any(|known| known == name))
+    INDEX.get(name).copied()
 }
 
 const ENV_FLAGS: &str = "-i -0 -v - -u: -C: -S: --ignore-environment --null --unset: --chdir: --split-string: --debug";
@@ -126,7 +136,8 @@ impl Walker<'_> {
 
     /// An option nobody knows may take the next word or not: every word may start the command.
     fn unread_wrapper(&mut self, rest: &[Arg]) -> Verdict {
-        Verdict::dangerous("runs another program with options that are not on the list").or_stricter(self.search_suffixes(rest))
+        Verdict::dangerous("runs another program with options that are not on the list")
+            .or_stricter(self.search_suffixes(rest))
     }
 
     fn judge_env(&mut self, rest: &[Arg], input: &Input) -> Option<Verdict> {
@@ -134,9 +145,14 @@ impl Walker<'_> {
         let Ok(options) = Options::read(rest, reading) else { return Some(self.unread_wrapper(rest)) };
         let mut verdict = Verdict::safe("`env` only sets variables");
         if let Some(text) = options.value("-S --split-string") {
-            let words = format!("{text} {}", options.operands.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" "));
+            let words = format!(
+                "{text} {}",
+                options.operands.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ")
+            );
             let span = rest.first().map(|arg| arg.span).unwrap_or_default();
-            return Some(Verdict::dangerous("`env -S` splits a text into a command").or_stricter(self.search_text(&words, span)));
+            return Some(
+                Verdict::dangerous("`env -S` splits a text into a command").or_stricter(self.search_text(&words, span)),
+            );
         }
         let mut start = options.first_operand?;
         while let Some(word) = rest.get(start) {

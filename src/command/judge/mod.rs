@@ -109,7 +109,8 @@ impl Walker<'_> {
 
     /// A name that is not written out, or that lies where anybody may put a program, is never safe.
     fn distrust_name(&self, args: &[Arg], verdict: Verdict) -> Verdict {
-        let written = args.first().is_some_and(|program| program.is_written() && safe::trusted_name(&program.text).is_some());
+        let written =
+            args.first().is_some_and(|program| program.is_written() && safe::trusted_name(&program.text).is_some());
         if verdict.tier == Tier::Safe && !written {
             return Verdict::dangerous(unknown_program(args));
         }
@@ -135,7 +136,22 @@ pub(super) fn basename(path: &str) -> &str {
 /// Whether a program runs a text or another program that its words give: no form of it may be remembered.
 pub(super) fn runs_text(name: &str, rest: &[String]) -> bool {
     let inline = |option: &&String| code::gives_code(name, option);
-    let elsewhere = matches!(name, "eval" | "source" | "." | "trap" | "alias" | "su" | "ssh" | "sudo" | "tmux" | "screen" | "at" | "batch" | "expect");
+    let elsewhere = matches!(
+        name,
+        "eval"
+            | "source"
+            | "."
+            | "trap"
+            | "alias"
+            | "su"
+            | "ssh"
+            | "sudo"
+            | "tmux"
+            | "screen"
+            | "at"
+            | "batch"
+            | "expect"
+    );
     shell::SHELLS.contains(&name)
         || inner::is_wrapper(name)
         || elsewhere

@@ -5,14 +5,35 @@ use crate::command::{
     options::{Options, Reading},
     syntax,
     tier::Tier,
-    walk::{Arg, Walker},
+    walk::{Arg, HOME, SOMETHING, UNKNOWN, Walker},
 };
 
 /// Programs that run a script or a text in (roughly) this language.
-pub(super) const SHELLS: &[&str] =
-    &["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash", "bash5", "csh", "tcsh", "pwsh", "powershell", "cmd"];
+pub(super) const SHELLS: &[&str] = &[
+    "sh",
+    "bash",
+    "dash",
+    "zsh",
+    "ksh",
+    "mksh",
+    "ash",
+    "fish",
+    "rbash",
+    "bash5",
+    "csh",
+    "tcsh",
+    "pwsh",
+    "powershell",
+    "cmd",
+];
 
-const SHELL_FLAGS: &str = "-c -l -e -u -x -v -n -f -i -s -p -o: +o: -O: --login --norc --noprofile --posix -E -h -m -B -H -T";
+const SHELL_FLAGS: &str =
+    "-c -l -e -u -x -v -n -f -i -s -p -o: +o: -O: --login --norc --noprofile --posix -E -h -m -B -H -T";
+
+/// A text made of expanded words, with what was not known spelled as expansions again.
+fn respelled(text: &str) -> String {
+    text.replace(HOME, "$HOME").replace([UNKNOWN, SOMETHING], "${UNKNOWN}")
+}
 
 impl Walker<'_> {
     /// The verdict on a shell or a builtin that runs a text, if `name` is one.
@@ -37,7 +58,8 @@ impl Walker<'_> {
             "ssh" | "mosh" | "autossh" | "rsh" | "sshpass" | "dsh" | "pdsh" => Some(self.remote(rest)),
             "tmux" | "screen" if matches!(rest, [word] if matches!(word.text.as_str(), "-ls" | "-list")) => None,
             "tmux" | "screen" | "at" | "batch" | "parallel" | "entr" | "hyperfine" | "concurrently" | "expect" => {
-                let given = if let Input::Text(text) = input { self.search_text(text, self.here) } else { Verdict::safe("") };
+                let given =
+                    if let Input::Text(text) = input { self.search_text(text, self.here) } else { Verdict::safe("") };
                 let found = self.search_words(rest);
                 Some(Verdict::dangerous("runs a command later or elsewhere").or_stricter(found).or_stricter(given))
             }
@@ -88,7 +110,11 @@ impl Walker<'_> {
         self.scope.positional = arguments.iter().skip(1).map(|arg| arg.text.clone()).collect();
         let verdict = self.run_text(&text.text, text.span);
         self.scope = scope;
-        if quiet { verdict } else { Verdict::dangerous("a shell runs a text that is not written out").or_stricter(verdict) }
+        if quiet {
+            verdict
+        } else {
+            Verdict::dangerous("a shell runs a text that is not written out").or_stricter(verdict)
+        }
     }
 
     fn eval(&mut self, rest: &[Arg]) -> Verdict {
@@ -96,7 +122,11 @@ impl Walker<'_> {
         let span = rest.first().map(|arg| arg.span).unwrap_or_default();
         let verdict = self.run_text(&text, span);
         let written = rest.iter().all(Arg::is_exact);
-        if written { verdict } else { Verdict::dangerous("`eval` runs a text that is not written out").or_stricter(verdict) }
+        if written {
+            verdict
+        } else {
+            Verdict::dangerous("`eval` runs a text that is not written out").or_stricter(verdict)
+        }
     }
 
     fn trap(&mut self, rest: &[Arg]) -> Option<Verdict> {
@@ -106,19 +136,31 @@ impl Walker<'_> {
             return Some(Verdict::safe("resets a trap"));
         }
         let verdict = self.run_text(&text.text, text.span);
-        Some(if text.is_exact() { verdict } else { Verdict::dangerous("a trap that is not written out").or_stricter(verdict) })
+        Some(if text.is_exact() {
+            verdict
+        } else {
+            Verdict::dangerous("a trap that is not written out").or_stricter(verdict)
+        })
     }
 
     fn watch(&mut self, rest: &[Arg]) -> Option<Verdict> {
         let flags = "-n: -d? -t -b -e -g -c -x --interval: --differences? --no-title --color --errexit --chgexit -p -w";
         let Ok(options) = Options::read(rest, Reading { flags, stop_at_operand: true, inert: true }) else {
-            return Some(Verdict::dangerous("`watch` with options that are not on the list").or_stricter(self.search_words(rest)));
+            return Some(
+                Verdict::dangerous("`watch` with options that are not on the list")
+                    .or_stricter(self.search_words(rest)),
+            );
         };
         let words: Vec<&str> = options.operands.iter().map(|arg| arg.text.as_str()).collect();
         let span = options.operands.first()?.span;
         let written = options.operands.iter().all(|arg| arg.is_exact());
-        let verdict = self.run_text(&words.join(" "), span);
-        Some(if written { verdict } else { Verdict::dangerous("`watch` runs what is not written out").or_stricter(verdict) })
+        // The words lose their quotes when they are joined; a reader means them as they stand.
+        let verdict = self.run_text(&words.join(" "), span).or_stricter(self.search_suffixes(rest));
+        Some(if written {
+            verdict
+        } else {
+            Verdict::dangerous("`watch` runs what is not written out").or_stricter(verdict)
+        })
     }
 
     /// The words after the host are a command line of the other machine.
@@ -139,6 +181,7 @@ impl Walker<'_> {
                 return;
             }
             walker.text_budget -= text.len();
+            let text = &respelled(text);
             let parsed = syntax::parse(text);
             if !parsed.understood() {
                 let why = parsed.faults.first().map_or("not understood", |fault| fault.why);

@@ -1,5 +1,7 @@
 //! Database clients: what they are told to run is searched for statements that destroy data.
 
+use std::{collections::HashMap, sync::LazyLock};
+
 use super::{Input, Verdict};
 use crate::command::{
     lang::sql,
@@ -8,16 +10,61 @@ use crate::command::{
 
 /// Clients that take statements of SQL or a language with the same verbs.
 const CLIENTS: &[&str] = &[
-    "psql", "pgcli", "mysql", "mariadb", "mycli", "sqlite3", "sqlite", "litecli", "duckdb", "clickhouse", "clickhouse-client", "cqlsh", "sqlcmd",
-    "sqlplus", "snowsql", "bq", "presto", "trino", "hive", "beeline", "impala-shell", "spark-sql", "cockroach", "usql", "db2", "isql", "vsql",
-    "wrangler", "turso", "prisma", "supabase", "influx", "osqueryi", "athenacli", "dolt", "crdb", "ysqlsh", "monetdb", "mclient", "tarantool", "surreal",
+    "psql",
+    "pgcli",
+    "mysql",
+    "mariadb",
+    "mycli",
+    "sqlite3",
+    "sqlite",
+    "litecli",
+    "duckdb",
+    "clickhouse",
+    "clickhouse-client",
+    "cqlsh",
+    "sqlcmd",
+    "sqlplus",
+    "snowsql",
+    "bq",
+    "presto",
+    "trino",
+    "hive",
+    "beeline",
+    "impala-shell",
+    "spark-sql",
+    "cockroach",
+    "usql",
+    "db2",
+    "isql",
+    "vsql",
+    "wrangler",
+    "turso",
+    "prisma",
+    "supabase",
+    "influx",
+    "osqueryi",
+    "athenacli",
+    "dolt",
+    "crdb",
+    "ysqlsh",
+    "monetdb",
+    "mclient",
+    "tarantool",
+    "surreal",
 ];
 
 /// Clients with a language of their own.
-const OTHER_CLIENTS: &[&str] = &["mongo", "mongosh", "redis-cli", "valkey-cli", "keydb-cli", "etcdctl", "neo4j", "cypher-shell", "arangosh"];
+const OTHER_CLIENTS: &[&str] =
+    &["mongo", "mongosh", "redis-cli", "valkey-cli", "keydb-cli", "etcdctl", "neo4j", "cypher-shell", "arangosh"];
+
+static INDEX: LazyLock<HashMap<&'static str, fn(&str) -> Option<&'static str>>> = LazyLock::new(|| {
+    let sql = CLIENTS.iter().map(|name| (*name, sql::destroys as fn(&str) -> Option<&'static str>));
+    let other = OTHER_CLIENTS.iter().map(|name| (*name, sql::destroys_otherwise as fn(&str) -> Option<&'static str>));
+    sql.chain(other).collect()
+});
 
 pub(super) fn is_client(name: &str) -> bool {
-    CLIENTS.contains(&name) || OTHER_CLIENTS.contains(&name)
+    INDEX.contains_key(name)
 }
 
 /// Where a statement may begin in a word: at its start, behind `-e`, behind `--execute=`.
@@ -30,22 +77,21 @@ fn statements(word: &str) -> impl Iterator<Item = &str> {
 impl Walker<'_> {
     /// The verdict on a database client that is told to destroy data.
     pub(in crate::command) fn judge_sql(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
-        let statement_itself = self.nesting <= 2;
         let rest = args.get(1..).unwrap_or_default();
-        if is_client(name) {
+        if let Some(destroys) = INDEX.get(name) {
             let joined = rest.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
             let given = if let Input::Text(text) = input { text.as_str() } else { "" };
-            let texts = rest.iter().flat_map(|word| statements(&word.text)).chain([joined.as_str(), given]);
-            let found = if CLIENTS.contains(&name) {
-                texts.filter_map(sql::destroys).next()
-            } else {
-                texts.filter_map(sql::destroys_otherwise).next()
-            };
-            return found.map(|what| Verdict::destructive(format!("a database client runs `{what}`")));
+            let mut texts = rest.iter().flat_map(|word| statements(&word.text)).chain([joined.as_str(), given]);
+            return texts
+                .find_map(destroys)
+                .map(|what| Verdict::destructive(format!("a database client runs `{what}`")));
         }
         // A statement where a command should stand: some tool runs it as it is.
+        if !args.first().is_some_and(|word| sql::may_start(&word.text)) {
+            return None;
+        }
         let whole = args.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
-        let found = statement_itself.then(|| sql::is_destroying_statement(&whole)).flatten();
+        let found = sql::is_destroying_statement(&whole);
         found.map(|what| Verdict::destructive(format!("a database statement: `{what}`")))
     }
 }

@@ -71,6 +71,9 @@ impl Walker<'_> {
 
 /// Whether a program can be found destructive at all.
 pub(super) fn may_destroy(name: &str) -> bool {
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return false;
+    }
     destroy::knows(name)
         || SHELLS.contains(&name)
         || inner::is_wrapper(name)

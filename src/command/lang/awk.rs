@@ -16,7 +16,9 @@ pub(in crate::command) fn check(program: &str) -> Result<(), Doubt> {
     let mut depth = 0_usize;
     for (index, token) in tokens.iter().enumerate() {
         match token {
-            Token::Word(word) if OUTSIDE.contains(&word.as_str()) => return Err("an `awk` program that reaches outside"),
+            Token::Word(word) if OUTSIDE.contains(&word.as_str()) => {
+                return Err("an `awk` program that reaches outside");
+            }
             Token::Word(word) if word == "print" || word == "printf" => (printing, depth) = (true, 0),
             Token::Sign('|') if tokens.get(index + 1) == Some(&Token::Sign('|')) => {}
             Token::Sign('|') if index > 0 && tokens.get(index - 1) == Some(&Token::Sign('|')) => {}
@@ -50,9 +52,7 @@ fn tokens(program: &str) -> Result<Vec<Token>, Doubt> {
                 delimited(&mut chars, '"')?;
                 tokens.push(Token::Value);
             }
-            '#' => {
-                while chars.next_if(|c| *c != '\n').is_some() {}
-            }
+            '#' => while chars.next_if(|c| *c != '\n').is_some() {},
             '/' if starts_pattern(tokens.last()) => {
                 delimited(&mut chars, '/')?;
                 tokens.push(Token::Value);

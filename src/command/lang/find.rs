@@ -45,7 +45,8 @@ pub(in crate::command) fn commands(rest: &[Arg]) -> Vec<Vec<Arg>> {
     let mut commands = Vec::new();
     let mut words = rest.iter();
     while words.by_ref().any(|word| is_in(RUNNING, &word.text)) {
-        let command: Vec<Arg> = words.by_ref().take_while(|word| !matches!(word.text.as_str(), ";" | "+")).cloned().collect();
+        let command: Vec<Arg> =
+            words.by_ref().take_while(|word| !matches!(word.text.as_str(), ";" | "+")).cloned().collect();
         commands.push(command);
     }
     commands
@@ -54,7 +55,10 @@ pub(in crate::command) fn commands(rest: &[Arg]) -> Vec<Vec<Arg>> {
 /// The directories that are walked.
 pub(in crate::command) fn roots(rest: &[Arg]) -> Vec<&Arg> {
     let is_root = |word: &&Arg| !word.text.starts_with(['-', '(', '!']);
-    rest.iter().skip_while(|word| matches!(word.text.as_str(), "-L" | "-H" | "-P" | "-x" | "-E" | "-X" | "--")).take_while(is_root).collect()
+    rest.iter()
+        .skip_while(|word| matches!(word.text.as_str(), "-L" | "-H" | "-P" | "-x" | "-E" | "-X" | "--"))
+        .take_while(is_root)
+        .collect()
 }
 
 /// Whether an expression chooses among what it finds.

@@ -14,6 +14,12 @@ pub(in crate::command) fn is_destroying_statement(text: &str) -> Option<&'static
     destroying(&words(text)).filter(|_| !text.contains(" -"))
 }
 
+/// Whether a text starts like a statement that may destroy something.
+pub(in crate::command) fn may_start(text: &str) -> bool {
+    const VERBS: &[&str] = &["drop", "truncate", "delete", "alter", "with", "begin", "/*", "--", "(", ";"];
+    VERBS.iter().any(|verb| text.get(..verb.len()).is_some_and(|start| start.eq_ignore_ascii_case(verb)))
+}
+
 /// The same for the verbs of document and key-value stores.
 pub(in crate::command) fn destroys_otherwise(text: &str) -> Option<&'static str> {
     const CALLS: &[(&str, &str)] = &[
@@ -37,8 +43,22 @@ pub(in crate::command) fn destroys_otherwise(text: &str) -> Option<&'static str>
 
 /// `BEGIN; … ; EXPLAIN …`: a statement starts after a semicolon, a control word, or an option's own text.
 fn may_precede_statement(word: &str) -> bool {
-    matches!(word, ";" | "BEGIN" | "AS" | "DO" | "$$" | "(" | "THEN" | "ELSE" | "ANALYZE" | "GO" | "--COMMAND" | "-C" | "-E" | "-Q")
-        || word.starts_with('\\')
+    matches!(
+        word,
+        ";" | "BEGIN"
+            | "AS"
+            | "DO"
+            | "$$"
+            | "("
+            | "THEN"
+            | "ELSE"
+            | "ANALYZE"
+            | "GO"
+            | "--COMMAND"
+            | "-C"
+            | "-E"
+            | "-Q"
+    ) || word.starts_with('\\')
         || word.starts_with('-')
 }
 

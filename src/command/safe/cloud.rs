@@ -40,7 +40,10 @@ fn verbs<'a>(rest: &'a [Arg], bare_options: &[&str]) -> Result<Vec<&'a str>, Str
         let text = word.text.as_str();
         if !text.starts_with('-') {
             words.push(text);
-        } else if !text.contains('=') && !bare_options.contains(&text) && rest.peek().is_some_and(|next| !next.text.starts_with('-')) {
+        } else if !text.contains('=')
+            && !bare_options.contains(&text)
+            && rest.peek().is_some_and(|next| !next.text.starts_with('-'))
+        {
             rest.next();
         }
     }
@@ -49,32 +52,80 @@ fn verbs<'a>(rest: &'a [Arg], bare_options: &[&str]) -> Result<Vec<&'a str>, Str
 
 /// Options that send a request elsewhere, run a program, or read options from a file.
 fn no_option(rest: &[Arg], names: &[&str]) -> Result<(), String> {
-    let named = |word: &Arg| names.iter().any(|name| word.text == *name || (word.text.starts_with(name) && word.text.contains('=')));
+    let named = |word: &Arg| {
+        names.iter().any(|name| word.text == *name || (word.text.starts_with(name) && word.text.contains('=')))
+    };
     match rest.iter().find(|word| named(word)) {
         Some(_) => Err("an option that is not on the list".into()),
         None => Ok(()),
     }
 }
 
-const SECRET_WORDS: &[&str] = &["secret", "password", "token", "credential", "private-key", "ssh-key", "access-key", "parameter", "connection-string", "login", "keys", "print-"];
+const SECRET_WORDS: &[&str] = &[
+    "secret",
+    "password",
+    "token",
+    "credential",
+    "private-key",
+    "ssh-key",
+    "access-key",
+    "parameter",
+    "connection-string",
+    "login",
+    "keys",
+    "print-",
+];
 
 fn is_secret(words: &[&str]) -> bool {
     words.iter().take(5).any(|word| SECRET_WORDS.iter().any(|secret| word.contains(secret)))
 }
 
 fn aws_reads(rest: &[Arg]) -> Result<(), String> {
-    no_option(rest, &["--endpoint-url", "--cli-input-json", "--cli-input-yaml", "--ca-bundle", "--cli-binary-format", "--generate-cli-skeleton", "--outfile", "--cli-auto-prompt"])?;
+    no_option(
+        rest,
+        &[
+            "--endpoint-url",
+            "--cli-input-json",
+            "--cli-input-yaml",
+            "--ca-bundle",
+            "--cli-binary-format",
+            "--generate-cli-skeleton",
+            "--outfile",
+            "--cli-auto-prompt",
+        ],
+    )?;
     if rest.iter().any(|word| word.substituted) {
         return Err("what is sent over the network is not written out".into());
     }
-    let words = verbs(rest, &["--no-cli-pager", "--debug", "--no-paginate", "--recursive", "--human-readable", "--summarize", "--no-verify-ssl", "--no-sign-request", "--follow"])?;
+    let words = verbs(
+        rest,
+        &[
+            "--no-cli-pager",
+            "--debug",
+            "--no-paginate",
+            "--recursive",
+            "--human-readable",
+            "--summarize",
+            "--no-verify-ssl",
+            "--no-sign-request",
+            "--follow",
+        ],
+    )?;
     match words.as_slice() {
         ["s3", "ls", ..] => Ok(()),
-        ["sts", "get-caller-identity", ..] | ["configure", "list" | "list-profiles", ..] | ["logs", "tail", ..] => Ok(()),
+        ["sts", "get-caller-identity", ..] | ["configure", "list" | "list-profiles", ..] | ["logs", "tail", ..] => {
+            Ok(())
+        }
         [service, verb, rest @ ..] => {
-            let reads = ["describe-", "list-", "batch-get-", "lookup-", "filter-"].iter().any(|start| verb.starts_with(start))
-                || matches!(*verb, "wait" | "help" | "head-object" | "head-bucket")
-                || (verb.starts_with("get-") && !matches!(*service, "secretsmanager" | "ssm" | "s3api" | "sts" | "kms" | "lambda" | "codecommit") && rest.is_empty());
+            let reads =
+                ["describe-", "list-", "batch-get-", "lookup-", "filter-"].iter().any(|start| verb.starts_with(start))
+                    || matches!(*verb, "wait" | "help" | "head-object" | "head-bucket")
+                    || (verb.starts_with("get-")
+                        && !matches!(
+                            *service,
+                            "secretsmanager" | "ssm" | "s3api" | "sts" | "kms" | "lambda" | "codecommit"
+                        )
+                        && rest.is_empty());
             if reads && !is_secret(&[verb]) { Ok(()) } else { Err("it is not known to only read".into()) }
         }
         _ => Err("it is not known to only read".into()),
@@ -84,7 +135,12 @@ fn aws_reads(rest: &[Arg]) -> Result<(), String> {
 fn gcloud_reads(rest: &[Arg]) -> Result<(), String> {
     no_option(rest, &["--flags-file", "--access-token-file", "--impersonate-service-account", "--log-http"])?;
     let words = verbs(rest, &["--quiet", "-q", "--uri", "--verbose", "--show-labels", "--flatten"])?;
-    let verb = |word: &&str| matches!(*word, "list" | "describe" | "info" | "version" | "get-value" | "read" | "get-iam-policy" | "list-tags" | "tail");
+    let verb = |word: &&str| {
+        matches!(
+            *word,
+            "list" | "describe" | "info" | "version" | "get-value" | "read" | "get-iam-policy" | "list-tags" | "tail"
+        )
+    };
     let end = words.iter().take(6).position(|word| verb(&word));
     let changes = ["delete", "create", "set", "update", "ssh", "deploy", "add", "remove", "call", "access", "execute"];
     match end {
@@ -95,9 +151,16 @@ fn gcloud_reads(rest: &[Arg]) -> Result<(), String> {
 
 fn az_reads(rest: &[Arg]) -> Result<(), String> {
     let words = verbs(rest, &["--verbose", "--debug", "--only-show-errors", "-d", "--show-details", "--all"])?;
-    let reads = |word: &str| matches!(word, "list" | "show" | "version" | "exists" | "list-locations" | "list-sizes" | "list-skus") || word.starts_with("list-usage");
+    let reads = |word: &str| {
+        matches!(word, "list" | "show" | "version" | "exists" | "list-locations" | "list-sizes" | "list-skus")
+            || word.starts_with("list-usage")
+    };
     match words.split_last() {
-        Some((verb, before)) if reads(verb) && !is_secret(before) && !before.contains(&"rest") && !before.contains(&"keyvault") => Ok(()),
+        Some((verb, before))
+            if reads(verb) && !is_secret(before) && !before.contains(&"rest") && !before.contains(&"keyvault") =>
+        {
+            Ok(())
+        }
         _ => Err("it is not known to only read".into()),
     }
 }

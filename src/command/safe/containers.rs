@@ -37,7 +37,10 @@ pub(super) const SPECS: &[Spec] = &[
 ];
 
 fn not_raw(options: &Options<'_>) -> Result<(), String> {
-    let dumps = options.operands.iter().any(|operand| matches!(operand.text.as_str(), "dump" | "undo" | "restart" | "pause" | "resume"));
+    let dumps = options
+        .operands
+        .iter()
+        .any(|operand| matches!(operand.text.as_str(), "dump" | "undo" | "restart" | "pause" | "resume"));
     if dumps { Err("it does not only report".into()) } else { Ok(()) }
 }
 

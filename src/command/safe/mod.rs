@@ -247,7 +247,7 @@ impl Spec {
             Operands::AtMost(most) => count <= most && !splits,
             Operands::With(flags) => count == 0 || options.has(flags),
         };
-        if fits { Ok(()) } else { Err("its operands may name something to change".into()) }
+        if fits { Ok(()) } else { Err("in this form its operands are not only read".into()) }
     }
 
     /// The words behind the subcommand, if this is it.
@@ -265,7 +265,8 @@ impl Spec {
         self.subcommand.split('|').find_map(|subcommand| {
             let wanted = subcommand.split(' ');
             let length = wanted.clone().count();
-            let fits = words.len() >= length && wanted.zip(words).all(|(wanted, word)| word.is_written() && word.text == wanted);
+            let fits = words.len() >= length
+                && wanted.zip(words).all(|(wanted, word)| word.is_written() && word.text == wanted);
             if fits { words.get(length..) } else { None }
         })
     }

@@ -60,21 +60,47 @@ fn only_get(options: &Options<'_>) -> Result<(), String> {
     let (first, rest) = options.operands.split_first().ok_or("an address is missing")?;
     let sent = match first.text.as_str() {
         "GET" | "HEAD" | "OPTIONS" => rest.get(1..).unwrap_or_default(),
-        text if text.bytes().all(|byte| byte.is_ascii_uppercase()) => return Err("a method that changes something".into()),
+        text if text.bytes().all(|byte| byte.is_ascii_uppercase()) => {
+            return Err("a method that changes something".into());
+        }
         _ => rest,
     };
-    let query = |word: &&Arg| word.text.contains("==") || (word.text.contains(':') && !word.text.contains(":=") && !word.text.contains('@'));
+    let query = |word: &&Arg| {
+        word.text.contains("==") || (word.text.contains(':') && !word.text.contains(":=") && !word.text.contains('@'))
+    };
     if sent.iter().all(|word| query(word)) { Ok(()) } else { Err("it sends data".into()) }
 }
 
 use crate::command::walk::Arg;
 
 fn ip_shows(options: &Options<'_>) -> Result<(), String> {
-    const OBJECTS: &[&str] = &["a", "addr", "address", "l", "link", "r", "route", "n", "neigh", "neighbor", "neighbour", "ru", "rule", "maddr", "maddress", "tunnel", "netns"];
+    const OBJECTS: &[&str] = &[
+        "a",
+        "addr",
+        "address",
+        "l",
+        "link",
+        "r",
+        "route",
+        "n",
+        "neigh",
+        "neighbor",
+        "neighbour",
+        "ru",
+        "rule",
+        "maddr",
+        "maddress",
+        "tunnel",
+        "netns",
+    ];
     let words: Vec<&str> = options.operands.iter().map(|word| word.text.as_str()).collect();
     match words.as_slice() {
         [object] if OBJECTS.contains(object) => Ok(()),
-        [object, verb, ..] if OBJECTS.contains(object) && matches!(*verb, "show" | "list" | "ls" | "s" | "get" | "lst") => Ok(()),
+        [object, verb, ..]
+            if OBJECTS.contains(object) && matches!(*verb, "show" | "list" | "ls" | "s" | "get" | "lst") =>
+        {
+            Ok(())
+        }
         _ => Err("it may change the network".into()),
     }
 }

@@ -69,16 +69,36 @@ fn given(options: &Options<'_>) -> Result<(), String> {
 }
 
 fn queries(options: &Options<'_>) -> Result<(), String> {
-    if options.has("-q --query -qa -qi -ql -qf -qpl -qR --qa --qi --version") { Ok(()) } else { Err("it does not only query".into()) }
+    if options.has("-q --query -qa -qi -ql -qf -qpl -qR --qa --qi --version") {
+        Ok(())
+    } else {
+        Err("it does not only query".into())
+    }
 }
 
 fn only_names(options: &Options<'_>) -> Result<(), String> {
-    if options.operands.iter().any(|operand| operand.text.contains('=')) { Err("it sets what it names".into()) } else { Ok(()) }
+    if options.operands.iter().any(|operand| operand.text.contains('=')) {
+        Err("it sets what it names".into())
+    } else {
+        Ok(())
+    }
 }
 
 /// `poetry version patch` writes, `poetry show name` reads.
 fn no_operand_but_names(options: &Options<'_>) -> Result<(), String> {
-    const BUMPS: &[&str] = &["patch", "minor", "major", "prepatch", "preminor", "premajor", "prerelease", "alpha", "beta", "rc", "release"];
+    const BUMPS: &[&str] = &[
+        "patch",
+        "minor",
+        "major",
+        "prepatch",
+        "preminor",
+        "premajor",
+        "prerelease",
+        "alpha",
+        "beta",
+        "rc",
+        "release",
+    ];
     let bumps = |text: &str| BUMPS.contains(&text) || text.starts_with(|c: char| c.is_ascii_digit());
     if options.operands.iter().any(|operand| bumps(&operand.text)) { Err("it sets the version".into()) } else { Ok(()) }
 }

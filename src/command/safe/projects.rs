@@ -63,7 +63,23 @@ fn prettier_reads(options: &Options<'_>) -> Result<(), String> {
 
 /// `pulumi stack rm x` is `pulumi stack` with operands.
 fn no_extra(options: &Options<'_>) -> Result<(), String> {
-    const VERBS: &[&str] = &["rm", "init", "select", "set", "rename", "import", "export", "tag", "refresh", "graph", "unselect", "set-all", "cp", "env", "change-secrets-provider"];
+    const VERBS: &[&str] = &[
+        "rm",
+        "init",
+        "select",
+        "set",
+        "rename",
+        "import",
+        "export",
+        "tag",
+        "refresh",
+        "graph",
+        "unselect",
+        "set-all",
+        "cp",
+        "env",
+        "change-secrets-provider",
+    ];
     let verb = options.operands.iter().any(|operand| VERBS.contains(&operand.text.as_str()));
     if verb { Err("it changes a stack".into()) } else { Ok(()) }
 }

@@ -15,8 +15,12 @@ fn exact(word: &Arg) -> Result<&str, String> {
 
 /// `sed`: the first operand is the script, unless `-e` gives it.
 pub(super) fn sed_script(options: &Options<'_>) -> Answer {
-    let scripts: Vec<&str> =
-        options.given.iter().filter(|(name, _)| name == "-e" || name == "--expression").filter_map(|(_, value)| value.as_deref()).collect();
+    let scripts: Vec<&str> = options
+        .given
+        .iter()
+        .filter(|(name, _)| name == "-e" || name == "--expression")
+        .filter_map(|(_, value)| value.as_deref())
+        .collect();
     if options.values.iter().any(|word| !word.is_exact()) {
         return Err("a program text that is not written out".into());
     }
@@ -106,7 +110,11 @@ pub(super) fn is_sendable(word: &Arg) -> bool {
 /// `git ls-remote ext::…` runs a program.
 pub(super) fn plain_remote(options: &Options<'_>) -> Answer {
     let plain = |operand: &&Arg| operand.is_exact() && !operand.text.contains("::") && !operand.text.contains("=");
-    if options.operands.iter().all(|operand| plain(&operand)) { Ok(()) } else { Err("an address that may run a program".into()) }
+    if options.operands.iter().all(|operand| plain(&operand)) {
+        Ok(())
+    } else {
+        Err("an address that may run a program".into())
+    }
 }
 
 /// `git config name` reads, `git config name value` writes.
@@ -121,7 +129,11 @@ pub(super) fn one_name(options: &Options<'_>) -> Answer {
 /// `hostname`, `umask`, `ulimit`: an operand sets what is shown without one. Left to [`Operands`](super::Operands).
 pub(super) fn plain_names(options: &Options<'_>) -> Answer {
     let name = |operand: &&Arg| operand.is_exact() && crate::command::syntax::is_name(&operand.text);
-    if options.operands.iter().all(|operand| name(&operand)) { Ok(()) } else { Err("a name that may be evaluated".into()) }
+    if options.operands.iter().all(|operand| name(&operand)) {
+        Ok(())
+    } else {
+        Err("a name that may be evaluated".into())
+    }
 }
 
 /// `export name=value`: judged as the same assignment in front of a command.
@@ -170,7 +182,12 @@ pub(super) fn only_asks(rest: &[Arg]) -> Answer {
 /// Nothing but one option that shows a version or help.
 pub(super) fn one_of_a_kind(rest: &[Arg]) -> Answer {
     match rest {
-        [word] if word.is_written() && matches!(word.text.as_str(), "--version" | "--help" | "-V" | "version" | "-version") => Ok(()),
+        [word]
+            if word.is_written()
+                && matches!(word.text.as_str(), "--version" | "--help" | "-V" | "version" | "-version") =>
+        {
+            Ok(())
+        }
         _ => Err("it is not known to only read in this form".into()),
     }
 }

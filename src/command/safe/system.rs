@@ -76,7 +76,11 @@ fn lists(options: &Options<'_>) -> Result<(), String> {
 }
 
 fn status_words(options: &Options<'_>) -> Result<(), String> {
-    let reads = |word: &str| matches!(word, "status" | "show" | "info" | "statistics") || word.starts_with("list") || word.ends_with("-status");
+    let reads = |word: &str| {
+        matches!(word, "status" | "show" | "info" | "statistics")
+            || word.starts_with("list")
+            || word.ends_with("-status")
+    };
     when(options.operands.first().is_none_or(|word| word.is_exact() && reads(&word.text)), "it may change a setting")
 }
 

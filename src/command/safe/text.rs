@@ -72,8 +72,9 @@ fn jq_with_arguments(rest: &[crate::command::walk::Arg]) -> Result<(), String> {
     while let Some(word) = words.next() {
         match word.text.as_str() {
             "--arg" | "--argjson" | "--slurpfile" | "--rawfile" => drop((words.next(), words.next())),
-            "--args" | "--jsonargs" | "-r" | "-c" | "-n" | "-s" | "-e" | "-S" | "-M" | "-C" | "-R" | "-j" | "-a" | "-rc" | "-nr" | "-rn" | "-sr" | "-rs" | "-cr"
-            | "--raw-output" | "--compact-output" | "--null-input" | "--slurp" | "--exit-status" | "--tab" | "--raw-input" | "--sort-keys" => {}
+            "--args" | "--jsonargs" | "-r" | "-c" | "-n" | "-s" | "-e" | "-S" | "-M" | "-C" | "-R" | "-j" | "-a"
+            | "-rc" | "-nr" | "-rn" | "-sr" | "-rs" | "-cr" | "--raw-output" | "--compact-output" | "--null-input"
+            | "--slurp" | "--exit-status" | "--tab" | "--raw-input" | "--sort-keys" => {}
             text if text.starts_with('-') => return Err("an option that is not on the list".into()),
             _ if word.may_be_option() => return Err("an expansion may turn into an option".into()),
             _ => {}

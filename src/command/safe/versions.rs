@@ -5,10 +5,20 @@ use super::{Spec, question, spec};
 /// Programs whose one-word question is answered without doing anything else.
 pub(super) const SPECS: &[Spec] = &[
     spec(ASKED, "").raw(question::one_of_a_kind).examples(
-        &["node --version", "python3 --version", "docker --version", "cargo --version", "java -version", "terraform version"],
+        &[
+            "node --version",
+            "python3 --version",
+            "docker --version",
+            "cargo --version",
+            "java -version",
+            "terraform version",
+        ],
         &["node x.js", "node --version x", "python -c 1", "make", "ssh host --version"],
     ),
-    spec("node npm yarn pnpm bun deno tsc ruby php perl lua vercel", "-v").none().asking(asked).examples(&["node -v", "npm -v"], &["node", "npm -v -x"]),
+    spec("node npm yarn pnpm bun deno tsc ruby php perl lua vercel", "-v")
+        .none()
+        .asking(asked)
+        .examples(&["node -v", "npm -v"], &["node", "npm -v -x"]),
     spec("java javac", "-version").none().asking(asked).examples(&["javac -version"], &["java -jar x.jar"]),
 ];
 
@@ -21,7 +31,8 @@ const ASKED: &str = "ansible awk aws az bash brew bun bundle bundler bunx cargo 
 
 /// Programs that somebody has thought about: what they do beyond the rows is not proven, but not unknown either.
 pub(super) fn is_known(name: &str) -> bool {
-    ASKED.split_ascii_whitespace().any(|known| known == name) || CHANGING.split_ascii_whitespace().any(|known| known == name)
+    ASKED.split_ascii_whitespace().any(|known| known == name)
+        || CHANGING.split_ascii_whitespace().any(|known| known == name)
 }
 
 /// Programs that change things and whose operands are never commands.

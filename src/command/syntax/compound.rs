@@ -190,7 +190,7 @@ impl Reader<'_> {
             self.skip_newlines()?;
             if self.reserved() == Some("]]") {
                 self.skip_reserved("]]");
-                return if words.is_empty() { self.stop("an empty test") } else { Ok(Form::Test(words)) };
+                return Ok(Form::Test(words));
             }
             let operator = matches!(self.peek(), Some(b'&' | b'|' | b'<' | b'>' | b'(' | b')' | b';'));
             if operator && !matches!(self.peek_second(), Some(b'(') if matches!(self.peek(), Some(b'<' | b'>'))) {

@@ -54,7 +54,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads `text`, which was cut out of this one at `span`, and comes back with the same ledger.
-    pub(super) fn inside<T>(&mut self, text: &str, span: Span, read: impl FnOnce(&mut Reader<'_>) -> Read<T>) -> Read<T> {
+    pub(super) fn inside<T>(
+        &mut self,
+        text: &str,
+        span: Span,
+        read: impl FnOnce(&mut Reader<'_>) -> Read<T>,
+    ) -> Read<T> {
         let outer = Some(self.outer.unwrap_or(span));
         let ledger = std::mem::take(&mut self.ledger);
         let mut inner = Reader { text, at: 0, ledger, awaited: Vec::new(), outer };

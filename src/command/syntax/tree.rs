@@ -122,7 +122,10 @@ pub(in crate::command) enum Piece {
     Tilde(String),
     Parameter(Rc<Parameter>),
     /// `$(…)`, backticks, `${ …; }`.
-    Command { script: Rc<Script>, quoted: bool },
+    Command {
+        script: Rc<Script>,
+        quoted: bool,
+    },
     /// `<(…)` and `>(…)`.
     Process(Rc<Script>),
     /// `$((…))` and `$[…]`.

@@ -169,6 +169,9 @@ impl Walker<'_> {
                     texts.push(arg.text);
                 }
                 if parameter.form == Change::Assign {
+                    if texts.iter().any(|text| super::is_evaluation_trap(text)) {
+                        self.suspect("a variable holds a subscript with a command, which arithmetic would run");
+                    }
                     self.scope.variables.insert(parameter.name.clone(), Value::OneOf(texts.clone()));
                 }
             }
@@ -179,7 +182,11 @@ impl Walker<'_> {
                 self.arithmetic(&parameter.inside);
                 // An edit of blanks leaves blanks: the oldest trick with `$IFS`.
                 let text = if parameter.name == "IFS" { " ".into() } else { UNKNOWN.to_string() };
-                known = if texts.iter().all(|text| text.is_empty()) { Known::Partly } else { known.max(Known::Environment) };
+                known = if texts.iter().all(|text| text.is_empty()) {
+                    Known::Partly
+                } else {
+                    known.max(Known::Environment)
+                };
                 texts = vec![text];
             }
             Change::Indirect => {

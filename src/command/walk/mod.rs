@@ -15,8 +15,8 @@ use std::rc::Rc;
 
 pub(super) use arg::{Arg, HOME, Known, SOMETHING, UNKNOWN};
 use output::Output;
-pub(super) use simple::is_free;
 pub(super) use scope::{Place, Scope, Value};
+pub(super) use simple::is_free;
 
 use super::{
     answer::{Part, Span},
@@ -166,6 +166,9 @@ impl<'c> Walker<'c> {
                     Some(words) => self.expand_all(words),
                     None => vec![Arg { text: UNKNOWN.into(), known: Known::Environment, ..Arg::default() }],
                 };
+                if values.iter().any(|value| is_evaluation_trap(&value.text)) {
+                    self.suspect("a variable holds a subscript with a command, which arithmetic would run");
+                }
                 self.scope.variables.insert(variable.clone(), value_of(&values));
                 self.script(body);
             }
@@ -212,7 +215,8 @@ impl<'c> Walker<'c> {
     fn test(&mut self, words: &[Word], span: Span) {
         let words: Vec<Arg> = words.iter().flat_map(|word| self.expand_whole(word)).collect();
         self.here = span;
-        let evaluates = |arg: &Arg| matches!(arg.text.as_str(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R");
+        let evaluates =
+            |arg: &Arg| matches!(arg.text.as_str(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R");
         if words.iter().any(evaluates) && words.iter().any(|word| word.is_wild()) {
             self.suspect("an arithmetic test evaluates text that nobody has read");
         }
@@ -313,7 +317,9 @@ fn count_calls(name: &str, command: &Command, background: bool, calls: &mut usiz
             }
         }
         Form::Block(blocks) => scripts.extend(blocks),
-        Form::Subshell(script) | Form::For { body: script, .. } | Form::Count { body: script, .. } => scripts.push(script),
+        Form::Subshell(script) | Form::For { body: script, .. } | Form::Count { body: script, .. } => {
+            scripts.push(script)
+        }
         Form::Case { arms, .. } => scripts.extend(arms.iter().map(|(_, script)| script)),
         Form::Function { .. } | Form::Arithmetic(_) | Form::Test(_) => {}
     }

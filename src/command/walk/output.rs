@@ -5,9 +5,26 @@ use crate::command::syntax::tree::{Form, Piece, Script};
 
 /// Programs whose output is a number, a name of a commit, a date or the like: it can neither be an option nor code.
 const TAME: [&str; 20] = [
-    "arch", "date", "git describe", "git merge-base", "git rev-list --count", "git rev-parse", "git symbolic-ref",
-    "git branch --show-current", "grep -c", "hostname", "id", "nproc", "pwd", "realpath", "seq", "tty", "uname", "wc",
-    "whoami", "which",
+    "arch",
+    "date",
+    "git describe",
+    "git merge-base",
+    "git rev-list --count",
+    "git rev-parse",
+    "git symbolic-ref",
+    "git branch --show-current",
+    "grep -c",
+    "hostname",
+    "id",
+    "nproc",
+    "pwd",
+    "realpath",
+    "seq",
+    "tty",
+    "uname",
+    "wc",
+    "whoami",
+    "which",
 ];
 
 /// Whether the last command of `script` is one whose output has a harmless form.

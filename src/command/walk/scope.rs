@@ -74,7 +74,9 @@ impl Scope {
     fn read_position(&self, name: &str) -> Reading {
         match name.parse::<usize>() {
             Ok(0) | Err(_) => Reading::one(UNKNOWN, Known::Environment),
-            Ok(index) => Reading::one(self.positional.get(index - 1).cloned().unwrap_or_default(), self.positional_known()),
+            Ok(index) => {
+                Reading::one(self.positional.get(index - 1).cloned().unwrap_or_default(), self.positional_known())
+            }
         }
     }
 

@@ -181,7 +181,10 @@ impl Walker<'_> {
 
 /// Where output may go without leaving anything behind.
 pub(in crate::command) fn is_free(target: &str) -> bool {
-    matches!(target, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "/dev/fd/1" | "/dev/fd/2" | "/dev/fd/63")
+    matches!(
+        target,
+        "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "/dev/fd/1" | "/dev/fd/2" | "/dev/fd/63"
+    )
 }
 
 fn joined(args: &[Arg]) -> String {
@@ -190,7 +193,8 @@ fn joined(args: &[Arg]) -> String {
 
 /// What the command prints into a pipe: its own words, or what it was given.
 fn prints(args: &[Arg], input: &Input, redirects: &[Redirect]) -> Option<Output> {
-    let elsewhere = |redirect: &Redirect| redirect.flow == Flow::Write && redirect.descriptor.is_none_or(|number| number == 1);
+    let elsewhere =
+        |redirect: &Redirect| redirect.flow == Flow::Write && redirect.descriptor.is_none_or(|number| number == 1);
     if redirects.iter().any(elsewhere) {
         return None;
     }
