@@ -8,7 +8,7 @@ use criterion::{BenchmarkId, Criterion, Throughput};
 fn commands() -> Vec<String> {
     let text =
         concat!(include_str!("../tests/cases/commands.jsonl"), include_str!("../tests/cases/commands-own.jsonl"));
-    let rows = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("a case"));
+    let rows = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     rows.filter_map(|row| row.get("command").and_then(|command| command.as_str()).map(str::to_owned)).collect()
 }
 

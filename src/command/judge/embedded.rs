@@ -117,6 +117,11 @@ fn is_runner(name: &str, rest: &[Arg]) -> bool {
     })
 }
 
+/// Whether some use of a program runs what its words say.
+pub(super) fn is_runner_program(name: &str) -> bool {
+    RUNNERS.iter().any(|runner| runner.split(' ').next() == Some(name))
+}
+
 /// Whether the words give a runner something to run.
 pub(super) fn is_runner_of(name: &str, rest: &[String]) -> bool {
     RUNNERS.iter().any(|runner| match runner.split_once(' ') {

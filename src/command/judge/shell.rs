@@ -27,6 +27,35 @@ pub(super) const SHELLS: &[&str] = &[
     "cmd",
 ];
 
+/// Other programs and builtins that run a text they are given.
+pub(super) const TEXT_RUNNERS: &[&str] = &[
+    "eval",
+    "trap",
+    "su",
+    "runuser",
+    "script",
+    "nix-shell",
+    "flock",
+    "sg",
+    "ssh",
+    "mosh",
+    "autossh",
+    "rsh",
+    "sshpass",
+    "dsh",
+    "pdsh",
+    "tmux",
+    "screen",
+    "at",
+    "batch",
+    "parallel",
+    "entr",
+    "hyperfine",
+    "concurrently",
+    "expect",
+    "watch",
+];
+
 const SHELL_FLAGS: &str =
     "-c -l -e -u -x -v -n -f -i -s -p -o: +o: -O: --login --norc --noprofile --posix -E -h -m -B -H -T";
 

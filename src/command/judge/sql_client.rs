@@ -57,9 +57,12 @@ const CLIENTS: &[&str] = &[
 const OTHER_CLIENTS: &[&str] =
     &["mongo", "mongosh", "redis-cli", "valkey-cli", "keydb-cli", "etcdctl", "neo4j", "cypher-shell", "arangosh"];
 
-static INDEX: LazyLock<HashMap<&'static str, fn(&str) -> Option<&'static str>>> = LazyLock::new(|| {
-    let sql = CLIENTS.iter().map(|name| (*name, sql::destroys as fn(&str) -> Option<&'static str>));
-    let other = OTHER_CLIENTS.iter().map(|name| (*name, sql::destroys_otherwise as fn(&str) -> Option<&'static str>));
+/// Says what a text destroys.
+type Search = fn(&str) -> Option<&'static str>;
+
+static INDEX: LazyLock<HashMap<&'static str, Search>> = LazyLock::new(|| {
+    let sql = CLIENTS.iter().map(|name| (*name, sql::destroys as Search));
+    let other = OTHER_CLIENTS.iter().map(|name| (*name, sql::destroys_otherwise as Search));
     sql.chain(other).collect()
 });
 

@@ -1,6 +1,10 @@
 //! Where the command starts is not known: every word may start it.
 
-use super::{Input, Verdict, basename, code, inner, shell::SHELLS, sql_client};
+use super::{
+    Input, Verdict, basename, code, embedded, inner,
+    shell::{SHELLS, TEXT_RUNNERS},
+    sql_client,
+};
 use crate::command::{
     answer::Span,
     destroy,
@@ -79,5 +83,6 @@ pub(super) fn may_destroy(name: &str) -> bool {
         || inner::is_wrapper(name)
         || code::is_interpreter(name)
         || sql_client::is_client(name)
-        || matches!(name, "eval" | "su" | "ssh")
+        || TEXT_RUNNERS.contains(&name)
+        || embedded::is_runner_program(name)
 }

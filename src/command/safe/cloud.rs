@@ -141,7 +141,7 @@ fn gcloud_reads(rest: &[Arg]) -> Result<(), String> {
             "list" | "describe" | "info" | "version" | "get-value" | "read" | "get-iam-policy" | "list-tags" | "tail"
         )
     };
-    let end = words.iter().take(6).position(|word| verb(&word));
+    let end = words.iter().take(6).position(verb);
     let changes = ["delete", "create", "set", "update", "ssh", "deploy", "add", "remove", "call", "access", "execute"];
     match end {
         Some(end) if !words.iter().take(end).any(|word| changes.contains(word)) && !is_secret(&words) => Ok(()),

@@ -41,6 +41,9 @@ enum Operands {
 /// A question about a whole command line; the answer no has a reason.
 type Question = fn(&Options<'_>) -> Result<(), String>;
 
+/// A question about the words as they stand, for programs whose options no list can describe.
+type RawQuestion = fn(&[Arg]) -> Result<(), String>;
+
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::command) struct Spec {
@@ -57,7 +60,7 @@ pub(in crate::command) struct Spec {
     inert: bool,
     stop_at_operand: bool,
     /// The whole command line goes through the question only.
-    raw: Option<fn(&[Arg]) -> Result<(), String>>,
+    raw: Option<RawQuestion>,
     /// Talks to the network: what it sends must be written out.
     network: bool,
     /// Not safe where the profile is strict.
@@ -109,7 +112,7 @@ impl Spec {
         self
     }
 
-    const fn raw(mut self, question: fn(&[Arg]) -> Result<(), String>) -> Self {
+    const fn raw(mut self, question: RawQuestion) -> Self {
         self.raw = Some(question);
         self
     }

@@ -68,7 +68,7 @@ fn only_get(options: &Options<'_>) -> Result<(), String> {
     let query = |word: &&Arg| {
         word.text.contains("==") || (word.text.contains(':') && !word.text.contains(":=") && !word.text.contains('@'))
     };
-    if sent.iter().all(|word| query(word)) { Ok(()) } else { Err("it sends data".into()) }
+    if sent.iter().all(query) { Ok(()) } else { Err("it sends data".into()) }
 }
 
 use crate::command::walk::Arg;

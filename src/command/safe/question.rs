@@ -55,7 +55,7 @@ pub(super) fn date_format(options: &Options<'_>) -> Answer {
 /// Only places that leave nothing behind may be written to.
 pub(super) fn writes_nothing(options: &Options<'_>) -> Answer {
     let free = |operand: &&Arg| operand.is_exact() && crate::command::walk::is_free(&operand.text);
-    if options.operands.iter().all(|operand| free(&operand)) { Ok(()) } else { Err("it writes its operands".into()) }
+    if options.operands.iter().all(free) { Ok(()) } else { Err("it writes its operands".into()) }
 }
 
 /// Addresses that are only fetched.
@@ -84,7 +84,7 @@ pub(super) fn addresses(options: &Options<'_>) -> Answer {
 /// `wget` names the file after the address: a hidden file could be one that programs read.
 pub(super) fn wget_addresses(options: &Options<'_>) -> Answer {
     let hidden = |operand: &&Arg| operand.text.rsplit('/').next().is_some_and(|name| name.starts_with('.'));
-    if options.operands.iter().any(|operand| hidden(&operand)) {
+    if options.operands.iter().any(hidden) {
         return Err("it saves a hidden file".into());
     }
     addresses(options)
@@ -110,11 +110,7 @@ pub(super) fn is_sendable(word: &Arg) -> bool {
 /// `git ls-remote ext::…` runs a program.
 pub(super) fn plain_remote(options: &Options<'_>) -> Answer {
     let plain = |operand: &&Arg| operand.is_exact() && !operand.text.contains("::") && !operand.text.contains("=");
-    if options.operands.iter().all(|operand| plain(&operand)) {
-        Ok(())
-    } else {
-        Err("an address that may run a program".into())
-    }
+    if options.operands.iter().all(plain) { Ok(()) } else { Err("an address that may run a program".into()) }
 }
 
 /// `git config name` reads, `git config name value` writes.
@@ -129,11 +125,7 @@ pub(super) fn one_name(options: &Options<'_>) -> Answer {
 /// `hostname`, `umask`, `ulimit`: an operand sets what is shown without one. Left to [`Operands`](super::Operands).
 pub(super) fn plain_names(options: &Options<'_>) -> Answer {
     let name = |operand: &&Arg| operand.is_exact() && crate::command::syntax::is_name(&operand.text);
-    if options.operands.iter().all(|operand| name(&operand)) {
-        Ok(())
-    } else {
-        Err("a name that may be evaluated".into())
-    }
+    if options.operands.iter().all(name) { Ok(()) } else { Err("a name that may be evaluated".into()) }
 }
 
 /// `export name=value`: judged as the same assignment in front of a command.

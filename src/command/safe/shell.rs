@@ -118,11 +118,7 @@ fn exported(options: &Options<'_>) -> Answer {
 
 fn plain_number(options: &Options<'_>) -> Answer {
     let number = |word: &&Arg| word.text.bytes().all(|byte| byte.is_ascii_digit());
-    if options.operands.iter().all(|word| number(&word)) {
-        Ok(())
-    } else {
-        Err("an operand that is not a number".into())
-    }
+    if options.operands.iter().all(number) { Ok(()) } else { Err("an operand that is not a number".into()) }
 }
 
 fn fc_lists(options: &Options<'_>) -> Answer {

@@ -196,10 +196,8 @@ impl Reader<'_> {
         }
         let operator = self.change_operator(prefix)?;
         self.rest_of_braces(quoted, operator, inside)?;
-        Ok(match prefix {
-            Change::Indirect if operator != Change::Nothing => Change::Indirect,
-            _ => operator,
-        })
+        let follows_name = prefix == Change::Indirect && operator != Change::Nothing;
+        Ok(if follows_name { Change::Indirect } else { operator })
     }
 
     fn change_operator(&mut self, prefix: Change) -> Read<Change> {

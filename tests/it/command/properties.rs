@@ -165,6 +165,8 @@ fn wrapping_in_a_wrapper_never_lowers() {
         "find . -exec",
     ];
     // Only one simple command can stand behind a wrapper.
+    // A statement of SQL is no command: behind another word it is data.
+    let statement = |command: &String| command.starts_with(|c: char| c.is_ascii_uppercase());
     let simple = |command: &String| {
         !command.contains(|c: char| ";&|<>(){}\n`#!=".contains(c))
             && !command.contains("time ")
@@ -178,7 +180,9 @@ fn wrapping_in_a_wrapper_never_lowers() {
         .iter()
         .any(|name| command.split_whitespace().next() == Some(name))
     };
-    for command in given_commands().into_iter().filter(simple).filter(|command| !builtin(command)) {
+    for command in
+        given_commands().into_iter().filter(simple).filter(|command| !builtin(command) && !statement(command))
+    {
         for wrapper in wrappers {
             let text = format!("{wrapper} {command}");
             assert!(tier(&text) >= tier(&command), "{text}: {}", classify(&text).reason);
