@@ -91,7 +91,7 @@ impl Walker<'_> {
         if let Some(verdict) = known {
             return verdict;
         }
-        let verdict = match safe::prove(args, self.classifier, self.nesting) {
+        let verdict = match safe::prove(args, self.classifier, &self.scope.place) {
             Proof::Reads(rule) => Verdict::safe(rule).or_stricter(self.raised(args)),
             Proof::Unproven(rule) => Verdict::dangerous(rule),
             Proof::Unknown => {

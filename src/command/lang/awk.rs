@@ -11,7 +11,10 @@ pub(in crate::command) fn check(program: &str) -> Result<(), Doubt> {
     if program.contains('@') && ["@load", "@include", "@namespace"].iter().any(|word| program.contains(word)) {
         return Err("an `awk` program that loads another one");
     }
-    let tokens = tokens(program)?;
+    let (tokens, ambiguous) = tokens(program)?;
+    if ambiguous && (program.contains(['>', '|', '@']) || OUTSIDE.iter().any(|word| program.contains(word))) {
+        return Err("an `awk` program with a slash that may divide or start a pattern");
+    }
     let mut printing = false;
     let mut depth = 0_usize;
     for (index, token) in tokens.iter().enumerate() {
@@ -43,7 +46,9 @@ enum Token {
     Value,
 }
 
-fn tokens(program: &str) -> Result<Vec<Token>, Doubt> {
+/// The words and signs of a program, and whether some slash can be read in two ways.
+fn tokens(program: &str) -> Result<(Vec<Token>, bool), Doubt> {
+    let mut ambiguous = false;
     let mut tokens = Vec::new();
     let mut chars = program.chars().peekable();
     while let Some(c) = chars.next() {
@@ -53,9 +58,14 @@ fn tokens(program: &str) -> Result<Vec<Token>, Doubt> {
                 tokens.push(Token::Value);
             }
             '#' => while chars.next_if(|c| *c != '\n').is_some() {},
-            '/' if starts_pattern(tokens.last()) => {
-                delimited(&mut chars, '/')?;
-                tokens.push(Token::Value);
+            '/' => {
+                ambiguous |= is_ambiguous(&tokens);
+                if starts_pattern(tokens.last()) {
+                    delimited(&mut chars, '/')?;
+                    tokens.push(Token::Value);
+                } else {
+                    tokens.push(Token::Sign('/'));
+                }
             }
             '\\' => drop(chars.next()),
             c if c.is_ascii_alphabetic() || c == '_' => {
@@ -73,7 +83,7 @@ fn tokens(program: &str) -> Result<Vec<Token>, Doubt> {
             c => tokens.push(Token::Sign(c)),
         }
     }
-    Ok(tokens)
+    Ok((tokens, ambiguous))
 }
 
 /// A slash divides after a value and starts a pattern elsewhere.
@@ -83,6 +93,16 @@ fn starts_pattern(before: Option<&Token>) -> bool {
         Some(Token::Value | Token::Sign(')' | ']' | '$')) => false,
         Some(Token::Word(word)) => matches!(word.as_str(), "print" | "printf" | "return" | "in" | "case"),
         Some(Token::Sign(_)) => true,
+    }
+}
+
+/// Behind `)`, `++`, `--` or a keyword, only a full grammar tells.
+fn is_ambiguous(tokens: &[Token]) -> bool {
+    match tokens {
+        [.., Token::Sign(before), Token::Sign(last)] if before == last => matches!(last, '+' | '-'),
+        [.., Token::Sign(')')] => true,
+        [.., Token::Word(word)] => matches!(word.as_str(), "else" | "do" | "in"),
+        _ => false,
     }
 }
 

@@ -56,8 +56,9 @@ impl Script<'_> {
                 self.delimited(sign)?;
                 self.end()?;
             }
-            Some('a' | 'i' | 'c' | ':' | '#') => self.text(),
-            Some('b' | 't' | 'T') => self.skip(|c| c != ';' && c != '\n' && c != '}'),
+            Some('a' | 'i' | 'c' | '#') => self.text(),
+            // Some programs of this name end a label at a semicolon: what follows is read as commands.
+            Some(':' | 'b' | 't' | 'T') => self.skip(|c| c != ';' && c != '\n' && c != '}'),
             Some('e') => return Err("the `sed` command `e` runs a program"),
             Some('w' | 'W') => return Err("the `sed` command `w` writes a file"),
             Some('r' | 'R') => return Err("the `sed` command `r` reads a file"),

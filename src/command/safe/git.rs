@@ -26,7 +26,7 @@ macro_rules! diff_and_log {
         --word-diff? --word-diff-regex: --color-words? --color-moved? --no-renames --find-renames? --find-copies? --find-copies-harder --full-index --binary \
         --abbrev? --diff-filter: --pickaxe-all --pickaxe-regex --text --ignore-all-space --ignore-space-change --ignore-space-at-eol --ignore-blank-lines \
         --ignore-cr-at-eol --inter-hunk-context: --function-context --no-ext-diff --no-textconv --ignore-submodules? --submodule? --src-prefix: --dst-prefix: --quiet \
-        --no-prefix --minimal --patience --histogram --diff-algorithm: --indent-heuristic --relative? --compact-summary --cc --combined-all-paths --diff-merges: \
+        --no-prefix --minimal --patience --histogram --diff-algorithm: --indent-heuristic --relative? --compact-summary --no-commit-id --cc --combined-all-paths --diff-merges: \
         --oneline --graph --decorate? --no-decorate --decorate-refs: --decorate-refs-exclude: --source --follow --all --branches? --tags? --remotes? --glob: --exclude: \
         --since: --after: --until: --before: --author: --committer: --grep: --invert-grep --all-match --regexp-ignore-case --extended-regexp --fixed-strings --perl-regexp \
         --max-count: --skip: --merges --no-merges --min-parents: --max-parents: --first-parent --reverse --date-order --author-date-order --topo-order --simplify-by-decoration \
@@ -49,8 +49,8 @@ pub(super) const SPECS: &[Spec] = &[
     git("show", diff_and_log!()).examples(&["git show HEAD", "git show HEAD:src/rm.rs", "git show --name-only HEAD"], &["git show --output=f", "git show --textconv"]),
     git("shortlog", "-n -s -e -c -w? -sn -sne -ne --numbered --summary --email --committer --group: --all --no-merges --since: --until: --format:").examples(&["git shortlog -sne"], &["git shortlog --output=f"]),
     git("reflog", "-n: -# --all --date: --oneline --format: --pretty?").none().examples(&["git reflog", "git reflog -10"], &["git reflog expire --all", "git reflog delete HEAD@{1}"]),
-    git("branch", "-a -r -v -vv -l -i -q --all --remotes --list --verbose --show-current --contains --no-contains --merged --no-merged --points-at: --sort: --format: --column? --no-column --color? --no-color --abbrev? --no-abbrev --ignore-case --omit-empty -avv -av -rv")
-        .operands(Operands::With("-l --list --contains --no-contains --merged --no-merged --points-at"))
+    git("branch", "-a -r -v -vv -i -q --all --remotes --list --verbose --show-current --contains --no-contains --merged --no-merged --points-at: --sort: --format: --column? --no-column --color? --no-color --abbrev? --no-abbrev --ignore-case --omit-empty -avv -av -rv")
+        .operands(Operands::With("--list --contains --no-contains --merged --no-merged --points-at"))
         .examples(
             &["git branch", "git branch -a", "git branch -vv", "git branch --show-current", "git branch --merged main", "git branch --list 'f/*'", "git branch --sort=-committerdate"],
             &["git branch x", "git branch -d old", "git branch -D x", "git branch -m a b", "git branch --edit-description", "git branch -f a b", "git branch -u o/m"],

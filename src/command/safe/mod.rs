@@ -24,7 +24,7 @@ use super::{
     classifier::Classifier,
     options::{Options, Reading},
     tier::Profile,
-    walk::Arg,
+    walk::{Arg, Place},
 };
 
 /// What operands a row takes.
@@ -63,6 +63,8 @@ pub(in crate::command) struct Spec {
     raw: Option<RawQuestion>,
     /// Talks to the network: what it sends must be written out.
     network: bool,
+    /// Leaves a file where it is run: only the directory that the host starts commands in is meant for that.
+    only_at_start: bool,
     /// Not safe where the profile is strict.
     lenient: bool,
     pub(in crate::command) matches: &'static [&'static str],
@@ -81,6 +83,7 @@ const fn spec(programs: &'static str, flags: &'static str) -> Spec {
         stop_at_operand: false,
         raw: None,
         network: false,
+        only_at_start: false,
         lenient: false,
         matches: &[],
         not_matches: &[],
@@ -132,6 +135,11 @@ impl Spec {
         self
     }
 
+    const fn only_at_start(mut self) -> Self {
+        self.only_at_start = true;
+        self
+    }
+
     const fn lenient(mut self) -> Self {
         self.lenient = true;
         self
@@ -144,28 +152,49 @@ impl Spec {
     }
 }
 
+/// Rows that belong together.
+#[derive(Debug)]
+pub(in crate::command) struct Family {
+    pub(in crate::command) specs: &'static [Spec],
+    /// Asks a registry or a service: no word may hold the output of a command.
+    asks_elsewhere: bool,
+}
+
+const fn local(specs: &'static [Spec]) -> Family {
+    Family { specs, asks_elsewhere: false }
+}
+
+const fn elsewhere(specs: &'static [Spec]) -> Family {
+    Family { specs, asks_elsewhere: true }
+}
+
 /// All rows, by the families they belong to.
-pub(in crate::command) const TABLES: &[&[Spec]] = &[
-    coreutils::SPECS,
-    files::SPECS,
-    text::SPECS,
-    shell::SPECS,
-    git::SPECS,
-    github::SPECS,
-    network::SPECS,
-    packages::SPECS,
-    projects::SPECS,
-    containers::SPECS,
-    cloud::SPECS,
-    system::SPECS,
-    versions::SPECS,
+pub(in crate::command) const FAMILIES: &[Family] = &[
+    local(coreutils::SPECS),
+    local(files::SPECS),
+    local(text::SPECS),
+    local(shell::SPECS),
+    local(git::SPECS),
+    elsewhere(github::SPECS),
+    elsewhere(network::SPECS),
+    elsewhere(packages::SPECS),
+    local(projects::SPECS),
+    local(containers::SPECS),
+    elsewhere(cloud::SPECS),
+    local(system::SPECS),
+    local(versions::SPECS),
 ];
 
-static INDEX: LazyLock<HashMap<&'static str, Vec<&'static Spec>>> = LazyLock::new(|| {
+/// A row and the family it is from.
+type Row = (&'static Spec, &'static Family);
+
+static INDEX: LazyLock<HashMap<&'static str, Vec<Row>>> = LazyLock::new(|| {
     let mut index: HashMap<_, Vec<_>> = HashMap::new();
-    for spec in TABLES.iter().copied().flatten() {
-        for program in spec.programs.split(' ') {
-            index.entry(program).or_default().push(spec);
+    for family in FAMILIES {
+        for spec in family.specs {
+            for program in spec.programs.split_ascii_whitespace() {
+                index.entry(program).or_default().push((spec, family));
+            }
         }
     }
     index
@@ -194,7 +223,7 @@ pub(in crate::command) fn trusted_name(program: &str) -> Option<&str> {
 }
 
 /// Looks for a proof that `args` only read.
-pub(in crate::command) fn prove(args: &[Arg], classifier: &Classifier, _nesting: usize) -> Proof {
+pub(in crate::command) fn prove(args: &[Arg], classifier: &Classifier, place: &Place) -> Proof {
     let Some((program, rest)) = args.split_first() else { return Proof::Unknown };
     let Some(name) = trusted_name(&program.text) else { return Proof::Unknown };
     if let Some(rule) = classifier.additions().proves(name, rest) {
@@ -204,8 +233,8 @@ pub(in crate::command) fn prove(args: &[Arg], classifier: &Classifier, _nesting:
         return if versions::is_known(name) { Proof::Unproven(not_only_reading(name)) } else { Proof::Unknown };
     };
     let mut doubt = None;
-    for spec in specs {
-        match spec.try_prove(rest, classifier.profile()) {
+    for (spec, family) in specs {
+        match spec.try_prove(rest, family, classifier.profile(), place) {
             Ok(()) if program.is_written() => return Proof::Reads(format!("`{name}` only reads in this form")),
             Ok(()) => doubt = Some("the name of the program is not written out".into()),
             Err(None) => {}
@@ -221,13 +250,19 @@ fn not_only_reading(name: &str) -> String {
 
 impl Spec {
     /// Whether the row fits; no reason if it speaks of something else.
-    fn try_prove(&self, rest: &[Arg], profile: Profile) -> Result<(), Option<String>> {
+    fn try_prove(&self, rest: &[Arg], family: &Family, profile: Profile, place: &Place) -> Result<(), Option<String>> {
         let rest = self.after_subcommand(rest).ok_or(None)?;
         if self.lenient && profile == Profile::Strict {
             return Err(Some("asked about by the strict profile".into()));
         }
         if profile == Profile::Strict && rest.iter().any(question::reads_secret) {
             return Err(Some("reads something that is usually secret".into()));
+        }
+        if family.asks_elsewhere && rest.iter().any(|word| word.substituted) {
+            return Err(Some("the output of a command would be sent elsewhere".into()));
+        }
+        if self.only_at_start && *place != Place::Start {
+            return Err(Some("it saves a file in another directory".into()));
         }
         if let Some(question) = self.raw {
             return question(rest).map_err(Some);
@@ -258,19 +293,23 @@ impl Spec {
         if self.subcommand.is_empty() {
             return Some(rest);
         }
-        let start = if self.globals.is_empty() {
-            0
-        } else {
-            let reading = Reading { flags: self.globals, stop_at_operand: true, inert: true };
-            Options::read(rest, reading).ok()?.first_operand?
-        };
-        let words = rest.get(start..)?;
-        self.subcommand.split('|').find_map(|subcommand| {
-            let wanted = subcommand.split(' ');
-            let length = wanted.clone().count();
-            let fits = words.len() >= length
-                && wanted.zip(words).all(|(wanted, word)| word.is_written() && word.text == wanted);
-            if fits { words.get(length..) } else { None }
-        })
+        self.subcommand.split('|').find_map(|subcommand| self.after_words(rest, subcommand))
+    }
+
+    /// The words behind `subcommand`, before each word of which the global options may stand.
+    fn after_words<'a>(&self, rest: &'a [Arg], subcommand: &str) -> Option<&'a [Arg]> {
+        let mut words = rest;
+        for wanted in subcommand.split(' ') {
+            if !self.globals.is_empty() && words.first().is_some_and(|word| word.text.starts_with('-')) {
+                let reading = Reading { flags: self.globals, stop_at_operand: true, inert: true };
+                words = words.get(Options::read(words, reading).ok()?.first_operand?..)?;
+            }
+            let (word, behind) = words.split_first()?;
+            if !word.is_written() || word.text != wanted {
+                return None;
+            }
+            words = behind;
+        }
+        Some(words)
     }
 }

@@ -17,6 +17,7 @@ pub(super) const SPECS: &[Spec] = &[
         ),
     spec("wget", "-q -S -v -nv -4 -6 -c -N -nc -O:-|/dev/null|/dev/stdout -T: -t: -U: -Q: -w: --spider --quiet --server-response --no-verbose --verbose --output-document:-|/dev/null|/dev/stdout --timeout: --tries: --user-agent: --header: --no-check-certificate --max-redirect: --show-progress --no-cache --method:GET|HEAD --continue --timestamping --no-clobber --content-on-error --compression: --referer: --inet4-only --inet6-only --https-only --progress: -qO-")
         .network()
+        .only_at_start()
         .lenient()
         .asking(question::wget_addresses)
         .examples(

@@ -19,6 +19,10 @@ pub(super) const SPECS: &[Spec] = &[
         .none()
         .asking(asked)
         .examples(&["node -v", "npm -v"], &["node", "npm -v -x"]),
+    spec("rustc", "-v -V -vV --version --verbose")
+        .none()
+        .asking(given)
+        .examples(&["rustc -vV", "rustc --version --verbose"], &["rustc a.rs", "rustc --print cfg"]),
     spec("java javac", "-version").none().asking(asked).examples(&["javac -version"], &["java -jar x.jar"]),
 ];
 
@@ -42,6 +46,10 @@ const CHANGING: &str = "rm rmdir mv cp mkdir touch ln chmod chown chgrp install 
     docker-machine minikube kind helmfile skaffold tilt argocd flux istioctl eksctl kops serverless sls sam cdk amplify firebase netlify surge pg_dump pg_restore pg_dumpall mysqldump mongodump mongorestore createdb dropdb \
     createuser dropuser initdb pg_ctl alembic flyway liquibase knex sequelize typeorm drizzle-kit gunicorn uvicorn flask django-admin celery streamlit jupyter nodemon ts-node-dev webpack-dev-server next nuxt gatsby ng vue expo react-native \
     pod xcrun adb fastlane wrangler hg svn bzr fossil p4 repo jj gitk tig lazygit pre-commit commitlint semantic-release changeset goreleaser nfpm asdf sdk rbenv pyenv tee export alias declare let read source unset";
+
+fn given(options: &crate::command::options::Options<'_>) -> Result<(), String> {
+    if options.given.is_empty() { Err("it is not known to only read in this form".into()) } else { Ok(()) }
+}
 
 fn asked(options: &crate::command::options::Options<'_>) -> Result<(), String> {
     if options.given.len() == 1 { Ok(()) } else { Err("it is not known to only read in this form".into()) }

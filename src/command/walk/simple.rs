@@ -12,7 +12,7 @@ use crate::command::{
     answer::Span,
     destroy::target,
     judge::{Input, Verdict, variable},
-    syntax::tree::{Assignment, Flow, Redirect, Simple},
+    syntax::tree::{Assignment, Flow, Piece, Redirect, Simple},
     tier::Tier,
 };
 
@@ -26,8 +26,13 @@ impl Walker<'_> {
         input: Input,
     ) -> Option<Output> {
         let alone = simple.words.is_empty();
-        for assignment in &simple.assignments {
+        // In front of `read`, `IFS` only says how that one line is split.
+        let reads = simple.words.first().is_some_and(|word| matches!(word.pieces.as_slice(), [Piece::Bare(name)] if name == "read"));
+        for assignment in simple.assignments.iter().filter(|assignment| !(reads && assignment.name == "IFS")) {
             self.assign(assignment, alone, span);
+        }
+        for assignment in simple.assignments.iter().filter(|assignment| reads && assignment.name == "IFS") {
+            self.expand_whole(&assignment.value);
         }
         let given = self.redirects(redirects);
         self.here = span;
@@ -85,6 +90,10 @@ impl Walker<'_> {
             if is_evaluation_trap(&value.text) {
                 self.suspect("a variable holds a subscript with a command, which arithmetic would run");
             }
+        }
+        let subscript = matches!(assignment.value.pieces.as_slice(), [Piece::Glob('['), ..]);
+        if assignment.partial && subscript && values.iter().any(Arg::is_wild) {
+            self.suspect("a subscript evaluates text that nobody has read");
         }
         if alone {
             let value = if assignment.partial { Value::Wild } else { value_of(&values) };
