@@ -38,10 +38,8 @@ enum When {
     Named(&'static str),
     /// Some word, option or not, with one of these texts in it.
     Text(&'static str),
-    /// Some word that is exactly this.
-    Exactly(&'static str),
-    /// No operand that is the number of a process.
-    NoProcess,
+    /// Some word that is exactly this, and not the first.
+    Later(&'static str),
 }
 
 /// A row of the table.
@@ -147,5 +145,8 @@ pub(in crate::command) fn find(args: &[Arg], place: &Place) -> Option<String> {
 fn program_name(text: &str) -> String {
     let name = basename(text);
     let name = name.rsplit('\\').next().unwrap_or(name);
-    name.strip_suffix(".exe").unwrap_or(name).to_owned()
+    let name = name.strip_suffix(".exe").unwrap_or(name);
+    // Where the disk does not mind, `RM` is `rm`.
+    let lower = name.to_ascii_lowercase();
+    if INDEX.exact.contains_key(name) || !INDEX.exact.contains_key(lower.as_str()) { name.to_owned() } else { lower }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Rule,
-    When::{Exactly, Flag, Named, NoFlag, NoProcess, Operand, Text},
+    When::{Flag, Later, Named, NoFlag, Operand, Text},
     rule,
 };
 use crate::command::walk::Place;
@@ -28,7 +28,7 @@ pub(super) const RULES: &[Rule] = &[
         .when(&[Operand(everybody)])
         .examples(&["kill -9 -- -1", "kill -KILL -- -1"], &["kill 12", "kill -9 12", "kill -1 12"]),
     rule("kill", "ends every process of the user")
-        .when(&[Exactly("-1"), Flag("-9 -KILL -SIGKILL -15 -TERM -s -n"), NoProcess])
+        .when(&[Later("-1")])
         .examples(&["kill -9 -1", "kill -s KILL -1"], &["kill -9 1234"]),
     rule("killall5", "ends every process").examples(&["killall5 -9"], &["killall node"]),
     rule("userdel deluser", "removes a user with all files")

@@ -254,7 +254,7 @@ pub(in crate::command) fn is_device(path: &str) -> bool {
     ];
     const WHOLE: &[&str] = &["mapper/", "block/", "disk/", "md/", "mem", "kmem", "port"];
     let parts = components(path);
-    let ["dev", rest @ ..] = parts.as_slice() else { return false };
+    let ["dev", rest @ ..] = parts.as_slice() else { return path == "/proc/sysrq-trigger" };
     let name = rest.join("/");
     let open = |c: char| matches!(c, '*' | '?' | '[' | UNKNOWN | SOMETHING);
     let follows = |known: &&str, fits: fn(char) -> bool| {

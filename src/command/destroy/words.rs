@@ -78,8 +78,7 @@ impl<'a> Words<'a> {
             When::Operand(question) => self.operands(from).any(|operand| question(operand, place)),
             When::Named(list) => self.operands(from).any(|operand| list.split(' ').any(|name| names(operand, name))),
             When::Text(list) => self.words.iter().any(|word| list.split(' ').any(|text| word.text.contains(text))),
-            When::Exactly(text) => self.words.iter().any(|word| word.text == text),
-            When::NoProcess => !self.operands(from).any(|operand| operand.bytes().all(|byte| byte.is_ascii_digit())),
+            When::Later(text) => self.words.iter().skip(1).any(|word| word.text == text),
         }
     }
 }

@@ -56,6 +56,8 @@ const RUNNERS: &[&str] = &[
     "wsl",
     "chezmoi",
     "devbox run",
+    "git bisect",
+    "git submodule",
     "railway run",
     "doppler run",
     "op run",

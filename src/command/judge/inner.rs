@@ -162,7 +162,15 @@ impl Walker<'_> {
             start += 1;
         }
         match rest.get(start..) {
-            Some(inner) if !inner.is_empty() => Some(verdict.or_stricter(self.judge(inner, input))),
+            Some(inner) if !inner.is_empty() => {
+                let before = self.scope.place.clone();
+                if let Some(directory) = options.value("-C --chdir") {
+                    self.scope.enter(directory);
+                }
+                let found = self.judge(inner, input);
+                self.scope.place = before;
+                Some(verdict.or_stricter(found))
+            }
             _ if verdict.tier > Tier::Safe => Some(verdict),
             _ => None,
         }
@@ -175,6 +183,9 @@ impl Walker<'_> {
             Some(start) => rest.get(start..).unwrap_or_default().to_vec(),
             None => vec![Arg::literal("echo", rest.first().map(|arg| arg.span).unwrap_or_default())],
         };
+        let file = options.given.iter().any(|(name, _)| name == "-a" || name == "--arg-file");
+        let content = options.values.iter().find_map(|value| value.content.clone()).filter(|_| file).map(Input::Text);
+        let input = content.as_ref().unwrap_or(input);
         let words = input_words(input, inner.first().map(|arg| arg.span).unwrap_or_default());
         let mark = options.value("-I -i --replace -J");
         let mark = mark.or_else(|| options.has("-i --replace").then_some("{}"));

@@ -5,7 +5,7 @@ use crate::command::{
     options::{Options, Reading},
     syntax,
     tier::Tier,
-    walk::{Arg, HOME, SOMETHING, UNKNOWN, Walker},
+    walk::{Arg, HOME, SOMETHING, UNKNOWN, Value, Walker},
 };
 
 /// Programs that run a script or a text in (roughly) this language.
@@ -74,21 +74,26 @@ impl Walker<'_> {
         match name {
             "eval" => Some(self.eval(rest)),
             "trap" => self.trap(rest),
-            "source" | "." => Some(Verdict::dangerous("runs a script that is not part of this text")),
+            "source" | "." => {
+                let content = rest.first().and_then(|arg| arg.content.clone());
+                let found = content.map_or(Verdict::safe(""), |text| self.run_text(&text, self.here));
+                Some(Verdict::dangerous("runs a script that is not part of this text").or_stricter(found))
+            }
             "alias" if rest.iter().any(|arg| arg.text.contains('=')) => {
                 let found = self.search_values(rest);
                 Some(Verdict::dangerous("gives a command another meaning").or_stricter(found))
             }
             "watch" | "gwatch" => self.watch(rest),
             "su" | "runuser" | "script" | "nix-shell" | "flock" | "sg" | "newgrp" | "scriptreplay" => {
-                let found = self.search_option(rest, "-c --command --run");
+                let found = self.search_option(rest, "-c --command --run").or_stricter(self.search_input(input));
                 Some(Verdict::dangerous("runs a command as somebody else or somewhere else").or_stricter(found))
             }
-            "ssh" | "mosh" | "autossh" | "rsh" | "sshpass" | "dsh" | "pdsh" => Some(self.remote(rest)),
+            "ssh" | "mosh" | "autossh" | "rsh" | "sshpass" | "dsh" | "pdsh" => {
+                Some(self.remote(rest).or_stricter(self.search_input(input)))
+            }
             "tmux" | "screen" if matches!(rest, [word] if matches!(word.text.as_str(), "-ls" | "-list")) => None,
             "tmux" | "screen" | "at" | "batch" | "parallel" | "entr" | "hyperfine" | "concurrently" | "expect" => {
-                let given =
-                    if let Input::Text(text) = input { self.search_text(text, self.here) } else { Verdict::safe("") };
+                let given = self.search_input(input).or_stricter(self.search_template(rest));
                 let found = self.search_words(rest);
                 Some(Verdict::dangerous("runs a command later or elsewhere").or_stricter(found).or_stricter(given))
             }
@@ -112,7 +117,14 @@ impl Walker<'_> {
         if rest.first().is_some_and(|arg| matches!(arg.text.as_str(), "--version" | "--help")) {
             return None;
         }
-        let reads_input = options.operands.is_empty() || options.has("-s");
+        if let Some(text) = options.operands.first().and_then(|script| script.content.clone()) {
+            let span = self.here;
+            return Some(
+                Verdict::dangerous("a shell runs the text it is given").or_stricter(self.run_text(&text, span)),
+            );
+        }
+        let from_input = options.operands.first().is_none_or(|script| script.text == "-");
+        let reads_input = from_input || options.has("-s");
         Some(match input {
             Input::Text(text) if reads_input => {
                 let floor = Verdict::dangerous("a shell runs the text it is given");
@@ -137,6 +149,9 @@ impl Walker<'_> {
         let scope = self.scope.clone();
         self.scope = scope.for_new_shell();
         self.scope.positional = arguments.iter().skip(1).map(|arg| arg.text.clone()).collect();
+        if let Some(name) = arguments.first() {
+            self.scope.variables.insert("0".into(), Value::OneOf(vec![name.text.clone()]));
+        }
         let verdict = self.run_text(&text.text, text.span);
         self.scope = scope;
         if quiet {
@@ -247,6 +262,26 @@ impl Walker<'_> {
             found = found.or_stricter(self.search_text(&word.text, word.span));
         }
         found
+    }
+
+    /// Looks into what a program is given to read, as a text that it runs.
+    fn search_input(&mut self, input: &Input) -> Verdict {
+        match input {
+            Input::Text(text) => self.search_text(text, self.here),
+            Input::Terminal | Input::Unknown => Verdict::safe(""),
+        }
+    }
+
+    /// `parallel 'command {}' ::: words`: the command with each word in its place.
+    fn search_template(&mut self, rest: &[Arg]) -> Verdict {
+        let Some(at) = rest.iter().position(|arg| arg.text.starts_with(":::")) else { return Verdict::safe("") };
+        let (template, words) = rest.split_at(at);
+        let template: Vec<&str> = template.iter().map(|arg| arg.text.as_str()).collect();
+        let template = template.join(" ");
+        let words: Vec<&str> = words.iter().skip(1).map(|arg| arg.text.as_str()).collect();
+        let words = words.join(" ");
+        let text = if template.contains("{}") { template.replace("{}", &words) } else { format!("{template} {words}") };
+        self.search_text(&text, self.here)
     }
 
     fn search_values(&mut self, rest: &[Arg]) -> Verdict {

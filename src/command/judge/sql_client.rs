@@ -84,7 +84,8 @@ impl Walker<'_> {
         if let Some(destroys) = INDEX.get(name) {
             let joined = rest.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
             let given = if let Input::Text(text) = input { text.as_str() } else { "" };
-            let mut texts = rest.iter().flat_map(|word| statements(&word.text)).chain([joined.as_str(), given]);
+            let texts = rest.iter().flat_map(|word| statements(&word.text)).chain([joined.as_str(), given]);
+            let mut texts = texts.chain(rest.iter().filter_map(|word| word.content.as_deref()));
             return texts
                 .find_map(destroys)
                 .map(|what| Verdict::destructive(format!("a database client runs `{what}`")));

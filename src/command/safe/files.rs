@@ -87,7 +87,11 @@ fn no_plus(options: &crate::command::options::Options<'_>) -> Result<(), String>
 fn lists_archive(options: &crate::command::options::Options<'_>) -> Result<(), String> {
     // `host:file` is fetched through a remote shell.
     let remote = options.values.iter().any(|value| value.text.contains(':'));
-    if options.has("-t --list -tf -tvf -tzf -tzvf -tjf") && !remote { Ok(()) } else { Err("it does not only list".into()) }
+    if options.has("-t --list -tf -tvf -tzf -tzvf -tjf") && !remote {
+        Ok(())
+    } else {
+        Err("it does not only list".into())
+    }
 }
 
 /// The old style: the first word is a bundle of letters without a dash.
@@ -97,7 +101,9 @@ fn lists_archive_old(rest: &[crate::command::walk::Arg]) -> Result<(), String> {
             if letters.is_exact()
                 && letters.text.contains('t')
                 && letters.text.bytes().all(|letter| b"tvzjJfa".contains(&letter))
-                && !rest.iter().any(|word| word.text.starts_with('-') || word.text.contains(':') || word.may_be_option()) =>
+                && !rest
+                    .iter()
+                    .any(|word| word.text.starts_with('-') || word.text.contains(':') || word.may_be_option()) =>
         {
             Ok(())
         }

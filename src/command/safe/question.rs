@@ -83,7 +83,11 @@ pub(super) fn addresses(options: &Options<'_>) -> Answer {
 
 /// `wget` names the file after the address: a hidden file could be one that programs read.
 pub(super) fn wget_addresses(options: &Options<'_>) -> Answer {
-    let hidden = |operand: &&Arg| operand.text.rsplit('/').next().is_some_and(|name| name.starts_with('.') || crate::command::tool::is_sensitive(name) || crate::command::tool::is_guarded(name));
+    let hidden = |operand: &&Arg| {
+        operand.text.rsplit('/').next().is_some_and(|name| {
+            name.starts_with('.') || crate::command::tool::is_sensitive(name) || crate::command::tool::is_guarded(name)
+        })
+    };
     if options.operands.iter().any(hidden) {
         return Err("it saves a file that programs may obey".into());
     }

@@ -135,9 +135,13 @@ impl Walker<'_> {
                 }
             }
             Piece::Process(script) => {
-                self.substitution(script);
+                let content = match self.substitution(script) {
+                    Value::OneOf(texts) => texts.into_iter().next(),
+                    Value::Tame | Value::Wild => None,
+                };
                 drafts.iter_mut().for_each(|draft| {
                     draft.push("/dev/fd/63");
+                    draft.current.content.clone_from(&content);
                     draft.current.expanded = true;
                     draft.current.substituted = true;
                 });
@@ -175,6 +179,7 @@ impl Walker<'_> {
                     self.scope.variables.insert(parameter.name.clone(), Value::OneOf(texts.clone()));
                 }
             }
+            Change::Edit if is_whole_list(parameter) => {}
             Change::Edit => {
                 if let Some(first) = first_slash(parameter) {
                     return (vec![first], Known::Environment);
@@ -201,6 +206,11 @@ impl Walker<'_> {
         }
         (texts, known)
     }
+}
+
+/// `${list[@]}`: all elements, each a word.
+fn is_whole_list(parameter: &Parameter) -> bool {
+    matches!(parameter.inside.as_slice(), [Piece::Quoted(text)] if text == "@" || text == "*")
 }
 
 /// `${PATH:0:1}` and its kin are a slash that nobody sees.

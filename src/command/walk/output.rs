@@ -1,6 +1,6 @@
 //! What a command prints, where its text alone tells.
 
-use super::Arg;
+use super::{Arg, UNKNOWN};
 use crate::command::syntax::tree::{Form, Piece, Script};
 
 /// Programs whose output is a number, a name of a commit, a date or the like: it can neither be an option nor code.
@@ -56,7 +56,8 @@ pub(super) struct Output {
 
 /// What `echo` or `printf` prints, or which directories `find` walks; nothing if the text does not tell.
 pub(super) fn printed(args: &[Arg]) -> Option<Output> {
-    let exact = args.iter().all(Arg::is_exact) && args.first().is_some_and(|program| program.text != "find");
+    let exact = args.iter().all(Arg::is_exact)
+        && args.first().is_some_and(|program| !matches!(program.text.as_str(), "find" | "ls"));
     printed_text(args).map(|text| Output { text, exact })
 }
 
@@ -65,6 +66,8 @@ fn printed_text(args: &[Arg]) -> Option<String> {
     let texts = || rest.iter().map(|arg| arg.text.as_str());
     match program.text.as_str() {
         "pwd" if rest.is_empty() => Some(".\n".into()),
+        "git" if texts().eq(["rev-parse", "--show-toplevel"]) => Some(".\n".into()),
+        "ls" => Some(listed(rest)),
         "echo" => {
             let plain = |text: &&str| matches!(*text, "-n" | "-e" | "-E" | "-ne" | "-en");
             let words: Vec<&str> = texts().skip_while(plain).collect();
@@ -83,6 +86,18 @@ fn printed_text(args: &[Arg]) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// What `ls` prints, as paths: the operands themselves, or something in each.
+fn listed(rest: &[Arg]) -> String {
+    let itself = rest.iter().any(|arg| arg.text.starts_with('-') && arg.text.contains('d'));
+    let operands: Vec<&Arg> = rest.iter().filter(|arg| !arg.text.starts_with('-')).collect();
+    if operands.is_empty() {
+        return format!("./{UNKNOWN}\n");
+    }
+    let line =
+        |arg: &&Arg| if itself || arg.glob { format!("{}\n", arg.text) } else { format!("{}/{UNKNOWN}\n", arg.text) };
+    operands.iter().map(line).collect()
 }
 
 /// `%s` and its kin filled with the values, the format being used again while there are values.
@@ -129,7 +144,8 @@ fn unescape(text: &str) -> String {
                 value = value * radix + digit;
                 chars.next();
             }
-            char::from_u32(value).unwrap_or('\u{fffd}')
+            // A NUL ends a name as a line does, for those who ask for that.
+            char::from_u32(value).map_or('\u{fffd}', |c| if c == '\0' { '\n' } else { c })
         };
         match kind {
             'n' => out.push('\n'),

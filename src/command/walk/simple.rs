@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{
-    Arg, HOME, MAX_NESTING, Scope, UNKNOWN, Walker, is_evaluation_trap,
+    Arg, HOME, Known, MAX_NESTING, Scope, UNKNOWN, Walker, is_evaluation_trap,
     output::{self, Output},
     scope::Value,
     value_of,
@@ -27,7 +27,10 @@ impl Walker<'_> {
     ) -> Option<Output> {
         let alone = simple.words.is_empty();
         // In front of `read`, `IFS` only says how that one line is split.
-        let reads = simple.words.first().is_some_and(|word| matches!(word.pieces.as_slice(), [Piece::Bare(name)] if name == "read"));
+        let reads = simple
+            .words
+            .first()
+            .is_some_and(|word| matches!(word.pieces.as_slice(), [Piece::Bare(name)] if name == "read"));
         for assignment in simple.assignments.iter().filter(|assignment| !(reads && assignment.name == "IFS")) {
             self.assign(assignment, alone, span);
         }
@@ -96,7 +99,7 @@ impl Walker<'_> {
             self.suspect("a subscript evaluates text that nobody has read");
         }
         if alone {
-            let value = if assignment.partial { Value::Wild } else { value_of(&values) };
+            let value = if assignment.partial { list_value(&values, subscript) } else { value_of(&values) };
             self.scope.variables.insert(assignment.name.clone(), value);
         }
     }
@@ -120,6 +123,9 @@ impl Walker<'_> {
                 Flow::Read | Flow::Write => {
                     for target in self.expand_whole(&redirect.target) {
                         self.redirect(redirect.flow, &target);
+                        if redirect.flow == Flow::Read && target.content.is_some() {
+                            text = target.content;
+                        }
                     }
                 }
             }
@@ -167,7 +173,10 @@ impl Walker<'_> {
                     }
                 }
             }
-            "set" => self.scope.positional = operands.map(|arg| arg.text.clone()).collect(),
+            "set" => {
+                let start = rest.iter().position(|arg| arg.text == "--").map_or(0, |at| at + 1);
+                self.scope.positional = rest.iter().skip(start).map(|arg| arg.text.clone()).collect();
+            }
             "unset" => {
                 for name in operands {
                     self.scope.variables.insert(name.text.clone(), Value::OneOf(vec![String::new()]));
@@ -183,9 +192,18 @@ impl Walker<'_> {
             return verdict;
         }
         // A variable that a program runs (a pager, an editor) is searched like a command line.
-        let found = self.search_text(&value.text, value.span);
+        let found = self.search_text(value.content.as_ref().unwrap_or(&value.text), value.span);
         if found.tier == Tier::Destructive { found } else { verdict }
     }
+}
+
+/// The elements of `name=(…)`; anything else that is not a plain value may be anything.
+fn list_value(values: &[Arg], subscript: bool) -> Value {
+    let [list] = values else { return Value::Wild };
+    if subscript || list.known != Known::Fully || !list.text.starts_with(' ') {
+        return Value::Wild;
+    }
+    Value::OneOf(list.text.split_whitespace().take(64).map(str::to_owned).collect())
 }
 
 /// Where output may go without leaving anything behind.
