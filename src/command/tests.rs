@@ -1,6 +1,6 @@
 //! The tables against their own examples.
 
-use super::{Tier, classify, destroy, safe};
+use super::{Tier, classifier::Classifier, classify, destroy, safe};
 
 #[test]
 fn every_safe_row_matches_its_examples() {
@@ -34,4 +34,58 @@ fn every_destructive_row_matches_its_examples() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Steps of the parser for `unit` written `times` times.
+fn steps(unit: &str, times: usize) -> usize {
+    Classifier::default().classify_counting(&unit.repeat(times)).1
+}
+
+#[test]
+fn the_work_of_the_parser_grows_with_the_length_and_no_faster() {
+    let units = [
+        "ls -la | wc -l; ",
+        "$(",
+        "`",
+        "((",
+        "$((",
+        "\"$(",
+        "${a:-",
+        "a\\\n",
+        "<<E ",
+        "{a,b}",
+        "'a' ",
+        "[[ a ]] ",
+        "if a; then b; fi; ",
+        "$((a) ",
+        "<(a) ",
+        "# x\n",
+        "\\",
+        "é",
+        "a[",
+        "cat <<E\n$(ls)\nE\n",
+        "case a in b) c;; esac; ",
+        "f() { a; }; ",
+        "@(",
+        "$'a' ",
+        "((a) ",
+    ];
+    for unit in units {
+        let (once, twice) = (steps(unit, 1_000), steps(unit, 2_000));
+        assert!(twice <= 2 * once + once / 2 + 5_000, "{unit:?}: {once}, then {twice}");
+        assert!(once <= 4_200 + 24 * 1_000 * unit.len(), "{unit:?}: {once}");
+    }
+}
+
+#[test]
+fn a_hundred_thousand_levels_are_answered_and_hide_nothing() {
+    for open in ["$(", "(", "`", "{ ", "\"$(", "$((", "${x:-", "<(", "if ", "[[ ", "{a,", "a[$(", "! ", "f() { ", "@("]
+    {
+        let nested = open.repeat(100_000);
+        assert_eq!(classify(&nested).tier, Tier::Dangerous, "{open}");
+        assert_eq!(classify(&format!("{nested}; rm -rf /")).tier, Tier::Destructive, "{open}");
+        let shorter = open.repeat(10_000);
+        assert!(classify(&shorter).tier >= Tier::Dangerous, "{open}");
+        assert_eq!(classify(&format!("rm -rf /; {shorter}")).tier, Tier::Destructive, "{open}");
+    }
 }

@@ -197,7 +197,10 @@ impl Walker<'_> {
         };
         let words: Vec<&str> = options.operands.iter().map(|arg| arg.text.as_str()).collect();
         let span = options.operands.first()?.span;
-        let written = options.operands.iter().all(|arg| arg.is_exact());
+        // Several words are joined without their quotes: only plain ones still mean what they meant.
+        let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./:=,@%+-".contains(&byte));
+        let joined_well = words.len() == 1 || words.iter().all(|text| plain(text));
+        let written = joined_well && options.operands.iter().all(|arg| arg.is_exact());
         // The words lose their quotes when they are joined; a reader means them as they stand.
         let verdict = self.run_text(&words.join(" "), span).or_stricter(self.search_suffixes(rest));
         Some(if written {

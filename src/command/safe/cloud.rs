@@ -6,11 +6,11 @@ use crate::command::{options::Options, walk::Arg};
 pub(super) const SPECS: &[Spec] = &[
     spec("aws", "").raw(aws_reads).examples(
         &["aws s3 ls", "aws s3 ls s3://b/p --recursive", "aws ec2 describe-instances --output json", "aws sts get-caller-identity", "aws --profile p iam list-users", "aws logs tail g --since 1h"],
-        &["aws s3 rm s3://b/x", "aws ec2 run-instances", "aws s3 cp a s3://b", "aws --endpoint-url http://x s3 ls", "aws secretsmanager get-secret-value --secret-id x", "aws s3api get-object --bucket b --key k f", "aws configure set a b", "aws ec2 terminate-instances --instance-ids i"],
+        &["aws s3 rm s3://b/x", "aws ec2 run-instances", "aws s3 cp a s3://b", "aws --endpoint-url http://x s3 ls", "aws secretsmanager get-secret-value --secret-id x", "aws s3api get-object --bucket b --key k f", "aws configure set a b", "aws s3 --quiet cp ls s3://b/x", "aws ec2 terminate-instances --instance-ids i"],
     ),
     spec("gcloud", "").raw(gcloud_reads).examples(
         &["gcloud compute instances list", "gcloud projects describe p", "gcloud config list", "gcloud auth list", "gcloud container clusters list --format=json", "gcloud logging read 'x' --limit 5"],
-        &["gcloud compute instances delete x", "gcloud config set project p", "gcloud auth print-access-token", "gcloud compute ssh x", "gcloud run deploy x", "gcloud --flags-file f projects list", "gcloud secrets versions access 1 --secret x"],
+        &["gcloud compute instances delete x", "gcloud config set project p", "gcloud auth print-access-token", "gcloud compute ssh x", "gcloud compute instances --async delete list", "gcloud run deploy x", "gcloud --flags-file f projects list", "gcloud secrets versions access 1 --secret x"],
     ),
     spec("az", "").raw(az_reads).examples(
         &["az vm list -o table", "az account show", "az group list", "az aks show -n x -g y"],
@@ -29,21 +29,47 @@ pub(super) const SPECS: &[Spec] = &[
     spec("stripe twilio sentry-cli snyk", "").sub("version|info|whoami|projects list|releases list|organizations list").none().examples(&["sentry-cli info"], &["stripe trigger x", "snyk monitor"]),
 ];
 
-/// Fills in the words that are neither options nor their values: enough to see the verb.
-fn verbs<'a>(rest: &'a [Arg], bare_options: &[&str]) -> Result<Vec<&'a str>, String> {
+/// Options in front of a verb whose value is the next word.
+const VALUED: &[&str] = &[
+    "--profile",
+    "--region",
+    "--output",
+    "-o",
+    "--query",
+    "--format",
+    "--project",
+    "--account",
+    "--zone",
+    "--filter",
+    "--subscription",
+    "--resource-group",
+    "-g",
+    "--configuration",
+    "--verbosity",
+    "--color",
+];
+
+/// The words that are neither options nor their values. In front of the verb every option must be known: one that takes
+/// no value would otherwise hide the verb.
+fn verbs<'a>(rest: &'a [Arg], bare: &[&str], has_verb: fn(&[&str]) -> bool) -> Result<Vec<&'a str>, String> {
     let mut words = Vec::new();
     let mut rest = rest.iter().peekable();
     while let Some(word) = rest.next() {
-        if word.may_be_option() {
+        if word.may_be_option() || (!has_verb(&words) && !word.is_exact()) {
             return Err("an expansion may turn into an option".into());
         }
         let text = word.text.as_str();
         if !text.starts_with('-') {
             words.push(text);
-        } else if !text.contains('=')
-            && !bare_options.contains(&text)
-            && rest.peek().is_some_and(|next| !next.text.starts_with('-'))
-        {
+            continue;
+        }
+        if text.contains('=') || bare.contains(&text) {
+            continue;
+        }
+        if !VALUED.contains(&text) && !has_verb(&words) {
+            return Err("an option in front of the verb is not on the list".into());
+        }
+        if rest.peek().is_some_and(|next| !next.text.starts_with('-')) {
             rest.next();
         }
     }
@@ -110,6 +136,7 @@ fn aws_reads(rest: &[Arg]) -> Result<(), String> {
             "--no-sign-request",
             "--follow",
         ],
+        |words| words.len() >= 2,
     )?;
     match words.as_slice() {
         ["s3", "ls", ..] => Ok(()),
@@ -132,16 +159,14 @@ fn aws_reads(rest: &[Arg]) -> Result<(), String> {
     }
 }
 
+const GCLOUD_VERBS: &[&str] =
+    &["list", "describe", "info", "version", "get-value", "read", "get-iam-policy", "list-tags", "tail"];
+
 fn gcloud_reads(rest: &[Arg]) -> Result<(), String> {
     no_option(rest, &["--flags-file", "--access-token-file", "--impersonate-service-account", "--log-http"])?;
-    let words = verbs(rest, &["--quiet", "-q", "--uri", "--verbose", "--show-labels", "--flatten"])?;
-    let verb = |word: &&str| {
-        matches!(
-            *word,
-            "list" | "describe" | "info" | "version" | "get-value" | "read" | "get-iam-policy" | "list-tags" | "tail"
-        )
-    };
-    let end = words.iter().take(6).position(verb);
+    let bare = ["--quiet", "-q", "--uri", "--verbose", "--show-labels", "--flatten"];
+    let words = verbs(rest, &bare, |words| words.iter().any(|word| GCLOUD_VERBS.contains(word)))?;
+    let end = words.iter().take(6).position(|word| GCLOUD_VERBS.contains(word));
     let changes = ["delete", "create", "set", "update", "ssh", "deploy", "add", "remove", "call", "access", "execute"];
     match end {
         Some(end) if !words.iter().take(end).any(|word| changes.contains(word)) && !is_secret(&words) => Ok(()),
@@ -149,15 +174,18 @@ fn gcloud_reads(rest: &[Arg]) -> Result<(), String> {
     }
 }
 
+const AZ_VERBS: &[&str] =
+    &["list", "show", "version", "exists", "list-locations", "list-sizes", "list-skus", "list-usage"];
+
 fn az_reads(rest: &[Arg]) -> Result<(), String> {
-    let words = verbs(rest, &["--verbose", "--debug", "--only-show-errors", "-d", "--show-details", "--all"])?;
-    let reads = |word: &str| {
-        matches!(word, "list" | "show" | "version" | "exists" | "list-locations" | "list-sizes" | "list-skus")
-            || word.starts_with("list-usage")
-    };
+    let bare = ["--verbose", "--debug", "--only-show-errors", "-d", "--show-details", "--all"];
+    let words = verbs(rest, &bare, |words| words.last().is_some_and(|word| AZ_VERBS.contains(word)))?;
     match words.split_last() {
         Some((verb, before))
-            if reads(verb) && !is_secret(before) && !before.contains(&"rest") && !before.contains(&"keyvault") =>
+            if AZ_VERBS.contains(verb)
+                && !is_secret(before)
+                && !before.contains(&"rest")
+                && !before.contains(&"keyvault") =>
         {
             Ok(())
         }

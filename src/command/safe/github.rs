@@ -3,7 +3,7 @@
 use super::{Spec, spec};
 use crate::command::options::Options;
 
-const LISTS: &str = "-L: -s: -S: -a: -A: -l: -q: -t: -R: -B: -H: -b: -e: -u: -w: -c --limit: --state: --search: --author: --assignee: --label: --json: --jq: --template: --repo: --base: --head: --app: \
+const LISTS: &str = "-L: -s: -S: -a: -A: -l: -q: -t: -R: -B: -H: -b: -e: -u: -c --limit: --state: --search: --author: --assignee: --label: --json: --jq: --template: --repo: --base: --head: --app: \
     --branch: --event: --user: --workflow: --status: --comments --commit: --draft --mention: --milestone: --sort: --order: --created: --log --log-failed --verbose --job: --exit-status --attempt: --color: --patch --name-only \
     --required --watch --interval: --fail-fast --owner: --language: --topic: --visibility: --source --fork --archived --no-archived --all --org: --env: -o: --match: --exclude-drafts --exclude-pre-releases --files --key: --ref: --conflict-status";
 

@@ -64,6 +64,10 @@ pub(super) fn curl_addresses(options: &Options<'_>) -> Answer {
         let value = value.as_deref().unwrap_or_default();
         let sends_file = matches!(name.as_str(), "-H" | "--header" | "-w" | "--write-out") && value.starts_with('@');
         let writes_file = matches!(name.as_str(), "-w" | "--write-out") && value.contains("%output");
+        let overrides = name.ends_with("header") || name == "-H";
+        if overrides && value.to_ascii_lowercase().contains("method") {
+            return Err("a header asks for another method".into());
+        }
         if sends_file || writes_file {
             return Err(format!("the value of {name} names a file"));
         }
@@ -197,6 +201,13 @@ pub(super) fn reads_secret(word: &Arg) -> bool {
 pub(super) fn reads_api(options: &Options<'_>) -> Answer {
     if options.operands.iter().any(|operand| operand.text.contains("graphql")) {
         return Err("a query may change something".into());
+    }
+    let header = |(name, value): &(String, Option<String>)| {
+        matches!(name.as_str(), "-H" | "--header")
+            && value.as_ref().is_some_and(|value| value.to_ascii_lowercase().contains("method"))
+    };
+    if options.given.iter().any(header) {
+        return Err("a header asks for another method".into());
     }
     Ok(())
 }
