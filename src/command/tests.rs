@@ -71,9 +71,9 @@ fn the_work_of_the_parser_grows_with_the_length_and_no_faster() {
         "((a) ",
     ];
     for unit in units {
-        let (once, twice) = (steps(unit, 1_000), steps(unit, 2_000));
+        let (once, twice) = (steps(unit, 300), steps(unit, 600));
         assert!(twice <= 2 * once + once / 2 + 5_000, "{unit:?}: {once}, then {twice}");
-        assert!(once <= 4_200 + 24 * 1_000 * unit.len(), "{unit:?}: {once}");
+        assert!(once <= 4_200 + 24 * 300 * unit.len(), "{unit:?}: {once}");
     }
 }
 
@@ -84,7 +84,7 @@ fn a_hundred_thousand_levels_are_answered_and_hide_nothing() {
         let nested = open.repeat(100_000);
         assert_eq!(classify(&nested).tier, Tier::Dangerous, "{open}");
         assert_eq!(classify(&format!("{nested}; rm -rf /")).tier, Tier::Destructive, "{open}");
-        let shorter = open.repeat(10_000);
+        let shorter = open.repeat(2_000);
         assert!(classify(&shorter).tier >= Tier::Dangerous, "{open}");
         assert_eq!(classify(&format!("rm -rf /; {shorter}")).tier, Tier::Destructive, "{open}");
     }

@@ -86,6 +86,11 @@ fn options_with_code(name: &str) -> Option<&'static str> {
     INDEX.get(plain_name(name)).copied()
 }
 
+/// All interpreters.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    INTERPRETERS.iter().map(|(name, _)| *name)
+}
+
 /// Whether `name` runs code from its arguments.
 pub(super) fn is_interpreter(name: &str) -> bool {
     options_with_code(name).is_some()

@@ -119,9 +119,9 @@ fn is_runner(name: &str, rest: &[Arg]) -> bool {
     })
 }
 
-/// Whether some use of a program runs what its words say.
-pub(super) fn is_runner_program(name: &str) -> bool {
-    RUNNERS.iter().any(|runner| runner.split(' ').next() == Some(name))
+/// The programs with some use that runs what its words say.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    RUNNERS.iter().filter_map(|runner| runner.split(' ').next())
 }
 
 /// Whether the words give a runner something to run.

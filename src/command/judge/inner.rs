@@ -91,9 +91,17 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("proot", "-r: -b: -w: -0").dangerous(),
 ];
 
+/// Programs that run others and are read in a way of their own.
+const SPECIAL: &[&str] = &["env", "xargs", "gxargs", "find", "gfind", "fd", "fdfind", "parallel", "watch"];
+
+/// All programs that run what their arguments name.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    SPECIAL.iter().copied().chain(WRAPPERS.iter().flat_map(|wrapper| wrapper.names.split(' ')))
+}
+
 /// Whether a program runs what its arguments name.
 pub(super) fn is_wrapper(name: &str) -> bool {
-    wrapper_named(name).is_some() || matches!(name, "env" | "xargs" | "gxargs" | "find" | "fd" | "parallel" | "watch")
+    wrapper_named(name).is_some() || SPECIAL.contains(&name)
 }
 
 static INDEX: LazyLock<HashMap<&'static str, &'static Wrapper>> = LazyLock::new(|| {

@@ -66,8 +66,9 @@ static INDEX: LazyLock<HashMap<&'static str, Search>> = LazyLock::new(|| {
     sql.chain(other).collect()
 });
 
-pub(super) fn is_client(name: &str) -> bool {
-    INDEX.contains_key(name)
+/// All clients.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    CLIENTS.iter().chain(OTHER_CLIENTS).copied()
 }
 
 /// Where a statement may begin in a word: at its start, behind `-e`, behind `--execute=`.

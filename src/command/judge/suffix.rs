@@ -1,5 +1,7 @@
 //! Where the command starts is not known: every word may start it.
 
+use std::{collections::HashSet, sync::LazyLock};
+
 use super::{
     Input, Verdict, basename, code, embedded, inner,
     shell::{SHELLS, TEXT_RUNNERS},
@@ -73,16 +75,16 @@ impl Walker<'_> {
     }
 }
 
+/// Every program besides the destroyers themselves that can lead to one.
+static LEADING: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    let lists = [SHELLS, TEXT_RUNNERS].into_iter().flatten().copied();
+    lists.chain(inner::names()).chain(code::names()).chain(sql_client::names()).chain(embedded::names()).collect()
+});
+
 /// Whether a program can be found destructive at all.
 pub(super) fn may_destroy(name: &str) -> bool {
-    if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
-        return false;
-    }
-    destroy::knows(name)
-        || SHELLS.contains(&name)
-        || inner::is_wrapper(name)
-        || code::is_interpreter(name)
-        || sql_client::is_client(name)
-        || TEXT_RUNNERS.contains(&name)
-        || embedded::is_runner_program(name)
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte);
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.bytes().all(plain)
+        && (destroy::knows(name) || LEADING.contains(name) || code::is_interpreter(name))
 }
