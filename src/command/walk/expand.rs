@@ -66,6 +66,26 @@ impl Draft {
     }
 }
 
+/// A word in which nothing is expanded, as most words are.
+fn plain(word: &Word) -> Option<Arg> {
+    let mut arg = Arg { span: word.span, ..Arg::default() };
+    for piece in &word.pieces {
+        match piece {
+            Piece::Bare(text) if text.contains(['{', UNKNOWN, SOMETHING, HOME]) => return None,
+            Piece::Quoted(text) if text.contains([UNKNOWN, SOMETHING, HOME]) => return None,
+            Piece::Bare(text) | Piece::Quoted(text) => arg.text.push_str(text),
+            Piece::Glob(c) => {
+                arg.text.push(*c);
+                arg.glob = true;
+            }
+            Piece::Tilde(_) | Piece::Parameter(_) | Piece::Command { .. } => return None,
+            Piece::Process(_) | Piece::Arithmetic(_) => return None,
+        }
+    }
+    arg.glob &= arg.text != "[";
+    Some(arg)
+}
+
 impl Walker<'_> {
     /// All the arguments that `words` become.
     pub(super) fn expand_all(&mut self, words: &[Word]) -> Vec<Arg> {
@@ -74,6 +94,9 @@ impl Walker<'_> {
 
     /// The arguments that one word becomes; where there are alternatives, all of them.
     pub(super) fn expand(&mut self, word: &Word) -> Vec<Arg> {
+        if let Some(arg) = plain(word) {
+            return vec![arg];
+        }
         let Some(expansion) = brace::expand(&word.pieces) else {
             return self.expand_pieces(&word.pieces, word, true);
         };
