@@ -13,6 +13,7 @@
 
 mod attacks;
 mod cases;
+mod command;
 #[cfg(feature = "config")]
 mod config;
 mod engine;
