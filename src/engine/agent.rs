@@ -4,10 +4,10 @@ use std::{fmt, sync::Arc};
 
 use crate::{
     fs::{self, ContainedPath},
-    kernel::{Check, Command, ExecScope, Known, Refusal, State, Support, lasting},
+    kernel::{Check, Command, ExecScope, Known, Refusal, State, Support, lasting, not_held},
     model::{
-        Access, AgentId, Ask, Grant, GrantId, Permission, PermissionSet, Permissions, Profile, Reason, RequestId,
-        Revoker, RunId, Scope, Timestamp, Want,
+        Access, Actor, AgentId, Ask, Grant, GrantId, Permission, PermissionSet, Permissions, Profile, Reason,
+        RequestId, RunId, Scope, Timestamp, Want,
     },
 };
 
@@ -109,6 +109,7 @@ impl Agent {
     /// # Errors
     ///
     /// [`Error::Refused`] with the facts: not held, held for one use, another owner's agent, itself, passed on too often.
+    /// [`Error::Replaced`] if something else stands where it held a right.
     pub async fn grant(
         &self,
         to: &AgentId,
@@ -132,8 +133,9 @@ impl Agent {
     ) -> Result<Vec<GrantId>, Error> {
         let rights = self.shared.pin_all(&permissions.into())?;
         let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
-        let (from, to) = (self.id.clone(), to.clone());
-        self.execute(Command::Grant { from, to, rights, reason, scope, broken }).map(|events| granted(&events))
+        let (from, to, replaced) = (self.id.clone(), to.clone(), !broken.is_empty());
+        let done = self.execute(Command::Grant { from, to, rights, reason, scope, broken });
+        done.map(|events| granted(&events)).map_err(|why| if replaced { or_replaced(why) } else { why })
     }
 
     /// Takes back what this agent gave, or gives up what it holds.
@@ -142,7 +144,7 @@ impl Agent {
     ///
     /// [`Error::Refused`] if there is no such grant, it is neither, or it stands in a file.
     pub async fn revoke(&self, grant: GrantId, reason: Option<Reason>) -> Result<(), Error> {
-        let by = Revoker::Agent(self.id.clone());
+        let by = Actor::Agent(self.id.clone());
         self.execute(Command::Revoke { grant, by, owner: None, reason }).map(drop)
     }
 
@@ -155,8 +157,9 @@ impl Agent {
     pub async fn spend(&self, permission: &Permission) -> Result<(), Error> {
         let right = self.shared.pin(permission)?;
         let broken = self.shared.broken(&self.id, std::iter::once(&right.permission))?;
+        let replaced = !broken.is_empty();
         let command = Command::Spend { agent: self.id.clone(), permission: right.permission, broken };
-        self.execute(command).map(drop)
+        self.execute(command).map(drop).map_err(|why| if replaced { or_replaced(why) } else { why })
     }
 
     /// What `path` really names, if this agent may use it so: ready to be opened, and nothing else.
@@ -272,6 +275,8 @@ impl Agent {
 
     /// What a command of this agent runs with when it needs `named` (`sources/004`, "Exec/process scoped permissions").
     ///
+    /// Reads are not scoped: `@read` in `named` is passed over, held or not, and nothing about reading is in the result.
+    ///
     /// # Errors
     ///
     /// [`Error::Refused`] for the first of `named`, other than `@read`, that is not held.
@@ -285,8 +290,9 @@ impl Agent {
                 Some(missing) => Err(missing),
                 None => ExecScope::of(&set_of(agent, now), permissions_of(&rights)),
             }
+            .map_err(|missing| not_held(agent, missing, now))
         })?;
-        scope.map_err(|missing| Refusal::NotHeld { agent: self.id.clone(), permission: missing.clone() }.into())
+        Ok(scope?)
     }
 
     /// Who this is, as it is known.
@@ -317,6 +323,16 @@ fn set_of(agent: &Known, now: Timestamp) -> PermissionSet {
     let mut set = PermissionSet::empty(agent.profile.working_dir.clone());
     lasting(agent, now).for_each(|grant| set.insert(grant.right.permission.clone()));
     set
+}
+
+/// A right whose object is no longer there is told as such, and not as one that was never held.
+fn or_replaced(why: Error) -> Error {
+    if let Error::Refused(Refusal::NotHeld { permission, .. }) = &why
+        && let Some(path) = permission.path()
+    {
+        return Error::Replaced { permission: permission.clone(), path: path.clone() };
+    }
+    why
 }
 
 /// The path below `root`, held so that it can be opened; it must still be where it was found.

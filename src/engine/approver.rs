@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use crate::{
     kernel::{Command, Person, Refusal, Start},
     model::{
-        AgentId, Answer, ApproverId, GrantId, Hold, Means, OwnerId, Pending, Permissions, Reason, RequestId, Revoker,
+        Actor, AgentId, Answer, ApproverId, GrantId, Hold, Means, OwnerId, Pending, Permissions, Reason, RequestId,
         Scope,
     },
 };
@@ -116,7 +116,7 @@ impl Approver {
     ///
     /// [`Error::Refused`] if there is none, it is another owner's, or it stands in a file.
     pub async fn revoke(&self, grant: GrantId, reason: Option<Reason>) -> Result<(), Error> {
-        let by = Revoker::Person { by: self.by.clone(), means: Arc::clone(&self.means) };
+        let by = Actor::Person { by: self.by.clone(), means: Arc::clone(&self.means) };
         self.shared.execute(Command::Revoke { grant, by, owner: Some(self.owner.clone()), reason }).map(drop)
     }
 

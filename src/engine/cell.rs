@@ -36,6 +36,11 @@ impl Cell {
         check(&self.rights.load(), want, now)
     }
 
+    /// Its agent is gone, or the engine: nothing more reaches it.
+    pub(super) fn close_mail(&self) {
+        self.mail().close();
+    }
+
     pub(super) fn mail(&self) -> &Arc<mail::Box> {
         self.mail.get_or_init(Arc::default)
     }

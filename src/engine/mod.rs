@@ -27,8 +27,8 @@ use std::{
 use crate::{
     kernel::{Check, Command, Refusal, Start, Support},
     model::{
-        AgentId, ApproverId, Grant, GrantId, Hold, Means, OwnerId, Pending, Permission, PermissionSet, Policy, Profile,
-        Reason, RequestId, Resolution, Revoker, Right, RunId, Settings, Timestamp, Want,
+        Actor, AgentId, ApproverId, Grant, GrantId, Hold, Means, OwnerId, Pending, Permission, PermissionSet, Policy,
+        Profile, Reason, RequestId, Resolution, Right, RunId, Settings, Timestamp, Want,
     },
     seam::{Clock, DiskPaths, Paths, SystemClock},
 };
@@ -219,7 +219,7 @@ impl Engine {
     ///
     /// [`Error::Refused`] if there is none, or if it stands in a file.
     pub async fn revoke(&self, grant: GrantId, reason: Option<Reason>) -> Result<(), Error> {
-        self.shared.execute(Command::Revoke { grant, by: Revoker::Operator, owner: None, reason }).map(drop)
+        self.shared.execute(Command::Revoke { grant, by: Actor::Operator, owner: None, reason }).map(drop)
     }
 
     /// Takes over a policy that was read from a file.

@@ -31,6 +31,7 @@ impl Shared {
             if let Some((_, cell)) = self.cells.remove(agent) {
                 // Not even what everybody has.
                 cell.publish(compile(&[], &Arc::new(Ground::new(Reads::Granted, &[], self.seed))));
+                cell.close_mail();
             }
         }
         for agent in touched(events) {

@@ -122,6 +122,7 @@ impl Shared {
     fn end(&self, writer: &mut Writer) {
         self.open.store(false, Ordering::Release);
         self.answers.clear();
+        self.cells.iter().for_each(|cell| cell.close_mail());
         writer.events = None;
         writer.carriers.clear();
         writer.approvers.clear();
@@ -159,7 +160,7 @@ impl Shared {
 
     pub(super) fn refuse_stranger(&self, agent: &AgentId, cell: &Arc<Cell>) -> Result<(), Refusal> {
         let same = self.cell(agent).is_some_and(|there| Arc::ptr_eq(&there, cell));
-        if same { Ok(()) } else { Err(Refusal::UnknownAgent(agent.clone())) }
+        if same { Ok(()) } else { Err(Refusal::Gone(agent.clone())) }
     }
 
     /// The only place that takes the lock, but for ending.
@@ -209,8 +210,7 @@ impl Shared {
         now: Timestamp,
         stuck: &mut Stuck,
     ) -> Result<Vec<Event>, Error> {
-        let (by, attempt) = command.attempt();
-        let by = by.cloned();
+        let attempt = command.attempt();
         match writer.state.execute(command, now) {
             Ok(events) => {
                 self.publish(writer, &events);
@@ -219,8 +219,8 @@ impl Shared {
                 Ok(events)
             }
             Err(refusal) => {
-                let why = refusal.to_string().into();
-                self.tell(writer, &[Event::Refused { by, attempt: attempt.into(), why }], now, stuck);
+                let (tried, why) = (attempt.to_string().into(), refusal.to_string().into());
+                self.tell(writer, &[Event::Refused { by: attempt.by, attempt: tried, why }], now, stuck);
                 Err(Error::Refused(refusal))
             }
         }

@@ -37,6 +37,17 @@ pub enum Refusal {
     NotAsked(Permission),
     /// Nothing is held back that a person could agree to.
     NothingHeldBack,
+    /// The agent that this handle was made for is gone; another one may have its name.
+    Gone(AgentId),
+    /// An agent wanted to pass on, or to run a command with, what it holds for one use.
+    HeldOnce {
+        /// Who.
+        agent: AgentId,
+        /// What.
+        permission: Permission,
+    },
+    /// The agent comes from a file; the file is where to take it away.
+    InFile(AgentId),
     /// An agent wanted to create an agent that users talk to.
     ForegroundChild(AgentId),
     /// The right comes from a file; the file is where to take it away.
@@ -62,6 +73,13 @@ pub enum Refusal {
         permission: Permission,
         /// The limit.
         max: u8,
+    },
+    /// This agent asked people too often within a minute.
+    TooManyAsked {
+        /// Who.
+        agent: AgentId,
+        /// The limit.
+        max: u32,
     },
     /// Too many requests of this agent wait.
     TooManyPending {
@@ -109,6 +127,20 @@ impl fmt::Display for Refusal {
                 write!(f, "`{}` is not among what was asked", Shown(&permission.to_string()))
             }
             Refusal::NothingHeldBack => f.write_str("no change of the file is waiting for anybody to agree"),
+            Refusal::Gone(agent) => {
+                write!(
+                    f,
+                    "the agent `{agent}` that this handle was made for is gone: get a handle of the one that is there"
+                )
+            }
+            Refusal::HeldOnce { agent, permission } => write!(
+                f,
+                "agent `{agent}` holds `{}` for one use, which can only be used: ask for more than `once`",
+                Shown(&permission.to_string())
+            ),
+            Refusal::InFile(agent) => {
+                write!(f, "agent `{agent}` stands in the policy file: take it away there, or it would come back")
+            }
             Refusal::ForegroundChild(agent) => {
                 write!(f, "agent `{agent}` would be a foreground agent, which only the host program or a file can add")
             }
@@ -133,6 +165,9 @@ impl fmt::Display for Refusal {
                 "`{}` was passed on {max} times already, which is the limit: ask a person instead",
                 Shown(&permission.to_string())
             ),
+            Refusal::TooManyAsked { agent, max } => {
+                write!(f, "agent `{agent}` asked {max} questions within a minute, which is the limit: wait a little")
+            }
             Refusal::TooManyPending { agent, max } => {
                 write!(f, "agent `{agent}` waits for {max} answers already, which is the limit: wait or cancel one")
             }

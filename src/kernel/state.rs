@@ -3,13 +3,14 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     sync::Arc,
+    time::Duration,
 };
 
 use foldhash::fast::RandomState;
 
 use crate::model::{
-    AgentId, Event, Grant, GrantId, Origin, Outcome, OwnerId, Pending, Permission, Policy, Profile, Request, RequestId,
-    Resolution, Route, RunId, Settings, Source, Timestamp,
+    AgentId, Event, Grant, GrantId, Origin, Outcome, OwnerId, Pending, Permission, Policy, Profile, Reason, Request,
+    RequestId, Resolution, Route, RunId, Settings, Source, Timestamp,
 };
 
 use super::Refusal;
@@ -31,7 +32,7 @@ pub(crate) struct State {
     pub(crate) resolved: BTreeMap<RequestId, Arc<Resolution>>,
     resolved_order: VecDeque<RequestId>,
     /// What was refused lately, and until when that answers the same question.
-    pub(super) refusals: HashMap<AgentId, BTreeMap<Permission, Timestamp>>,
+    pub(super) refusals: HashMap<AgentId, BTreeMap<Permission, FreshNo>>,
     /// Foreground agents whose connector is there.
     pub(super) connected: BTreeMap<OwnerId, BTreeSet<AgentId>>,
     /// How many approver surfaces are there besides.
@@ -54,8 +55,43 @@ pub(crate) struct Agent {
     /// What it gave.
     pub(super) given: BTreeSet<GrantId>,
     pub(super) pending: BTreeSet<RequestId>,
+    pub(super) asked: Asked,
     /// When its user was active last, in the order of all user activity; 0 is never.
     pub(super) active: u64,
+}
+
+/// A person's no that answers the same question for a while.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FreshNo {
+    pub(super) until: Timestamp,
+    pub(super) feedback: Option<Reason>,
+}
+
+/// How many questions an agent asked people within a minute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Asked {
+    since: Timestamp,
+    count: u32,
+}
+
+impl Asked {
+    const WINDOW: Duration = Duration::from_secs(60);
+
+    pub(super) fn never() -> Asked {
+        Asked { since: Timestamp::from_millis(0), count: 0 }
+    }
+
+    /// How many at `now`.
+    pub(super) fn lately(self, now: Timestamp) -> u32 {
+        if now < self.since.after(Asked::WINDOW) { self.count } else { 0 }
+    }
+
+    fn once_more(self, now: Timestamp) -> Asked {
+        match self.lately(now) {
+            0 => Asked { since: now, count: 1 },
+            count => Asked { since: self.since, count: count.saturating_add(1) },
+        }
+    }
 }
 
 /// A pending request and where it waits.
@@ -149,6 +185,7 @@ impl State {
             held: Vec::new(),
             given: BTreeSet::new(),
             pending: BTreeSet::new(),
+            asked: Asked::never(),
             active: 0,
         };
         self.agents.insert(profile.id.clone(), agent);
@@ -186,6 +223,9 @@ impl State {
         self.deadlines.insert((request.deadline, request.id));
         if let Some(agent) = self.agents.get_mut(&request.from) {
             agent.pending.insert(request.id);
+            if !request.asked.is_empty() {
+                agent.asked = agent.asked.once_more(request.since);
+            }
         }
         // Until it is routed, which is the next event, it waits for the first who comes.
         let first_later_grant = GrantId::new(self.next_grant);
@@ -217,10 +257,11 @@ impl State {
             return;
         }
         let until = resolution.at.after(self.settings.denial_memory);
+        let no = FreshNo { until, feedback: resolution.feedback.clone() };
         let fresh = self.refusals.entry(resolution.from.clone()).or_default();
-        fresh.retain(|_, end| resolution.at < *end);
+        fresh.retain(|_, no| resolution.at < no.until);
         let said_no = request.permissions().filter(|permission| resolution.refused.contains(permission));
-        fresh.extend(said_no.map(|permission| (permission.clone(), until)));
+        fresh.extend(said_no.map(|permission| (permission.clone(), no.clone())));
     }
 
     fn connect(&mut self, agent: &AgentId) {

@@ -35,6 +35,10 @@ impl<'s> Held<'s> {
         self.from
     }
 
+    pub(super) fn depth(&self) -> u8 {
+        self.depth
+    }
+
     /// How deep a grant that rests on this stands.
     pub(super) fn depth_below(&self) -> u8 {
         self.depth.saturating_add(1)
@@ -73,7 +77,7 @@ impl State {
                 },
             });
         }
-        best.ok_or_else(|| Refusal::NotHeld { agent: from.clone(), permission: permission.clone() })
+        best.ok_or_else(|| not_held(agent, permission, now))
     }
 
     /// Whether `agent` may use `permission` now, for as many uses as wanted.
@@ -200,6 +204,14 @@ pub(super) fn supports<'a>(agent: &'a Agent, permission: &Permission) -> impl It
 /// What `agent` may use at `now` for as many uses as wanted.
 pub(crate) fn lasting(agent: &Agent, now: Timestamp) -> impl Iterator<Item = &Arc<Grant>> {
     for_use(&agent.held).filter(move |grant| grant.scope != Scope::Once && grant.is_live(now))
+}
+
+/// Not held, or held only in a way that cannot be passed on.
+pub(crate) fn not_held(agent: &Agent, permission: &Permission, now: Timestamp) -> Refusal {
+    let (from, permission) = (agent.profile.id.clone(), permission.clone());
+    let mut once = for_use(&agent.held).filter(|grant| grant.scope == Scope::Once && grant.is_live(now));
+    let held_once = once.any(|grant| grant.right.permission.covers(&permission));
+    if held_once { Refusal::HeldOnce { agent: from, permission } } else { Refusal::NotHeld { agent: from, permission } }
 }
 
 /// A protected path is reached by nothing but a line of a file that names exactly it.

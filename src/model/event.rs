@@ -5,8 +5,8 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentId, Ended, Grant, GrantId, OwnerId, Permission, Policy, Profile, Request, RequestId, Resolution, Route, RunId,
-    Settings, Shown, Source, Timestamp, permission::list,
+    Actor, AgentId, Ended, Grant, GrantId, OwnerId, Permission, Policy, Profile, Request, RequestId, Resolution, Route,
+    RunId, Settings, Shown, Source, Timestamp, permission::list,
 };
 
 /// Something that happened.
@@ -119,9 +119,8 @@ pub enum Event {
     /// The engine said no to a command; nothing changed.
     #[serde(rename = "permission.refused")]
     Refused {
-        /// Who tried; nobody if it was the host program.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        by: Option<AgentId>,
+        /// Who tried.
+        by: Actor,
         /// What was tried, in a word.
         attempt: Arc<str>,
         /// Why not.
@@ -255,7 +254,7 @@ impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Event::AgentRegistered { profile, .. } => {
-                write!(f, "{} is a {} agent of {}", profile.label(), profile.kind, profile.owner)
+                write!(f, "{} ({}) belongs to {}", profile.label(), profile.kind, profile.owner)
             }
             Event::AgentChanged { profile } => write!(f, "{} is described differently", profile.label()),
             Event::AgentRetired { agent } => write!(f, "{agent} is gone"),
@@ -281,8 +280,7 @@ impl fmt::Display for Event {
             Event::Resolved { resolution, .. } => {
                 write!(f, "[{}] {}: {resolution}", resolution.request.code(), resolution.from)
             }
-            Event::Refused { by: Some(agent), attempt, why } => write!(f, "{agent} may not {attempt}: {}", Shown(why)),
-            Event::Refused { by: None, attempt, why } => write!(f, "refused to {attempt}: {}", Shown(why)),
+            Event::Refused { by, attempt, why } => write!(f, "{by} may not {attempt}: {}", Shown(why)),
             Event::CarrierConnected { agent } => write!(f, "{agent} can reach its user"),
             Event::CarrierDisconnected { agent } => write!(f, "{agent} lost its user"),
             Event::UserActive { agent } => write!(f, "a user was active through {agent}"),

@@ -57,7 +57,9 @@ pub struct Settings {
     pub denial_memory: Duration,
     /// How many requests of one agent may wait at once.
     pub max_pending: u32,
-    /// How many grants one agent may hold.
+    /// How many questions of one agent may reach people within a minute.
+    pub max_asks_per_minute: u32,
+    /// How many grants one agent may hold from other agents, and as many again from people and the host program.
     pub max_grants: u32,
     /// How often a right may be passed on from agent to agent.
     pub max_depth: u8,
@@ -75,6 +77,7 @@ impl Default for Settings {
             request_timeout: Duration::from_secs(300),
             denial_memory: Duration::from_secs(60),
             max_pending: 8,
+            max_asks_per_minute: 60,
             max_grants: 1024,
             max_depth: 8,
             protected: Arc::default(),

@@ -108,6 +108,10 @@ impl fmt::Display for Request {
             Some(name) => write!(f, "{name} ({}, {}) asks for ", self.from, self.kind)?,
             None => write!(f, "{} ({}) asks for ", self.from, self.kind)?,
         }
+        if self.asked.is_empty() {
+            f.write_str("nothing new: ")?;
+            list(f, self.settled.iter().map(|(permission, _)| permission))?;
+        }
         for (place, permission) in self.permissions().enumerate() {
             write!(f, "{}{}", if place > 0 { ", " } else { "" }, permission.describe())?;
         }

@@ -224,7 +224,7 @@ impl Part for AgentPart {
     async fn news(&mut self) -> Result<News, Ended> {
         loop {
             let event = tokio::select! {
-                mail = self.mailbox.next() => return Ok(News::Mail(mail)),
+                Some(mail) = self.mailbox.next() => return Ok(News::Mail(mail)),
                 event = self.events.next() => event,
             };
             match event {

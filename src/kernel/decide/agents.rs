@@ -67,6 +67,15 @@ impl State {
         Ok(events)
     }
 
+    /// An agent that a file brings would be back at the next look at the file.
+    pub(super) fn retire_by_hand(&self, agent: &AgentId, now: Timestamp) -> Result<Vec<Event>, Refusal> {
+        let known = self.agent(agent)?;
+        if known.source == Source::Config {
+            return Err(Refusal::InFile(agent.clone()));
+        }
+        Ok(self.retire(known, now))
+    }
+
     /// Everything that is an agent's goes with it: what it holds, what it gave, what it asked, its connector.
     pub(super) fn retire(&self, agent: &Agent, now: Timestamp) -> Vec<Event> {
         let id = &agent.profile.id;

@@ -28,6 +28,10 @@ impl State {
         let narrowed = self.narrowed_to(&policy);
         let mut events = self.follow_file(&narrowed, run, now)?;
         if narrowed != *policy {
+            let nothing_yet = events.iter().all(|event| matches!(event, Event::ConfigReloaded { .. }));
+            if nothing_yet {
+                events.clear();
+            }
             let would_gain = self.gains(&self.follow_file(&policy, run, now)?, now);
             events.push(Event::ConfigHeldBack { policy, would_gain });
         }

@@ -19,7 +19,7 @@ impl State {
             Command::Create { creator, profile, run, rights, reason, broken } => {
                 self.create_agent(&creator, profile, run, rights, &reason, &broken, now)
             }
-            Command::Retire { agent } => Ok(self.retire(self.agent(&agent)?, now)),
+            Command::Retire { agent } => self.retire_by_hand(&agent, now),
             Command::BeginRun { agent, run } => self.begin_run(&agent, run),
             Command::Request { id, from, rights, reason, scope, broken } => {
                 self.request(id, &from, rights, reason, scope, &broken, now)

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::model::{AgentPolicy, Answer, GrantId, Policy, Revoker, Scope};
+use crate::model::{Actor, AgentPolicy, Answer, GrantId, Policy, Scope};
 
 /// The names of the reasons, so that a new one breaks the build here until it has a row below.
 fn name(refusal: &Refusal) -> &'static str {
@@ -78,7 +78,7 @@ fn create(agent: &str, owner: &str, kind: Kind, tags: &[&str]) -> Command {
     Command::Create { creator: id("lead"), profile, run, rights: rights(tags), reason, broken: Broken::new() }
 }
 
-fn revoke(grant: u64, by: Revoker, owner: Option<&str>) -> Command {
+fn revoke(grant: u64, by: Actor, owner: Option<&str>) -> Command {
     Command::Revoke { grant: GrantId::new(grant), by, owner: owner.map(|owner| owner.parse().unwrap()), reason: None }
 }
 
@@ -119,7 +119,7 @@ fn a_refused_command_leaves_the_state_equal() {
         ("OtherOwner", answer(2, "them", Answer::allow())),
         ("OtherOwner", grant("lead", "eve", &["@network"])),
         ("OtherOwner", give("ann", "them", &["@network"], Scope::Always)),
-        ("OtherOwner", revoke(number("lead"), Revoker::Operator, Some("them"))),
+        ("OtherOwner", revoke(number("lead"), Actor::Operator, Some("them"))),
         ("OtherOwner", create("kid", "them", Kind::Subagent, &[])),
         ("NotForeground", Command::Connected { agent: id("ann") }),
         ("NotForeground", Command::UserActive { agent: id("ann") }),
@@ -133,13 +133,13 @@ fn a_refused_command_leaves_the_state_equal() {
         ("NotAsked", answer(1, "you", Answer::allow_only(tag("@read:/w")))),
         ("NothingHeldBack", Command::AgreeToWidening { by: None, run: "r0".parse().unwrap() }),
         ("ForegroundChild", create("kid", "you", Kind::Foreground, &[])),
-        ("FromFile", revoke(number("cfg"), Revoker::Operator, None)),
+        ("FromFile", revoke(number("cfg"), Actor::Operator, None)),
         ("Protected", register("kid", "you", Kind::Subagent, &["@network", "@read:/p"])),
         ("Protected", request(3, "lead", &["@read:/p/key"])),
         ("Protected", grant("lead", "ann", &["@read:/p/key"])),
         ("Protected", give("ann", "you", &["@read:/p"], Scope::Always)),
         ("Protected", spend("ann", "@read:/p", Broken::new())),
-        ("NotYourGrant", revoke(number("lead"), Revoker::Agent(id("ann")), None)),
+        ("NotYourGrant", revoke(number("lead"), Actor::Agent(id("ann")), None)),
         ("SelfGrant", grant("lead", "lead", &["@network"])),
         ("ScopeTooWide", answer(1, "you", Answer::allow().scope(Scope::Session))),
         ("ScopePast", give("ann", "you", &["@network"], past)),
@@ -157,7 +157,7 @@ fn a_refused_command_leaves_the_state_equal() {
         ("UnknownAgent", spend("nobody", "@network", Broken::new())),
         ("UnknownAgent", Command::Connected { agent: id("nobody") }),
         ("UnknownAgent", Command::UserActive { agent: id("nobody") }),
-        ("UnknownGrant", revoke(999, Revoker::Operator, None)),
+        ("UnknownGrant", revoke(999, Actor::Operator, None)),
         ("UnknownRequest", answer(9, "you", Answer::allow())),
         ("UnknownRequest", Command::Cancel { request: request_id(9), by: id("ann") }),
     ];

@@ -1,14 +1,14 @@
 //! What a right rests on, in the shapes that go wrong most easily.
 
 use super::*;
-use crate::model::{Ended, GrantId, Origin, Revoker, Scope};
+use crate::model::{Actor, Ended, GrantId, Origin, Scope};
 
 fn given(events: &[Event]) -> GrantId {
     events.iter().find_map(Event::granted).unwrap()
 }
 
 fn revoke(state: &mut State, grant: GrantId) -> Vec<Event> {
-    done(state, Command::Revoke { grant, by: Revoker::Operator, owner: None, reason: None })
+    done(state, Command::Revoke { grant, by: Actor::Operator, owner: None, reason: None })
 }
 
 fn agents(holders: &[(&str, &[&str])]) -> State {

@@ -10,7 +10,7 @@ use super::*;
 use crate::{
     kernel::{Check, Ground, check, compile},
     model::{
-        Access, AgentPolicy, Answer, BaseRight, Grant, GrantId, Origin, Place, Policy, Revoker, Scope, Want, Widening,
+        Access, Actor, AgentPolicy, Answer, BaseRight, Grant, GrantId, Origin, Place, Policy, Scope, Want, Widening,
     },
 };
 
@@ -147,7 +147,7 @@ impl Tale {
             }
             13 => Command::Give { by: person("you"), to: agent(one), rights: starts(other), reason, scope },
             14 => {
-                let by = if one.is_multiple_of(2) { Revoker::Operator } else { Revoker::Agent(agent(one)) };
+                let by = if one.is_multiple_of(2) { Actor::Operator } else { Actor::Agent(agent(one)) };
                 Command::Revoke { grant: some_grant, by, owner: None, reason: None }
             }
             15 => Command::Spend { agent: agent(one), permission: tag(TAGS[usize::from(other) % TAGS.len()]), broken },

@@ -60,6 +60,7 @@ const KEYS: [&str; 16] = [
     "request_timeout",
     "denial_memory",
     "max_pending",
+    "max_asks_per_minute",
     "max_grants",
     "max_depth",
     "protected",

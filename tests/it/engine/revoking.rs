@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use bestow::{Check, Ended, Event, Mail, Origin, Refusal, Revoker, Scope};
+use bestow::{Actor, Check, Ended, Event, Mail, Origin, Refusal, Scope};
 
 use crate::support::{World, check, futures_now, heard, id, mail, policy, refusal, settings, tag, why};
 
@@ -30,7 +30,7 @@ async fn everything_that_rested_on_it_falls_in_the_same_step() {
         )
         .collect();
     assert_eq!(ended.len(), 3);
-    assert_eq!(ended[0].1, Ended::Revoked { by: Revoker::Operator, reason: Some(why()) });
+    assert_eq!(ended[0].1, Ended::Revoked { by: Actor::Operator, reason: Some(why()) });
     assert_eq!(ended[1], (given, Ended::SupportLost { with: Some(ended[0].0) }));
     assert_eq!(ended[2], (deeper, Ended::SupportLost { with: Some(given) }));
     assert!(matches!(&mail(&bob.mailbox())[..], [Mail::Lost { ended: Some(_), .. }]));
