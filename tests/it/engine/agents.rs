@@ -36,7 +36,7 @@ async fn a_child_that_cannot_be_given_everything_is_not_created() {
     let foreign = lead.create(profile("child", "them", Kind::Subagent), &[], why()).await;
     assert!(matches!(refusal(foreign), Refusal::OtherOwner { .. }));
     let foreground = lead.create(profile("child", "you", Kind::Foreground), &[], why()).await;
-    assert_eq!(refusal(foreground), Refusal::ForegroundChild(id("child")));
+    assert_eq!(refusal(foreground), Refusal::NoChildKind { agent: id("child"), kind: Kind::Foreground });
     let taken = lead.create(profile("lead", "you", Kind::Subagent), &[], why()).await;
     assert_eq!(refusal(taken), Refusal::AgentExists(id("lead")));
     assert_eq!(world.view(), before);

@@ -60,8 +60,8 @@ async fn a_refusal_leaves_a_fact_that_names_who_tried_what_and_why_not() {
     let refused = refusal(ann.grant(&id("bob"), tag("@network"), why()).await);
     let told = heard(&mut events);
     let [recorded] = &told[..] else { panic!("{told:?}") };
-    assert!(matches!(&recorded.event, Event::Refused { by: Some(by), attempt, why }
-            if *by == id("ann") && &**attempt == "grant permission" && **why == refused.to_string()));
+    assert!(matches!(&recorded.event, Event::Refused { by, attempt, why }
+            if *by == bestow::Actor::Agent(id("ann")) && &**attempt == "grant permission to bob" && **why == refused.to_string()));
 }
 
 #[tokio::test]
