@@ -221,7 +221,6 @@ impl Agent {
     pub async fn create(&self, profile: Profile, permissions: &[Permission], reason: Reason) -> Result<Agent, Error> {
         let rights = self.shared.pin_all(permissions)?;
         let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
-        let profile = Profile { parent: Some(self.id.clone()), ..profile };
         let (id, creator, run) = (profile.id.clone(), self.id.clone(), fresh_run());
         self.execute(Command::Create { creator, profile, run, rights, reason, broken })?;
         let cell = self.shared.cell(&id).ok_or_else(|| Refusal::UnknownAgent(id.clone()))?;

@@ -62,7 +62,8 @@ impl State {
         self.refuse_known(&profile.id)?;
         self.refuse_too_many(&profile.id, 0, rights.len())?;
         // Nobody gets out of how strictly they are judged by letting a child act.
-        let (profile, mut ids) = (Arc::new(Profile { mode: *mode, ..profile }), self.fresh_ids());
+        let (profile, mut ids) =
+            (Arc::new(Profile { mode: *mode, parent: Some(creator.clone()), ..profile }), self.fresh_ids());
         let mut events = vec![Event::AgentRegistered { profile: Arc::clone(&profile), run, source: Source::Agent }];
         for (right, id) in rights.into_iter().zip(&mut ids) {
             let held = self.held_for_passing_on(creator, &right.permission, now, broken)?;

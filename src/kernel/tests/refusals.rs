@@ -112,7 +112,7 @@ fn rows_of_their_own() -> [(&'static str, State, Command); 4] {
     [
         ("TooManyChildren", with_a_child, create("second", "you", Kind::Subagent, &[])),
         ("TooManyAsked", asked_once, request(2, "bob", &["@events"])),
-        ("HeldOnce", for_once, grant("ann", "bob", &["@write:/w/once"])),
+        ("HeldOnce", for_once, grant("ann", "bob", &["@read:/w/q"])),
         ("OtherChange", waiting, Command::AgreeToWidening { by: None, change: 7, run: "r0".parse().unwrap() }),
     ]
 }
@@ -175,7 +175,7 @@ fn a_refused_command_leaves_the_state_equal() {
         ("ScopePast", scoped_request(3, "lead", Some(past))),
         ("TooDeep", grant("ann", "lead", &["@network"])),
         ("TooManyPending", request(3, "ann", &["@events"])),
-        ("TooManyGrants", grant("lead", "bob", &["@write:/w/a"])),
+        ("TooManyGrants", grant("lead", "bob", &["@write:/w/a", "@write:/w/b", "@write:/w/c", "@write:/w/d"])),
         ("TooManyGrants", give("bob", "you", &["@network"], Scope::Always)),
         ("TooManyGrants", register("kid", "you", Kind::Subagent, &["@network", "@events", "@read:/a", "@read:/b"])),
         ("UnknownAgent", grant("nobody", "ann", &["@network"])),

@@ -183,8 +183,9 @@ async fn a_person_agrees_for_their_own_agents_only() {
     assert!(matches!(refusal(them.agree_to_widening(1).await), Refusal::OtherOwner { .. }));
     // The agent changes hands: that gives somebody else's agent something.
     world.engine.configure(careful(|_| {}, &[("ann", "them", &["@network"])])).await.unwrap();
-    assert!(matches!(refusal(world.you().agree_to_widening(1).await), Refusal::OtherOwner { .. }));
-    them.agree_to_widening(1).await.unwrap();
+    assert_eq!(refusal(them.agree_to_widening(1).await), Refusal::OtherChange { waiting: 2 });
+    assert!(matches!(refusal(world.you().agree_to_widening(2).await), Refusal::OtherOwner { .. }));
+    them.agree_to_widening(2).await.unwrap();
     assert_eq!(check(&world.engine.agent(&id("ann")).unwrap(), "@network"), Check::Held);
 }
 
@@ -207,8 +208,8 @@ async fn a_file_of_several_owners_is_agreed_to_by_whose_agents_gain() {
         .configure(careful(wider, &[("ann", "you", &["@network"]), ("eve", "them", &["@events"])]))
         .await
         .unwrap();
-    assert!(matches!(refusal(world.you().agree_to_widening(1).await), Refusal::OtherOwner { .. }));
-    world.engine.agree_to_widening(1).await.unwrap();
+    assert!(matches!(refusal(world.you().agree_to_widening(2).await), Refusal::OtherOwner { .. }));
+    world.engine.agree_to_widening(2).await.unwrap();
 }
 
 #[tokio::test]
