@@ -11,6 +11,7 @@ mod mail;
 mod pin;
 mod presence;
 mod publish;
+mod resolved;
 mod shared;
 mod subscription;
 mod surface;
@@ -39,6 +40,7 @@ pub use self::{
     approver::Approver,
     error::Error,
     mail::{Mail, Mailbox},
+    resolved::Resolved,
     subscription::{NoEvent, Subscription},
     surface::{Attendance, Connection, Heard, ToPerson},
     ticket::Ticket,
