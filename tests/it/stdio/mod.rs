@@ -10,6 +10,7 @@ mod processes;
 mod typed;
 mod unchanged;
 mod vectors;
+mod words;
 
 use std::{future::Future, path::Path, sync::Arc, time::Duration};
 
