@@ -43,6 +43,10 @@ async fn the_example_tells_its_story_to_the_end_and_leaves_its_files() {
 const PERSON: &str = r#"
 import json, os, pty, select, sys
 steps, command = json.loads(sys.argv[1]), sys.argv[2:]
+def fail(why):
+    print(why, told.decode(), sep="\n", flush=True)
+    # No status of the example.
+    os._exit(99)
 child, terminal = pty.fork()
 if child == 0:
     os.execvp(command[0], command)
@@ -50,7 +54,7 @@ told = b""
 def more():
     global told
     if not select.select([terminal], [], [], 60)[0]:
-        sys.exit("nothing more is told:\n" + told.decode())
+        fail("nothing more is told")
     try:
         part = os.read(terminal, 65536)
     except OSError:
@@ -61,7 +65,7 @@ place = 0
 for wanted, typed in steps:
     while (found := told.find(wanted.encode(), place)) < 0:
         if not more():
-            sys.exit("it ended before " + wanted + ":\n" + told.decode())
+            fail("it ended before " + wanted)
     place = found + len(wanted.encode())
     os.write(terminal, typed.encode())
 while more():
