@@ -11,18 +11,18 @@ use std::{
 };
 
 use bestow::{
-    Permission, Shown,
+    Permission, Reason, Shown,
     stdio::{Decision, FromConnector, MessageFromUser, PermissionDecision, PermissionRequest, ToConnector},
 };
 
-use super::talk::Result;
-
-const KEYS: &str = "[y] yes, for this session  [o] once  [a] always  [n] no  [d] no, and do not ask again this session";
+use super::{answer, talk::Result};
 
 /// What comes to the console.
 enum Input {
     Heard(ToConnector),
     Typed(String),
+    /// Nobody types any more: Ctrl-D, or the terminal is gone.
+    Left,
     /// The engine is gone.
     End,
 }
@@ -39,6 +39,7 @@ pub(crate) fn run(scripted: bool) -> Result<()> {
                     return;
                 }
             }
+            let _ = typed.send(Input::Left);
         });
     }
     thread::spawn(move || {
@@ -86,6 +87,7 @@ impl Console {
                 Input::Heard(ToConnector::Bye(_)) | Input::End => return Ok(()),
                 Input::Heard(_) => {}
                 Input::Typed(line) => self.typed(&line)?,
+                Input::Left => return self.print("you left: the console is closed, and nobody answers any more"),
             }
         }
     }
@@ -94,7 +96,7 @@ impl Console {
         if self.terminal.is_none() {
             let (decision, feedback) = scripted(&question);
             eprintln!("{} -- you say: {}", question.prompt, feedback.unwrap_or("yes"));
-            return decide(&question, decision, feedback);
+            return decide(&question, decision, feedback.map(str::parse).transpose()?);
         }
         self.waiting.push_back(question);
         if self.waiting.len() == 1 { self.show() } else { Ok(()) }
@@ -102,25 +104,23 @@ impl Console {
 
     fn show(&mut self) -> Result<()> {
         let Some(question) = self.waiting.front() else { return Ok(()) };
-        let text = format!("\n  {}\n  {KEYS}\n  and what you want to say, then Enter:", question.prompt);
+        let text = format!("\n  {}\n  {}", question.prompt, answer::CHOICE);
         self.print(&text)
     }
 
-    /// The first letter decides; the words after it go to whoever asked.
     fn typed(&mut self, line: &str) -> Result<()> {
         let Some(question) = self.waiting.front() else { return Ok(()) };
-        let line = line.trim();
-        let words = line.split_once(' ').map(|(_, words)| words.trim()).filter(|words| !words.is_empty());
-        let decision = match line.chars().next().map(|key| key.to_ascii_lowercase()) {
-            Some('y' | 's') => Decision::AllowSession,
-            Some('o') => Decision::AllowOnce,
-            Some('a') => Decision::AllowAlways,
-            Some('n') => Decision::Deny,
-            Some('d') => Decision::DenySession,
-            // Anything else is no answer; silence never is a yes.
-            Some(_) | None => return self.show(),
+        let Some((decision, words)) = answer::understood(line) else {
+            self.print("  not one of y o a n")?;
+            return self.show();
         };
-        decide(question, decision, words)
+        match words.map(str::parse::<Reason>).transpose() {
+            Ok(feedback) => decide(question, decision, feedback),
+            Err(why) => {
+                self.print(&format!("  {why}"))?;
+                self.show()
+            }
+        }
     }
 
     fn print(&mut self, text: &str) -> Result<()> {
@@ -141,14 +141,14 @@ fn scripted(question: &PermissionRequest) -> (Decision, Option<&'static str>) {
     }
 }
 
-fn decide(question: &PermissionRequest, decision: Decision, words: Option<&str>) -> Result<()> {
+fn decide(question: &PermissionRequest, decision: Decision, feedback: Option<Reason>) -> Result<()> {
     say(&FromConnector::PermissionDecision(PermissionDecision {
         run_id: Some(question.run_id.clone()),
         permission_request_id: question.request_id.to_string(),
         decision,
         permissions: None,
         scope: None,
-        feedback: words.map(str::parse).transpose()?,
+        feedback,
         request_id: None,
     }))
 }

@@ -4,6 +4,7 @@
 //! cargo run --example orchestrator              asks you in the terminal
 //! cargo run --example orchestrator -- --script  answers for you
 //! cargo run --example orchestrator -- --dir D   works in D instead of a temporary directory
+//! cargo run --example orchestrator -- --help    says this
 //! ```
 //!
 //! A *lead* talks with you through a *console*. A *writer* (Rust) and a *checker* (Python) work for it. All four are
@@ -15,10 +16,13 @@
     reason = "a bot listens for one thing at a time, and what it does not know is for newer bots"
 )]
 
+#[path = "../bots/answer.rs"]
+mod answer;
 #[path = "../bots/console.rs"]
 mod console;
 #[path = "../bots/lead.rs"]
 mod lead;
+mod open;
 mod place;
 #[path = "../bots/talk.rs"]
 mod talk;
@@ -30,10 +34,13 @@ mod writer;
 use std::{error::Error, fs::OpenOptions, path::PathBuf, process::ExitCode, time::Duration};
 
 use bestow::{
-    Engine,
+    Engine, Shown,
     stdio::{Bot, Exit, Running},
 };
-use tokio::process::Command;
+use tokio::{
+    process::Command,
+    signal::unix::{SignalKind, signal},
+};
 
 use place::Place;
 use teller::Teller;
@@ -43,10 +50,27 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 /// With a script nobody thinks, so this is long enough for everything.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+const USAGE: &str = "\
+usage: orchestrator [--script] [--dir D]
+
+  --script  answers for you, instead of asking in the terminal
+  --dir D   works in D, which stays, instead of a temporary directory
+  --help    says this
+";
+
+/// The exit status for a command line that means nothing (`sysexits.h`).
+const EX_USAGE: u8 = 64;
+
 #[derive(Default)]
 struct Options {
     scripted: bool,
     dir: Option<PathBuf>,
+}
+
+/// A command line.
+enum Call {
+    Help,
+    Run(Options),
 }
 
 fn main() -> ExitCode {
@@ -57,7 +81,17 @@ fn main() -> ExitCode {
         ["bot", "lead"] => lead::run().map(|()| ExitCode::SUCCESS),
         ["bot", "writer"] => writer::run().map(|()| ExitCode::SUCCESS),
         ["bot", "console", mode] => console::run(*mode == "--script").map(|()| ExitCode::SUCCESS),
-        options => parse(options).and_then(orchestrate),
+        options => match parse(options) {
+            Ok(Call::Run(options)) => orchestrate(options),
+            Ok(Call::Help) => {
+                print!("{USAGE}");
+                return ExitCode::SUCCESS;
+            }
+            Err(why) => {
+                eprint!("{why}\n{USAGE}");
+                return ExitCode::from(EX_USAGE);
+            }
+        },
     };
     ended.unwrap_or_else(|why| {
         eprintln!("{why}");
@@ -65,37 +99,45 @@ fn main() -> ExitCode {
     })
 }
 
-fn parse(arguments: &[&str]) -> Result<Options> {
+fn parse(arguments: &[&str]) -> std::result::Result<Call, String> {
     let mut options = Options::default();
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         match *argument {
+            "--help" | "-h" => return Ok(Call::Help),
             "--script" => options.scripted = true,
             "--dir" => options.dir = Some(PathBuf::from(arguments.next().ok_or("--dir needs a directory")?)),
-            other => return Err(format!("`{other}`? there is `--script` and `--dir D`").into()),
+            other => return Err(format!("`{}` is no option", Shown(other))),
         }
     }
-    // Without a terminal there is nobody to ask.
-    options.scripted |= OpenOptions::new().read(true).write(true).open("/dev/tty").is_err();
-    Ok(options)
+    Ok(Call::Run(options))
 }
 
 #[tokio::main]
-async fn orchestrate(options: Options) -> Result<ExitCode> {
+async fn orchestrate(mut options: Options) -> Result<ExitCode> {
+    // Without a terminal there is nobody to ask.
+    if !options.scripted && OpenOptions::new().read(true).write(true).open("/dev/tty").is_err() {
+        println!("no terminal: answering by script");
+        options.scripted = true;
+    }
+    let (mut terminated, mut hung_up) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
     let place = Place::prepare(options.dir)?;
     let engine = Engine::open(place.policy()).await?;
-    let teller = Teller::follow(&engine);
+    let teller = Teller::follow(&engine, !options.scripted);
     println!("workspace {}, agents from {}", place.workspace().display(), place.policy().display());
 
-    let mut bots = Bots::start(&engine, &place, options.scripted)?;
+    let mut bots = Bots::start(&engine, &teller, &place, options.scripted)?;
     let told_to_the_end = async {
         let (_, exit) = tokio::try_join!(story(&teller, &place), bots.lead_ends())?;
-        Ok(Some(exit))
+        Ok(Ok(exit))
     };
-    let ended: Result<Option<Exit>> = tokio::select! {
+    // The exit of the lead; or the status with which somebody ended it all.
+    let ended: Result<std::result::Result<Exit, u8>> = tokio::select! {
         // First, since the console dies of it too.
         biased;
-        _ = tokio::signal::ctrl_c() => Ok(None),
+        _ = tokio::signal::ctrl_c() => Ok(Err(130)),
+        _ = terminated.recv() => Ok(Err(143)),
+        _ = hung_up.recv() => Ok(Err(129)),
         ended = told_to_the_end => ended,
         () = tokio::time::sleep(PATIENCE), if options.scripted => Err("the story got stuck".into()),
     };
@@ -103,8 +145,8 @@ async fn orchestrate(options: Options) -> Result<ExitCode> {
     engine.shutdown().await;
     let told = teller.finish(engine).await;
     match ended? {
-        None => Ok(ExitCode::from(130)),
-        Some(exit) => Ok(verdict::verdict(&told, &place, &exit, options.scripted)),
+        Err(status) => Ok(ExitCode::from(status)),
+        Ok(exit) => Ok(verdict::verdict(&told, &place, &exit, options.scripted)),
     }
 }
 
@@ -127,7 +169,7 @@ struct Bots {
 }
 
 impl Bots {
-    fn start(engine: &Engine, place: &Place, scripted: bool) -> Result<Bots> {
+    fn start(engine: &Engine, teller: &Teller, place: &Place, scripted: bool) -> Result<Bots> {
         let this = std::env::current_exe()?;
         let rust = |role: &[&str]| {
             let mut command = Command::new(&this);
@@ -141,14 +183,15 @@ impl Bots {
         for command in [&mut python, &mut writer, &mut lead] {
             command.process_group(0);
         }
-        let agent = |name: &'static str| Ok::<_, Box<dyn Error>>(heard(name, Bot::agent(engine, &name.parse()?)?));
+        let agent =
+            |name: &'static str| Ok::<_, Box<dyn Error>>(heard(name, Bot::agent(engine, &name.parse()?)?, teller));
         // The only one whose decisions count, since this program says so here.
         let console = Bot::connector(engine, &"lead".parse()?)?.answering_as("you".parse()?);
         Ok(Bots {
-            checker: agent("checker")?.spawn(python).map_err(|why| format!("python3 cannot be started: {why}"))?,
+            checker: agent("checker")?.spawn(python)?,
             writer: agent("writer")?.spawn(writer)?,
             lead: agent("lead")?.spawn(lead)?,
-            console: heard("console", console)
+            console: heard("console", console, teller)
                 .spawn(rust(&["console", if scripted { "--script" } else { "--ask" }]))?,
         })
     }
@@ -159,7 +202,9 @@ impl Bots {
             exit = self.lead.wait() => return Ok(exit),
             exit = self.writer.wait() => ("writer", exit),
             exit = self.checker.wait() => ("checker", exit),
-            exit = self.console.wait() => ("console", exit),
+            exit = self.console.wait() => {
+                return Err(format!("without the console nobody answers, so the story ends here ({exit})").into());
+            }
         };
         Err(format!("the {who} ended too early: {exit}").into())
     }
@@ -170,6 +215,10 @@ impl Bots {
 }
 
 /// What a bot writes to its standard error is shown beside the events.
-fn heard(name: &'static str, bot: Bot) -> Bot {
-    bot.stderr(move |line| println!("     {name:>8} | {line}"))
+fn heard(name: &'static str, bot: Bot, teller: &Teller) -> Bot {
+    let noticed = teller.noticed();
+    bot.stderr(move |line| {
+        println!("     {name:>8} | {line}");
+        noticed();
+    })
 }

@@ -8,27 +8,44 @@ use std::{
 use bestow::{Engine, Event, NoEvent, Recorded};
 use tokio::{sync::watch, task::JoinHandle};
 
-use super::Result;
+use super::{Result, open::Open};
 
 pub(crate) struct Teller {
     told: watch::Receiver<Vec<Recorded>>,
+    /// That somebody else wrote a line.
+    others: watch::Sender<()>,
     task: JoinHandle<()>,
 }
 
 impl Teller {
-    pub(crate) fn follow(engine: &Engine) -> Teller {
+    /// With `asking`, the question that waits is recalled when other lines have pushed it away.
+    pub(crate) fn follow(engine: &Engine, asking: bool) -> Teller {
         let mut events = engine.subscribe();
+        let (others, mut noticed) = watch::channel(());
+        let mut open = Open::default();
         let (sender, told) = watch::channel(Vec::new());
         let colours = io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none();
         let task = tokio::spawn(async move {
             loop {
-                match events.next().await {
+                let event = tokio::select! {
+                    event = events.next() => event,
+                    Ok(()) = noticed.changed() => {
+                        open.line();
+                        continue;
+                    }
+                    recalled = open.recalled(), if asking => {
+                        println!("{recalled}");
+                        continue;
+                    }
+                };
+                match event {
                     Ok(recorded) => {
                         let colour = if colours { colour(&recorded.event) } else { None };
                         match colour {
                             Some(colour) => println!("\u{1b}[{colour}m{recorded}\u{1b}[0m"),
                             None => println!("{recorded}"),
                         }
+                        open.told(&recorded.event);
                         sender.send_modify(|told| told.push(recorded));
                     }
                     Err(NoEvent::Missed(count)) => println!("     ({count} events were missed)"),
@@ -36,7 +53,13 @@ impl Teller {
                 }
             }
         });
-        Teller { told, task }
+        Teller { told, others, task }
+    }
+
+    /// For whoever writes lines beside these.
+    pub(crate) fn noticed(&self) -> impl Fn() + Send + 'static {
+        let others = self.others.clone();
+        move || others.send_replace(())
     }
 
     /// Waits until something in what happened so far is `wanted`.

@@ -78,8 +78,7 @@ impl fmt::Display for Reason {
 /// Shows foreign text to a person so that it can neither hide nor forge anything.
 ///
 /// Control characters (line breaks too), characters that change the direction of writing, and characters
-/// without width are written as escapes; a backslash is doubled and a quotation mark
-/// escaped, so that neither an escape nor the end of a quotation can be imitated.
+/// without width are written as escapes; a backslash is doubled, so that an escape cannot be imitated.
 ///
 /// ```
 /// use bestow::Shown;
@@ -94,7 +93,11 @@ pub(crate) struct Quoted<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\"{}\"", Shown(self.0))
+        for (place, part) in self.0.split('"').enumerate() {
+            // A quotation mark inside is escaped, and so cannot end the quotation.
+            write!(f, "{}{}", if place == 0 { "\"" } else { "\\\"" }, Shown(part))?;
+        }
+        f.write_str("\"")
     }
 }
 
@@ -102,7 +105,6 @@ impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for c in self.0.chars() {
             match c {
-                '"' => f.write_str("\\\"")?,
                 '\\' => f.write_str("\\\\")?,
                 '\t' | '\n' | '\r' => write!(f, "{}", c.escape_default())?,
                 c if is_deceptive(c) => write!(f, "{}", c.escape_unicode())?,

@@ -1,6 +1,6 @@
 //! The README says what is true: its quick start is the example, the example runs, and its links lead somewhere.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -26,7 +26,7 @@ fn the_quick_start_runs_on_the_file_beside_it() {
     fs::write(&file, block(&text("README.md"), "toml")).unwrap();
     fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut run = Command::new(cargo);
+    let mut run = std::process::Command::new(cargo);
     run.args(["run", "--quiet", "--example", "quickstart", "--manifest-path"]).arg(Path::new(ROOT).join("Cargo.toml"));
     let out = run.current_dir(place.path()).output().unwrap();
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));

@@ -57,6 +57,26 @@ impl AgentPart {
         }))
     }
 
+    async fn cancel(&self, named: &str) -> Result<(), NotDone> {
+        let id = match named.parse() {
+            Ok(id) => id,
+            Err(_) => self.own_with_code(named)?,
+        };
+        self.agent.cancel(id).await.map_err(|why| NotDone::about_request(named, &why))
+    }
+
+    /// Codes are short, so that others' may be guessed: only this agent's own questions are looked through.
+    fn own_with_code(&self, code: &str) -> Result<RequestId, NotDone> {
+        let wanted = code.trim().to_ascii_lowercase();
+        let own = self.engine.pending()?.into_iter().map(|pending| pending.request);
+        let mut matching = own.filter(|own| own.from == *self.agent.id() && own.code().to_string() == wanted);
+        match (matching.next(), matching.next()) {
+            (Some(request), None) => Ok(request.id),
+            (Some(request), Some(_)) => Err(Error::from(Refusal::AmbiguousCode(request.code())).into()),
+            (None, _) => Err(NotDone::no_request(code, None)),
+        }
+    }
+
     async fn grant(&self, give: GrantPermission) -> Result<ToAgent, NotDone> {
         let scope = give.scope.unwrap_or(Scope::Always);
         let grant_ids = self.agent.grant_for(&give.agent_id, give.about.permissions, scope, give.reason).await?;
@@ -92,11 +112,19 @@ impl AgentPart {
         let Some(to) = &message.agent_id else {
             return match self.agent.say(&message.text).await? {
                 Heard::Shown => Ok(()),
-                Heard::ByNobody => Err(NotDone::new(ErrorCode::NobodyThere, "no user of this agent is there")),
+                Heard::ByNobody => Err(NotDone::new(ErrorCode::NobodyThere, self.why_nobody()?)),
             };
         };
         self.same_owner(to)?;
         Ok(self.engine.message(to, Some(self.agent.id()), &message.text).await?)
+    }
+
+    fn why_nobody(&self) -> Result<&'static str, Error> {
+        Ok(if self.agent.profile()?.kind.is_foreground() {
+            "no user of this agent is there"
+        } else {
+            "a background agent has no user: write to a foreground agent, with `agentId`"
+        })
     }
 
     /// Nothing crosses owners, words neither.
@@ -208,8 +236,7 @@ impl Part for AgentPart {
             FromAgent::RevokePermission(revoke) => (revoke.request_id.clone(), self.revoke(revoke).await.map(Some)),
             FromAgent::UsePermission(wanted) => (wanted.request_id.clone(), self.spend(wanted).await.map(Some)),
             FromAgent::CancelRequest(CancelRequest { permission_request_id: id, request_id }) => {
-                let cancelled = self.agent.cancel(id).await;
-                (request_id, cancelled.map(|()| None).map_err(|why| NotDone::about_request(&id.to_string(), &why)))
+                (request_id, self.cancel(&id).await.map(|()| None))
             }
             FromAgent::Message(message) => {
                 let said = self.message(&message).await;

@@ -145,7 +145,7 @@ impl Bot {
     ///
     /// # Errors
     ///
-    /// When the process cannot be started.
+    /// When the process cannot be started; the error names the program.
     pub fn spawn(self, command: Command) -> io::Result<Running> {
         let grace = self.limits.grace;
         Running::start(self, command, grace)

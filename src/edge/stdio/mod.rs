@@ -4,6 +4,9 @@
 //! user of one foreground agent*. No line that a bot writes can change it. `docs/protocol.md` is the protocol; the
 //! messages here are the same in Rust, for both ends.
 //!
+//! On the wire, names of fields are in camelCase: `permission_request_id` is `permissionRequestId` there. The interface
+//! for whoever writes a bot is `docs/protocol.md` with `tests/vectors`, not the Rust names.
+//!
 //! ```no_run
 //! # async fn example(engine: bestow::Engine) -> Result<(), Box<dyn std::error::Error>> {
 //! use bestow::stdio::Bot;
@@ -28,6 +31,7 @@ mod limits;
 mod message;
 mod outgoing;
 mod process;
+mod quote;
 mod refused;
 mod session;
 

@@ -17,6 +17,7 @@ use tokio::{
 use super::{
     Bot,
     frame::{Line, Lines},
+    quote::quoted,
     session::Ended,
 };
 
@@ -62,7 +63,10 @@ impl Running {
         if sink.is_some() {
             command.stderr(Stdio::piped());
         }
-        let mut child = command.spawn()?;
+        let mut child = command.spawn().map_err(|why| {
+            let program = quoted(&command.as_std().get_program().to_string_lossy());
+            io::Error::new(why.kind(), format!("{program} cannot be started: {why}"))
+        })?;
         let pid = child.id();
         let pipes = child.stdout.take().zip(child.stdin.take());
         let (stdout, stdin) = pipes.ok_or(io::ErrorKind::BrokenPipe)?;

@@ -2,7 +2,7 @@
 
 use crate::{engine::Error, kernel::Refusal, model::RunId};
 
-use super::message::ErrorCode;
+use super::{message::ErrorCode, quote::quoted};
 
 /// Something that was not done.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ impl NotDone {
 
     /// For a request that does not wait, or does not wait for this bot: the two sound the same.
     pub(super) fn no_request(named: &str, run: Option<&RunId>) -> NotDone {
-        let mut message = format!("no pending permission request `{}`", crate::model::Shown(named));
+        let mut message = format!("no pending permission request {}", quoted(named));
         if let Some(run) = run {
             message = format!("{message} for run {run}");
         }

@@ -1,9 +1,16 @@
 //! One conversation with one bot, whatever its role: lines in, lines out, and when it is over.
 
-use std::{fmt, future::Future, io};
+use std::{
+    fmt,
+    future::{Future, pending},
+    io,
+};
 
 use serde::Serialize;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    time::{Instant, sleep_until},
+};
 
 use crate::{
     engine::Engine,
@@ -115,6 +122,8 @@ pub(super) async fn converse<P: Part>(
     let mut lines = Lines::new(reader, limits.line);
     let mut out = Outgoing::new(writer, limits.outgoing, limits.stall);
     let mut bad_lines = 0;
+    // Why nothing can be written any more, and until when what the bot has said is still read.
+    let mut broken: Option<(io::ErrorKind, Instant)> = None;
     tokio::pin!(stop);
     let ended = match part.greeting() {
         Ok(greeting) => {
@@ -128,14 +137,23 @@ pub(super) async fn converse<P: Part>(
         if let Some(ended) = ended.take() {
             break ended;
         }
+        let over = async {
+            let Some((kind, at)) = broken else { return pending().await };
+            sleep_until(at).await;
+            kind
+        };
         tokio::select! {
             () = &mut stop => break Ended::Stopped,
-            written = out.progress() => if let Err(why) = written {
-                return why.into();
+            written = out.progress(), if broken.is_none() => match written {
+                Ok(()) => {}
+                // It reads no more; what it said before that, and `bye` above all, still counts.
+                Err(Unwritable::Gone(kind)) => broken = Some((kind, Instant::now() + limits.grace)),
+                Err(why) => return why.into(),
             },
+            kind = over => return Ended::Broken(kind),
             line = lines.next(), if out.has_room() => match line {
                 Err(error) => return Ended::Broken(error.kind()),
-                Ok(None) => return Ended::Closed,
+                Ok(None) => return broken.map_or(Ended::Closed, |(kind, _)| Ended::Broken(kind)),
                 Ok(Some(line)) => match understand::<P>(line, limits) {
                     Ok(None) => {}
                     Ok(Some(heard)) => {
@@ -150,7 +168,7 @@ pub(super) async fn converse<P: Part>(
                     }
                 },
             },
-            news = part.news(), if out.has_room() => match news {
+            news = part.news(), if out.has_room() && broken.is_none() => match news {
                 Err(why) => ended = Some(why),
                 Ok(news) => part.tell(news).await.iter().for_each(|said| out.put(said)),
             },

@@ -166,3 +166,16 @@ async fn a_user_who_says_nothing_for_long_keeps_the_connection() {
     engine.agent(&id("lead")).unwrap().say("still there?").await.unwrap();
     assert_eq!(bot.read().await["text"], "still there?");
 }
+
+/// Reading and writing break apart: its input is gone while `bye` is still to be read.
+#[tokio::test]
+async fn a_bot_that_says_goodbye_and_is_gone_has_said_goodbye() {
+    let engine = engine().await;
+    for _ in 0..50 {
+        let (input, gone) = tokio::io::duplex(64);
+        drop(gone);
+        let said = format!("{CHECK}\n{{\"type\":\"bye\"}}\n");
+        let bot = Bot::agent(&engine, &id("worker")).unwrap();
+        assert_eq!(super::soon("the end", bot.serve(said.as_bytes(), input)).await, Ended::Bye);
+    }
+}

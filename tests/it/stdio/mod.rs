@@ -1,5 +1,6 @@
 //! Bots over lines of JSON: the protocol as vectors, and what happens when a bot misbehaves or dies.
 
+mod answers;
 mod docs;
 mod misbehaving;
 #[cfg(feature = "config")]
@@ -10,6 +11,7 @@ mod processes;
 mod typed;
 mod unchanged;
 mod vectors;
+mod words;
 
 use std::{future::Future, path::Path, sync::Arc, time::Duration};
 

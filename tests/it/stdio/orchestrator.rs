@@ -2,7 +2,10 @@
 
 use std::{env, process::Stdio};
 
-use tokio::process::Command;
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    process::Command,
+};
 
 use super::{repository, soon};
 
@@ -36,9 +39,122 @@ async fn the_example_tells_its_story_to_the_end_and_leaves_its_files() {
     }
 }
 
+/// A person at a terminal: waits for a text on it, types something, and so on; then shows all there was.
+const PERSON: &str = r#"
+import json, os, pty, select, sys
+steps, command = json.loads(sys.argv[1]), sys.argv[2:]
+def fail(why):
+    print(why, told.decode(), sep="\n", flush=True)
+    # No status of the example.
+    os._exit(99)
+child, terminal = pty.fork()
+if child == 0:
+    os.execvp(command[0], command)
+told = b""
+def more():
+    global told
+    if not select.select([terminal], [], [], 60)[0]:
+        fail("nothing more is told")
+    try:
+        part = os.read(terminal, 65536)
+    except OSError:
+        part = b""
+    told += part
+    return part
+place = 0
+for wanted, typed in steps:
+    while (found := told.find(wanted.encode(), place)) < 0:
+        if not more():
+            fail("it ended before " + wanted)
+    place = found + len(wanted.encode())
+    os.write(terminal, typed.encode())
+while more():
+    pass
+print(told.decode())
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"#;
+
+/// How it ended, and what stood on the terminal.
+async fn at_a_terminal(steps: &[(&str, &str)]) -> (Option<i32>, String) {
+    let example = orchestrator(&[]);
+    let mut command = Command::new("python3");
+    command.arg("-c").arg(PERSON).arg(serde_json::to_string(steps).unwrap());
+    command.arg(example.as_std().get_program()).args(example.as_std().get_args());
+    command.current_dir(repository()).kill_on_drop(true);
+    let output = soon("the person", command.output()).await.unwrap();
+    let told = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    (output.status.code(), told)
+}
+
 #[tokio::test]
-async fn an_argument_that_is_not_known_is_an_error() {
-    let output = soon("the example", orchestrator(&["--skript"]).output()).await.unwrap();
-    assert!(!output.status.success());
-    assert!(String::from_utf8_lossy(&output.stderr).contains("--script"));
+async fn a_person_is_asked_again_after_no_answer_and_reminded_and_may_leave() {
+    let choice = "Then Enter:";
+    let (status, told) = at_a_terminal(&[
+        (choice, "stop\n"),
+        ("not one of y o a n", ""),
+        (choice, "\n"),
+        ("not one of y o a n", ""),
+        (choice, ""),
+        ("> (", "ask him\n"),
+        ("not one of y o a n", ""),
+        (choice, "\u{4}"),
+        ("you left", ""),
+        ("without the console nobody answers", ""),
+    ])
+    .await;
+    assert_eq!(status, Some(1), "{told}");
+    assert!(!told.contains("allowed by you"), "{told}");
+}
+
+#[tokio::test]
+async fn a_person_may_answer_to_the_end_of_the_story() {
+    let choice = "Then Enter:";
+    let (status, told) =
+        at_a_terminal(&[(choice, "y\n"), (choice, "no use what you know\n"), (choice, "once\n")]).await;
+    assert_eq!(status, Some(0), "{told}");
+    assert!(told.contains("use what you know"), "{told}");
+}
+
+#[tokio::test]
+async fn without_a_terminal_the_script_answers_and_says_so() {
+    let mut command = orchestrator(&[]);
+    let mut alone = Command::new("setsid");
+    alone.arg("-w").arg(command.as_std().get_program()).args(command.as_std().get_args());
+    command = alone;
+    command.current_dir(repository()).stdin(Stdio::null()).kill_on_drop(true);
+    let output = soon("the story", command.output()).await.unwrap();
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stdout).contains("no terminal: answering by script"));
+}
+
+#[tokio::test]
+async fn a_terminated_story_leaves_no_directory() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = orchestrator(&["--script"]);
+    command.env("TMPDIR", directory.path()).stdout(Stdio::piped());
+    let mut story = command.spawn().unwrap();
+    let mut lines = BufReader::new(story.stdout.take().unwrap()).lines();
+    soon("the workspace", async { while !lines.next_line().await.unwrap().unwrap().starts_with("workspace ") {} })
+        .await;
+    assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 1);
+    // It does not outlive this test, and so its number is still its own.
+    let pid = story.id().unwrap().to_string();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().await.unwrap().success());
+    let rest = async { while lines.next_line().await.unwrap().is_some() {} };
+    let (status, ()) = soon("the end", async { tokio::join!(story.wait(), rest) }).await;
+    assert_eq!(status.unwrap().code(), Some(143));
+    assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn help_is_given_and_what_is_not_known_is_an_error() {
+    let output = soon("the example", orchestrator(&["--help"]).output()).await.unwrap();
+    assert!(output.status.success());
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(told.contains("--script") && told.contains("--dir D"), "{told}");
+    for arguments in [["--skript"].as_slice(), &["--dir"]] {
+        let output = soon("the example", orchestrator(arguments).output()).await.unwrap();
+        assert_eq!(output.status.code(), Some(64));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("--script"));
+    }
 }

@@ -112,6 +112,7 @@ async fn a_program_that_is_not_there_is_told_at_once() {
     let bot = Bot::agent(&engine, &id("worker")).unwrap();
     let error = bot.spawn(Command::new("/nowhere/at/all")).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+    assert!(error.to_string().starts_with("`/nowhere/at/all` cannot be started: "), "{error}");
 }
 
 #[tokio::test]

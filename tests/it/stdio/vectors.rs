@@ -193,5 +193,5 @@ async fn every_vector_is_answered_line_by_line() {
             world.step(step).await;
         }
     }
-    assert!(files.len() >= 29);
+    assert!(files.len() >= 32);
 }

@@ -14,9 +14,15 @@ pub struct About {
 }
 
 #[derive(Deserialize)]
-struct Named {
-    permission: Option<String>,
-    permissions: Option<Vec<String>>,
+pub(super) struct Named {
+    pub(super) permission: Option<String>,
+    pub(super) permissions: Option<Vec<String>>,
+}
+
+impl Named {
+    pub(super) fn is_nothing(&self) -> bool {
+        self.permission.is_none() && self.permissions.is_none()
+    }
 }
 
 impl<P: Into<Permissions>> From<P> for About {

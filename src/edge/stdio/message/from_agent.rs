@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{AgentId, Reason, RequestId, Scope};
+use crate::model::{AgentId, Reason, Scope};
 
 use super::{About, Bye, Hello, RevokePermission};
 
@@ -55,8 +55,8 @@ pub struct RequestPermission {
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct CancelRequest {
-    /// Which.
-    pub permission_request_id: RequestId,
+    /// Which of the agent's own: its id, or its short code.
+    pub permission_request_id: String,
     /// Comes back with an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,

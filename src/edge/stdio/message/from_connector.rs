@@ -1,10 +1,10 @@
 //! What a connector's bot says.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::model::{Permissions, Reason, RunId, Scope};
 
-use super::{Bye, Hello, RevokePermission};
+use super::{About, Bye, Hello, RevokePermission, about::Named};
 
 /// A line from a bot that is the way to a user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,8 +45,11 @@ pub enum Decision {
 }
 
 /// `permission_decision`: the user's answer. Success is silent; who was shown the request sees `permission_resolved`.
+///
+/// On the wire one permission may stand under `permission`, and a field that is not known is an error: a word that
+/// narrows an answer must not get lost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", try_from = "Written")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct PermissionDecision {
     /// The run that the request was made in. If it is given, it must be that one.
@@ -68,6 +71,39 @@ pub struct PermissionDecision {
     /// Comes back with an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
+}
+
+/// A decision as it was written.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Written {
+    run_id: Option<RunId>,
+    permission_request_id: String,
+    decision: Decision,
+    // Where one of these two stands, it narrows the answer: `null` is not taken for everything.
+    #[serde(default, deserialize_with = "there")]
+    permission: Option<String>,
+    #[serde(default, deserialize_with = "there")]
+    permissions: Option<Vec<String>>,
+    scope: Option<Scope>,
+    feedback: Option<Reason>,
+    request_id: Option<String>,
+}
+
+fn there<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+impl TryFrom<Written> for PermissionDecision {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<PermissionDecision, String> {
+        let Written { run_id, permission_request_id, decision, permission, permissions, .. } = written;
+        let named = Named { permission, permissions };
+        let permissions = if named.is_nothing() { None } else { Some(About::try_from(named)?.permissions) };
+        let Written { scope, feedback, request_id, .. } = written;
+        Ok(PermissionDecision { run_id, permission_request_id, decision, permissions, scope, feedback, request_id })
+    }
 }
 
 /// `agree_to_widening`: the user agrees to what was told as `config_held_back`.

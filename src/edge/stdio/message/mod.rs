@@ -5,6 +5,7 @@ mod fault;
 mod from_agent;
 mod from_connector;
 mod parse;
+mod shape;
 mod to_agent;
 mod to_connector;
 mod to_either;

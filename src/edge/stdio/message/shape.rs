@@ -1,0 +1,171 @@
+//! Which fields each message has: what is wrong with one is said in words, and what is nearly one is refused.
+
+use std::{collections::BTreeMap, fmt, str::FromStr};
+
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::{Map, Value};
+
+use crate::model::{AgentId, GrantId, InvalidPermissions, Permission, Permissions, Reason, RunId, Scope};
+
+use super::{super::quote::quoted, Decision, MAX_TEXT};
+
+/// What is wrong with a value; nothing, if it fits.
+type Wrong = Option<String>;
+
+struct Field {
+    name: &'static str,
+    /// It must be there.
+    needed: bool,
+    /// `null` means that it is not there.
+    null: bool,
+    wrong: fn(&Value) -> Wrong,
+}
+
+/// The fields of one message, besides `type` and `requestId`.
+pub(super) struct Shape {
+    fields: Vec<Field>,
+    /// No other field may be there. Otherwise only what is nearly one of these may not.
+    strict: bool,
+}
+
+const fn needed(name: &'static str, wrong: fn(&Value) -> Wrong) -> Field {
+    Field { name, needed: true, null: false, wrong }
+}
+
+const fn may(name: &'static str, wrong: fn(&Value) -> Wrong) -> Field {
+    Field { name, needed: false, null: true, wrong }
+}
+
+/// Not there is something else than `null`.
+const fn there(field: Field) -> Field {
+    Field { null: false, ..field }
+}
+
+fn lenient(fields: impl Into<Vec<Field>>) -> Shape {
+    Shape { fields: fields.into(), strict: false }
+}
+
+/// One tag or a list; that it is one of them is for the message to say.
+const TAG: Field = may("permission", tag);
+const TAGS: Field = may("permissions", tags);
+const REASON: Field = needed("reason", parsed::<Reason>);
+const SCOPE: Field = may("scope", parsed::<Scope>);
+
+/// The shape of the messages of a type.
+pub(super) fn of(kind: &str) -> Shape {
+    match kind {
+        "hello" => lenient([needed("protocol", number)]),
+        "request_permission" => lenient([TAG, TAGS, REASON, SCOPE]),
+        "cancel_request" => lenient([needed("permissionRequestId", text)]),
+        "grant_permission" => lenient([needed("agentId", parsed::<AgentId>), TAG, TAGS, REASON, SCOPE]),
+        "revoke_permission" => lenient([needed("grantId", parsed::<GrantId>), may("reason", parsed::<Reason>)]),
+        "check_permission" => lenient([TAG, TAGS]),
+        "use_permission" => lenient([needed("permission", parsed::<Permission>)]),
+        "message" => lenient([may("agentId", parsed::<AgentId>), needed("text", words)]),
+        "bye" => lenient([may("reason", text)]),
+        // What narrows an answer must not get lost: without it, more would be allowed than was meant.
+        "permission_decision" => Shape {
+            fields: vec![
+                needed("permissionRequestId", text),
+                needed("decision", decision),
+                may("runId", parsed::<RunId>),
+                there(TAG),
+                there(TAGS),
+                SCOPE,
+                may("feedback", parsed::<Reason>),
+            ],
+            strict: true,
+        },
+        _ => lenient([]),
+    }
+}
+
+impl Shape {
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.fields.iter().map(|field| field.name).chain(["type", "requestId"])
+    }
+
+    fn nearest(&self, name: &str) -> Option<&'static str> {
+        let near = self.names().filter_map(|known| Some((near(name, known)?, known)));
+        near.min_by_key(|(slips, _)| *slips).map(|(_, known)| known)
+    }
+
+    /// What is wrong with the names of the fields in an object.
+    pub(super) fn foreign(&self, given: &BTreeMap<String, IgnoredAny>) -> Wrong {
+        let unknown = given.keys().filter(|name| !self.names().any(|known| known == *name));
+        unknown.into_iter().find_map(|name| match self.nearest(name) {
+            Some(known) => Some(format!("there is no field {}; did you mean `{known}`?", quoted(name))),
+            None if self.strict => {
+                let known: Vec<_> = self.names().collect();
+                Some(format!("there is no field {}; it has `{}`", quoted(name), known.join("`, `")))
+            }
+            None => None,
+        })
+    }
+
+    /// What is wrong with the fields themselves. Nothing, if it is something that only all of them show.
+    pub(super) fn wrong(&self, given: &Map<String, Value>) -> Wrong {
+        self.fields.iter().find_map(|Field { name, needed, null, wrong }| match given.get(*name) {
+            None if *needed => Some(format!("missing field `{name}`")),
+            None => None,
+            Some(Value::Null) if *null => None,
+            Some(value) => wrong(value).map(|why| format!("`{name}` is {}: {why}", shown(value))),
+        })
+    }
+}
+
+/// How far what somebody wrote is from `known`, if it is likely that this was meant: the same letters, or nearly.
+fn near(name: &str, known: &str) -> Option<usize> {
+    // What is much longer is not compared letter by letter.
+    if name.len() > 2 * known.len() {
+        return None;
+    }
+    let plain = |text: &str| text.replace(['_', '-', ' '], "").to_lowercase();
+    let slips = strsim::osa_distance(&plain(name), &plain(known));
+    (slips <= (known.len() / 4).max(1)).then_some(slips)
+}
+
+fn shown(value: &Value) -> String {
+    if let Value::String(text) = value { quoted(text) } else { quoted(&value.to_string()) }
+}
+
+fn text(value: &Value) -> Wrong {
+    (!value.is_string()).then(|| "it must be a text".to_owned())
+}
+
+fn parsed<T: FromStr<Err: fmt::Display>>(value: &Value) -> Wrong {
+    let Value::String(given) = value else { return text(value) };
+    given.parse::<T>().err().map(|why| why.to_string())
+}
+
+fn number(value: &Value) -> Wrong {
+    let small = value.as_u64().is_some_and(|number| u32::try_from(number).is_ok());
+    (!small).then(|| "it must be a whole number".to_owned())
+}
+
+fn decision(value: &Value) -> Wrong {
+    let known = "it must be `allow`, `allow-once`, `allow-session`, `allow-always`, `deny` or `deny-session`";
+    Decision::deserialize(value).is_err().then(|| known.to_owned())
+}
+
+fn words(value: &Value) -> Wrong {
+    let Value::String(given) = value else { return text(value) };
+    (given.len() > MAX_TEXT).then(|| format!("it has at most {MAX_TEXT} bytes"))
+}
+
+fn tag(value: &Value) -> Wrong {
+    let Value::String(given) = value else { return Some("it must be one tag, as a text".to_owned()) };
+    Permissions::from_tags([given]).err().map(|why| match why {
+        InvalidPermissions::Tag { why, .. } => why.to_string(),
+        InvalidPermissions::Empty | InvalidPermissions::TooMany => why.to_string(),
+    })
+}
+
+fn tags(value: &Value) -> Wrong {
+    let texts = || value.as_array()?.iter().map(Value::as_str).collect::<Option<Vec<_>>>();
+    let Some(given) = texts() else { return Some("it must be a list of tags, each a text".to_owned()) };
+    Permissions::from_tags(given).err().map(|why| match why {
+        InvalidPermissions::Tag { tag, why } => format!("{} is not a permission: {why}", quoted(&tag)),
+        InvalidPermissions::Empty | InvalidPermissions::TooMany => why.to_string(),
+    })
+}
