@@ -8,6 +8,8 @@
     reason = "a test that cannot go on has failed"
 )]
 
+#[cfg(feature = "cli")]
+mod cli;
 #[cfg(feature = "config")]
 mod config;
 mod engine;

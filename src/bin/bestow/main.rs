@@ -1,0 +1,25 @@
+//! The command line of bestow. It decides nothing: every answer is the library's.
+
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod end;
+mod path;
+
+use std::process::ExitCode;
+
+use arguments::{Asked, HELP};
+use end::End;
+
+fn main() -> ExitCode {
+    let end = Asked::parse(std::env::args_os().skip(1)).map_or_else(End::usage, carry_out);
+    end.told()
+}
+
+fn carry_out(asked: Asked) -> End {
+    match asked {
+        Asked::Help => End::said(HELP),
+        Asked::Version => End::said(concat!("bestow ", env!("CARGO_PKG_VERSION"), "\n")),
+        Asked::Path => path::answer_lines(std::io::stdin().lock(), std::io::stdout().lock()),
+    }
+}
