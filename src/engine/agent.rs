@@ -3,8 +3,8 @@
 use std::{fmt, sync::Arc};
 
 use crate::{
-    fs::{self, ContainedPath},
-    kernel::{Check, Command, ExecScope, Refusal, Support},
+    fs::ContainedPath,
+    kernel::{Check, Command, ExecScope, Refusal, State, Support},
     model::{
         Access, AgentId, Ask, Grant, GrantId, Hold, Permission, PermissionSet, Permissions, Profile, Reason, RequestId,
         Revoker, RunId, Scope, Want,
@@ -147,54 +147,20 @@ impl Agent {
     ///
     /// [`Error::Refused`] if it is not held.
     pub async fn spend(&self, permission: &Permission) -> Result<(), Error> {
-        let right = self.shared.pin(permission)?;
-        let broken = self.shared.broken(&self.id, std::iter::once(&right.permission))?;
-        let command = Command::Spend { agent: self.id.clone(), permission: right.permission, broken };
-        self.execute(command).map(drop)
+        self.use_up(permission)
     }
 
     /// What `path` really names, if this agent may use it so: ready to be opened, and nothing else.
     ///
     /// Links are followed, the right is looked up for where they lead, and the object that the right was given for
-    /// must still stand there. A one-shot right is used up.
+    /// must still stand there. A one-shot right is used up. To write a sensitive file takes a right that names it.
     ///
     /// # Errors
     ///
     /// [`Error::Refused`] if it is not held there, [`Error::Replaced`] if something else stands there now,
     /// [`Error::Path`] if it cannot be followed.
     pub async fn resolve(&self, access: Access, path: &str) -> Result<ContainedPath, Error> {
-        let real = self.shared.paths.real(path)?;
-        let permission = Permission::Path(access, real.path.clone());
-        match self.check(&permission) {
-            Check::NotHeld => {
-                let agent = self.id.clone();
-                return Err(Refusal::NotHeld { agent, permission }.into());
-            }
-            Check::HeldOnce => {
-                self.spend(&permission).await?;
-                return contained("/", &real.path, &permission);
-            }
-            Check::Held => {}
-        }
-        let roots = self.shared.look(|state, now| state.usable(&self.id, &permission, now))?;
-        let Some(grant) = roots.iter().find(|grant| self.shared.still_leads_there(&grant.right)) else {
-            // Everybody reads what is not protected, so there may be no grant at all.
-            if roots.is_empty()
-                || access == Access::Read && self.shared.look(|state, _| state.readable_by_all(&permission))?
-            {
-                return contained("/", &real.path, &permission);
-            }
-            return Err(Error::Replaced { permission, path: real.path });
-        };
-        let root = grant.right.permission.path().filter(|root| **root != real.path);
-        match (root, grant.right.identity) {
-            // Held open from here on, so that nobody can put another directory in its place.
-            (Some(root), Some(identity)) => {
-                let contained = contained(root.as_str(), &real.path, &permission)?;
-                contained.expecting_base(identity).map_err(|_| Error::Replaced { permission, path: real.path })
-            }
-            _ => contained("/", &real.path, &permission),
-        }
+        self.find(access, path).map(|found| found.contained)
     }
 
     /// Creates an agent that works for this one, with part of what this one holds and nothing else.
@@ -276,7 +242,15 @@ impl Agent {
         let rights = self.shared.pin_all(named)?;
         let caller = self.permissions()?;
         let scope = ExecScope::of(&caller, permissions_of(&rights));
-        scope.map_err(|missing| Refusal::NotHeld { agent: self.id.clone(), permission: missing.clone() }.into())
+        let scope =
+            scope.map_err(|missing| Refusal::NotHeld { agent: self.id.clone(), permission: missing.clone() })?;
+        // What is sensitive must be held by name, which a plain set of roots does not tell.
+        let refused =
+            |state: &State, now| scope.iter().find_map(|named| state.refuse_unheld(&self.id, &named, now).err());
+        match self.shared.look(refused)? {
+            Some(refusal) => Err(refusal.into()),
+            None => Ok(scope),
+        }
     }
 
     /// Who this is, as it is known.
@@ -294,17 +268,7 @@ impl Agent {
         self.shared.mailbox(&self.id)
     }
 
-    fn execute(&self, command: Command) -> Result<Vec<crate::model::Event>, Error> {
+    pub(super) fn execute(&self, command: Command) -> Result<Vec<crate::model::Event>, Error> {
         self.shared.execute_as(&self.id, &self.cell, command)
-    }
-}
-
-/// The path below `root`, held so that it can be opened; it must still be where it was found.
-fn contained(root: &str, path: &crate::model::SanitizedPath, permission: &Permission) -> Result<ContainedPath, Error> {
-    let contained = fs::resolve(&[root], path.as_str()).map_err(|why| Error::Open(why.to_string()))?;
-    if contained.path() == path {
-        Ok(contained)
-    } else {
-        Err(Error::Replaced { permission: permission.clone(), path: path.clone() })
     }
 }

@@ -7,6 +7,7 @@ mod agent;
 mod approver;
 mod cell;
 mod error;
+mod files;
 mod mail;
 mod shared;
 mod subscription;
@@ -33,7 +34,8 @@ use self::shared::Shared;
 pub use self::{
     agent::Agent,
     approver::Approver,
-    error::Error,
+    error::{Error, FileFailure},
+    files::Files,
     mail::{Mail, Mailbox},
     subscription::{NoEvent, Subscription},
     surface::{Attendance, Connection, Heard, ToPerson},

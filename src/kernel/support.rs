@@ -8,6 +8,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use crate::model::{
     Access, AgentId, Ended, Event, Grant, GrantId, Hold, Permission, Reads, SanitizedPath, Scope, Timestamp,
+    sensitive_part,
 };
 
 use super::{
@@ -73,7 +74,7 @@ impl State {
                 },
             });
         }
-        best.ok_or_else(|| Refusal::NotHeld { agent: from.clone(), permission: permission.clone() })
+        best.ok_or_else(|| not_held(agent, permission))
     }
 
     /// Whether `agent` may use `permission` now, for as many uses as wanted.
@@ -94,6 +95,17 @@ impl State {
         let holder = self.agents.get(agent).into_iter();
         let usable = holder.flat_map(|holder| supports(holder, permission));
         usable.filter(|grant| grant.hold == Hold::Use && grant.is_live(now)).cloned().collect()
+    }
+
+    /// The refusal of `permission` for `agent`, if it may not use it for as many uses as wanted.
+    pub(crate) fn refuse_unheld(
+        &self,
+        agent: &AgentId,
+        permission: &Permission,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
+        let holder = self.agent(agent)?;
+        if self.uses(holder, permission, now, &Broken::new()) { Ok(()) } else { Err(not_held(holder, permission)) }
     }
 
     /// The setting under which everybody reads everything that is not protected.
@@ -197,7 +209,34 @@ impl State {
 
 /// Everything `agent` holds that covers `permission` and can be passed on.
 fn supports<'a>(agent: &'a Agent, permission: &Permission) -> impl Iterator<Item = &'a Arc<Grant>> {
-    agent.held.iter().filter(move |grant| grant.scope != Scope::Once && grant.right.permission.covers(permission))
+    gives(agent, permission).filter(|grant| grant.scope != Scope::Once)
+}
+
+/// Everything `agent` holds that gives `permission`: the right covers it, and names what is sensitive about it.
+pub(super) fn gives<'a>(agent: &'a Agent, permission: &Permission) -> impl Iterator<Item = &'a Arc<Grant>> {
+    let part = sensitive_in(permission);
+    agent.held.iter().filter(move |grant| {
+        let names = |part: &SanitizedPath| grant.right.permission.path().is_some_and(|root| part.contains(root));
+        grant.right.permission.covers(permission) && part.as_ref().is_none_or(names)
+    })
+}
+
+/// What a right must name, or something below it, to give `permission`.
+fn sensitive_in(permission: &Permission) -> Option<SanitizedPath> {
+    match permission {
+        Permission::Path(Access::Write, path) => sensitive_part(path),
+        Permission::Path(Access::Read, _) | Permission::Events | Permission::Network => None,
+    }
+}
+
+/// The refusal for who has no right that gives `permission`; a right that covers it without naming it is another matter.
+pub(crate) fn not_held(agent: &Agent, permission: &Permission) -> Refusal {
+    match sensitive_in(permission) {
+        Some(part) if agent.held.iter().any(|grant| grant.right.permission.covers(permission)) => {
+            Refusal::Sensitive { permission: permission.clone(), part }
+        }
+        Some(_) | None => Refusal::NotHeld { agent: agent.profile.id.clone(), permission: permission.clone() },
+    }
 }
 
 /// A protected path is reached by nothing but a line of a file that names exactly it.

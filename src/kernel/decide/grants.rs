@@ -11,7 +11,7 @@ use super::super::{
     Refusal, State,
     command::{Broken, Person, Start},
     state::{Agent, giver},
-    support::Held,
+    support::{Held, gives, not_held},
 };
 
 /// A grant that is complete but for its name and what is granted.
@@ -195,13 +195,13 @@ impl State {
             return Ok(Vec::new());
         }
         self.refuse_protected(&permission)?;
-        let one_shots = holder.held.iter().filter(|grant| {
+        let one_shots = gives(holder, &permission).filter(|grant| {
             let usable = grant.scope == Scope::Once && grant.hold == Hold::Use && grant.is_live(now);
-            usable && !broken.contains(&grant.id) && grant.right.permission.covers(&permission)
+            usable && !broken.contains(&grant.id)
         });
         match one_shots.min_by_key(|grant| (grant.until.is_none(), grant.until)) {
             Some(grant) => Ok(vec![Event::GrantUsed { grant: Arc::clone(grant), permission }]),
-            None => Err(Refusal::NotHeld { agent: agent.clone(), permission }),
+            None => Err(not_held(holder, &permission)),
         }
     }
 

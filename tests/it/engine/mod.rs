@@ -1,3 +1,4 @@
 //! The engine through its public surface.
 
+mod files;
 mod smoke;
