@@ -9,6 +9,8 @@ mod kernel;
 mod model;
 mod seam;
 
+#[cfg(feature = "sandbox")]
+pub use edge::sandbox;
 #[cfg(feature = "stdio")]
 pub use edge::stdio;
 #[cfg(feature = "config")]
@@ -28,7 +30,7 @@ pub use model::{
     GrantId, Hold, Interaction, InvalidGrantId, InvalidId, InvalidName, InvalidPath, InvalidPermission,
     InvalidPermissions, InvalidReason, InvalidRequestId, InvalidScope, InvalidTimestamp, Kind, Means, Mode, Name,
     OnNoUser, Origin, Outcome, OwnerId, Pending, Permission, PermissionSet, Permissions, Place, Policy, Profile, Reads,
-    Reason, Recorded, Reply, Request, RequestId, Resolution, Revoker, Right, Route, RunId, SanitizedPath, Scope,
-    Settings, Shown, Source, Timestamp, Want, Widening, sanitize,
+    Reason, Recorded, Reply, Request, RequestId, Resolution, Revoker, Right, Route, RunId, SandboxFacts,
+    SandboxViolation, SanitizedPath, Scope, Settings, Shown, Source, Timestamp, Want, Widening, sanitize,
 };
 pub use seam::{AsWritten, Clock, ClockUnreadable, DiskPaths, ManualClock, PathFailure, Paths, Real, SystemClock};

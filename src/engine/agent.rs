@@ -253,6 +253,26 @@ impl Agent {
         }
     }
 
+    /// What nobody reaches, for whoever confines a command.
+    #[cfg(feature = "sandbox")]
+    pub(crate) fn protected(&self) -> Result<Vec<crate::model::SanitizedPath>, Error> {
+        self.shared.look(|state, _| state.settings.protected.to_vec())
+    }
+
+    /// Leaves the fact that a command is confined, and how.
+    #[cfg(feature = "sandbox")]
+    pub(crate) fn tell_sandbox(&self, facts: crate::model::SandboxFacts) -> Result<(), Error> {
+        self.execute(Command::Sandboxed { agent: self.id.clone(), facts: Arc::new(facts) }).map(drop)
+    }
+
+    /// Leaves the facts of what a command was kept from.
+    #[cfg(feature = "sandbox")]
+    pub(crate) fn tell_violations(&self, violations: Vec<crate::model::SandboxViolation>) -> Result<(), Error> {
+        violations.into_iter().try_for_each(|violation| {
+            self.execute(Command::Violated { agent: self.id.clone(), violation: Arc::new(violation) }).map(drop)
+        })
+    }
+
     /// Who this is, as it is known.
     ///
     /// # Errors

@@ -6,6 +6,8 @@ use crate::model::{
     AgentId, Answer, ApproverId, GrantId, Hold, Means, OwnerId, Permission, Policy, Profile, Reason, RequestId,
     Revoker, Right, RunId, Scope,
 };
+#[cfg(feature = "sandbox")]
+use crate::model::{SandboxFacts, SandboxViolation};
 
 /// A right that the host program or a creator gives an agent at its start.
 #[derive(Clone, Debug)]
@@ -138,6 +140,18 @@ pub(crate) enum Command {
     PollConfig {
         why: Arc<str>,
     },
+    /// A command of an agent is about to start.
+    #[cfg(feature = "sandbox")]
+    Sandboxed {
+        agent: AgentId,
+        facts: Arc<SandboxFacts>,
+    },
+    /// A command of an agent reached for what its profile forbids.
+    #[cfg(feature = "sandbox")]
+    Violated {
+        agent: AgentId,
+        violation: Arc<SandboxViolation>,
+    },
     /// Time went by.
     Tick,
     /// Every question is taken back.
@@ -167,6 +181,8 @@ impl Command {
                 (None, "take a file")
             }
             Command::AgreeToWidening { .. } => (None, "agree to a change of the file"),
+            #[cfg(feature = "sandbox")]
+            Command::Sandboxed { agent, .. } | Command::Violated { agent, .. } => (Some(agent), "run a command"),
             Command::Tick => (None, "pass time"),
             Command::Shutdown => (None, "end"),
         }

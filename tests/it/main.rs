@@ -14,5 +14,7 @@ mod cli;
 mod config;
 mod engine;
 mod fs;
+#[cfg(all(feature = "cli", feature = "sandbox"))]
+mod sandbox;
 #[cfg(feature = "config")]
 mod watch;

@@ -12,6 +12,9 @@ use arguments::{Asked, HELP};
 use end::End;
 
 fn main() -> ExitCode {
+    if let Some(code) = bestow::sandbox::enter_if_asked() {
+        return code;
+    }
     let end = Asked::parse(std::env::args_os().skip(1)).map_or_else(End::usage, carry_out);
     end.told()
 }
