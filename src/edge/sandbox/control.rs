@@ -1,7 +1,8 @@
 //! What the host and the helper say to each other, over the helper's standard input.
 //!
 //! The host says what is to be done; the helper confines itself and says that it is ready; the host looks at it from
-//! outside and says go; the helper becomes the command, and the end of the stream says that it did.
+//! outside and says go; the helper becomes the command. bubblewrap keeps its standard input for as long as it runs, so
+//! that the helper became the command is told by the end of another stream, which only the helper has.
 
 use std::{
     collections::BTreeMap,
@@ -14,6 +15,7 @@ use std::{
 };
 
 use rustix::{
+    io::retry_on_intr,
     net::{
         RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
         recvmsg, sendmsg,
@@ -55,8 +57,8 @@ pub(super) enum Told {
 /// More than any spec needs; a length beyond it is noise.
 const LONGEST: usize = 64 << 20;
 
-/// At most: the command's input, and the way to the engine.
-const MOST_FDS: usize = 2;
+/// At most: the command's input, the stream that ends when the helper has become the command, the way to the engine.
+const MOST_FDS: usize = 3;
 
 pub(super) fn send(socket: &UnixStream, message: &impl Serialize, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
     let body = serde_json::to_vec(message)?;
@@ -66,7 +68,8 @@ pub(super) fn send(socket: &UnixStream, message: &impl Serialize, fds: &[Borrowe
     if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
         return Err(io::Error::other("too many descriptors"));
     }
-    if sendmsg(socket, &[IoSlice::new(&length)], &mut control, SendFlags::NOSIGNAL)? != length.len() {
+    let sent = retry_on_intr(|| sendmsg(socket, &[IoSlice::new(&length)], &mut control, SendFlags::NOSIGNAL))?;
+    if sent != length.len() {
         return Err(io::ErrorKind::WriteZero.into());
     }
     (&*socket).write_all(&body)
@@ -85,7 +88,10 @@ pub(super) fn receive<T: for<'de> Deserialize<'de>>(socket: &UnixStream) -> io::
     let mut length = [0; 4];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FDS), ScmCredentials(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
-    let got = recvmsg(socket, &mut [IoSliceMut::new(&mut length)], &mut control, RecvFlags::CMSG_CLOEXEC)?.bytes;
+    // A stream with a time limit is interrupted by any signal, a child's end too.
+    let got = retry_on_intr(|| {
+        recvmsg(socket, &mut [IoSliceMut::new(&mut length)], &mut control, RecvFlags::CMSG_CLOEXEC).map(|got| got.bytes)
+    })?;
     if got == 0 {
         return Ok(None);
     }

@@ -60,7 +60,9 @@ fn enter() -> io::Result<()> {
     let control = UnixStream::from(fcntl_dupfd_cloexec(stdin(), 3)?);
     let Some(received) = receive::<Spec>(&control)? else { return Ok(()) };
     let spec = received.message;
-    let confined = confine(&spec, received.fds);
+    let mut fds = received.fds.into_iter();
+    let (Some(input), Some(started)) = (fds.next(), fds.next().map(UnixStream::from)) else { return Ok(()) };
+    let confined = confine(&spec, &input, fds.next());
     let (landlock, way) = match confined {
         Ok(confined) => confined,
         Err(why) => return send(&control, &Told::Unavailable(why), &[]),
@@ -68,18 +70,18 @@ fn enter() -> io::Result<()> {
     send(&control, &Told::Ready { landlock }, &[])?;
     hear_go(&control)?;
     let why = become_command(&spec, way.as_ref());
-    send(&control, &Told::NotStarted(why.to_string()), &[])
+    send(&started, &Told::NotStarted(why.to_string()), &[])
 }
 
 type Confined = (Option<u32>, Option<OwnedFd>);
 
-fn confine(spec: &Spec, fds: Vec<OwnedFd>) -> Result<Confined, String> {
-    let mut fds = fds.into_iter();
-    let input = fds.next().ok_or("no input came along")?;
+fn confine(spec: &Spec, input: &OwnedFd, way: Option<OwnedFd>) -> Result<Confined, String> {
+    if spec.events != way.is_some() {
+        return Err("no way to the engine came along".into());
+    }
     // Whatever the host's own parent left open ends here, numbered or not.
     CloseFdsBuilder::new().cloexecfrom(3);
-    dup2_stdin(&input).map_err(said("input"))?;
-    let way = spec.events.then(|| fds.next().ok_or("no way to the engine came along")).transpose()?;
+    dup2_stdin(input).map_err(said("input"))?;
     if let Some(way) = &way {
         fcntl_setfd(way, FdFlags::empty()).map_err(said("the way to the engine"))?;
     }

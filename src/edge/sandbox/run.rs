@@ -18,6 +18,7 @@ use std::{
 };
 
 use rustix::{
+    io::retry_on_intr,
     net::sockopt::set_socket_passcred,
     process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid},
 };
@@ -140,12 +141,12 @@ impl Sandbox {
         };
         let plan = Plan { sandbox: self, profile, command, read_only: &guards.read_only };
         let (control, mut running) = Running::start(&plan)?;
-        let facts = match plan.stand(&control, way, &mut running) {
-            Ok(facts) => facts,
+        let (facts, started) = match plan.stand(&control, way, &mut running) {
+            Ok(standing) => standing,
             Err(why) => return Err(running.not_stood(control, why).into()),
         };
         ready(&facts)?;
-        running.go(&control)?;
+        go(&control, &started)?;
         let (status, timed_out) = running.wait(profile.limits.time).map_err(SandboxError::from)?;
         let (stdout, stderr) = (running.stdout.take(), running.stderr.take());
         let output = |stream: Option<thread::JoinHandle<Output>>| {
@@ -166,6 +167,16 @@ impl Sandbox {
 
 fn unavailable(what: &str) -> SandboxError {
     SandboxError::Unavailable(vec![what.to_owned()])
+}
+
+/// Lets the helper become the command. The end of the stream says that it did.
+fn go(control: &UnixStream, started: &UnixStream) -> Result<(), SandboxError> {
+    say_go(control)?;
+    match receive::<Told>(started)?.map(|told| told.message) {
+        None => Ok(()),
+        Some(Told::NotStarted(why) | Told::Unavailable(why)) => Err(SandboxError::NotStarted(why)),
+        Some(Told::Ready { .. }) => Err(SandboxError::NotStarted("the helper repeats itself".into())),
+    }
 }
 
 /// One run.
@@ -196,16 +207,20 @@ impl Plan<'_> {
         control: &UnixStream,
         way: Option<(SanitizedPath, OwnedFd)>,
         running: &mut Running,
-    ) -> Result<SandboxFacts, SandboxError> {
+    ) -> Result<(SandboxFacts, UnixStream), SandboxError> {
         let input = match self.command.input {
             Stream::Inherit => io::stdin().as_fd().try_clone_to_owned()?,
             Stream::Nothing | Stream::Captured => nothing()?,
         };
         let spec = self.spec();
         let (path, way) = way.unzip();
-        let fds: Vec<_> = [Some(input.as_fd()), way.as_ref().map(OwnedFd::as_fd)].into_iter().flatten().collect();
-        send(control, &spec, &fds)?;
-        let told = receive::<Told>(control)?.ok_or_else(|| unavailable("the sandbox did not come to stand"))?;
+        let (started, helpers) = UnixStream::pair()?;
+        started.set_read_timeout(Some(TO_STAND))?;
+        let fds = [Some(input.as_fd()), Some(helpers.as_fd()), way.as_ref().map(OwnedFd::as_fd)];
+        let said = send(control, &spec, &fds.into_iter().flatten().collect::<Vec<_>>());
+        let told = said.and_then(|()| receive::<Told>(control));
+        let told = told.map_err(|why| unavailable(&format!("the sandbox did not come to stand: {why}")))?;
+        let told = told.ok_or_else(|| unavailable("the sandbox did not come to stand"))?;
         let landlock = match told.message {
             Told::Ready { landlock } => landlock,
             Told::Unavailable(why) | Told::NotStarted(why) => return Err(unavailable(&why)),
@@ -213,7 +228,7 @@ impl Plan<'_> {
         let pid = told.sender.ok_or_else(|| unavailable("nobody knows which process it is"))?;
         running.leader = Some(pid);
         let status = Status::of(pid).map_err(|why| unavailable(&why))?;
-        Ok(self.facts(&spec, landlock, pid, status, path))
+        Ok((self.facts(&spec, landlock, pid, status, path), started))
     }
 
     fn spec(&self) -> Spec {
@@ -321,16 +336,6 @@ impl Running {
         Ok((control, running))
     }
 
-    /// Lets the helper become the command. The end of the stream says that it did.
-    fn go(&mut self, control: &UnixStream) -> Result<(), SandboxError> {
-        say_go(control)?;
-        match receive::<Told>(control)?.map(|told| told.message) {
-            None => Ok(()),
-            Some(Told::NotStarted(why) | Told::Unavailable(why)) => Err(SandboxError::NotStarted(why)),
-            Some(Told::Ready { .. }) => Err(SandboxError::NotStarted("the helper repeats itself".into())),
-        }
-    }
-
     /// Kills it and everything it started.
     fn kill(&mut self) {
         if let (false, Some(leader)) = (self.has_namespaces, self.leader) {
@@ -346,7 +351,7 @@ impl Running {
         let (tell, told) = channel();
         let ended = thread::spawn(move || {
             // Without reaping it, so that its number stays its own until everything is gone.
-            let _ = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+            let _ = retry_on_intr(|| waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT));
             let _ = tell.send(());
         });
         let timed_out = told.recv_timeout(at_most) == Err(RecvTimeoutError::Timeout);
