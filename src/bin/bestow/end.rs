@@ -11,6 +11,10 @@ use std::{
 pub(crate) enum End {
     /// It was done, or is allowed.
     Done,
+    /// A person would have to be asked.
+    WouldAsk(String),
+    /// The answer is no.
+    Denied(String),
     /// It could not be done; no answer.
     Failed(String),
     /// The command line makes no sense.
@@ -44,6 +48,8 @@ impl End {
         let (code, why) = match self {
             End::Done => (0, String::new()),
             End::Failed(why) => (1, why),
+            End::WouldAsk(why) => (2, why),
+            End::Denied(why) => (3, why),
             End::Usage(why) => (64, format!("{why}\ntry `bestow --help`")),
         };
         if !why.is_empty() {

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod command;
 mod end;
 mod path;
 
@@ -23,6 +24,8 @@ fn carry_out(asked: Asked) -> End {
     match asked {
         Asked::Help => End::said(HELP),
         Asked::Version => End::said(concat!("bestow ", env!("CARGO_PKG_VERSION"), "\n")),
+        Asked::Exec(asked) => command::exec(asked),
+        Asked::Profile(asked, format) => command::profile(&asked, format),
         Asked::Path => path::answer_lines(std::io::stdin().lock(), std::io::stdout().lock()),
     }
 }

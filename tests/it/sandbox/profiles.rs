@@ -78,7 +78,7 @@ fn what_a_format_cannot_say_is_refused() {
         (Permission::Events, &[Format::Srt, Format::Codex, Format::Bubblewrap]),
     ] {
         for format in formats {
-            assert!(of(&[named.clone()]).export(*format).is_err(), "{named}: {format:?}");
+            assert!(of(std::slice::from_ref(&named)).export(*format).is_err(), "{named}: {format:?}");
         }
         assert!(of(&[named]).export(Format::Json).is_ok());
     }
