@@ -21,7 +21,6 @@ use std::{
 
 use close_fds::CloseFdsBuilder;
 use rustix::{
-    fs::stat,
     io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd},
     process::{Signal, set_parent_process_death_signal, setsid},
     stdio::{dup2_stdin, stdin},
@@ -35,7 +34,6 @@ use super::{
     control::{Spec, Told, hear_go, receive, send},
     filter, land,
 };
-use crate::model::FileIdentity;
 
 /// The word with which a program is started as the helper.
 pub const HELPER_WORD: &str = "sandbox-helper";
@@ -85,9 +83,7 @@ fn confine(spec: &Spec, input: &OwnedFd, way: Option<OwnedFd>) -> Result<Confine
     if let Some(way) = &way {
         fcntl_setfd(way, FdFlags::empty()).map_err(said("the way to the engine"))?;
     }
-    if spec.has_namespaces {
-        verify_roots(spec)?;
-    } else {
+    if !spec.has_namespaces {
         // Outside a process namespace the process group is what can be killed as a whole; the filter keeps all in it.
         setsid().map_err(said("a session of its own"))?;
         set_parent_process_death_signal(Some(Signal::KILL)).map_err(said("dying with the host"))?;
@@ -107,17 +103,6 @@ fn confine(spec: &Spec, input: &OwnedFd, way: Option<OwnedFd>) -> Result<Confine
 
 fn said(what: &'static str) -> impl Fn(rustix::io::Errno) -> String {
     move |why| format!("{what}: {why}")
-}
-
-/// What was mounted is what was granted, and not what somebody put there in between.
-fn verify_roots(spec: &Spec) -> Result<(), String> {
-    for (root, identity) in &spec.write {
-        let there = stat(root.as_path()).map_err(|why| format!("`{root}`: {why}"))?;
-        if *identity != (FileIdentity { dev: there.st_dev, ino: there.st_ino }) {
-            return Err(format!("`{root}` is not what it was when it was granted"));
-        }
-    }
-    Ok(())
 }
 
 /// For ever: an empty bounding set gives nothing back, not even to the superuser's next program.

@@ -52,7 +52,8 @@ fn ruleset(spec: &Spec) -> Result<RulesetCreated, Box<dyn std::error::Error>> {
     Ok(rules)
 }
 
-/// The path was real when it was granted, and must still be the object that it was then.
+/// The path was real when it was granted, and must still be the object that it was then: what is mounted, or named, is
+/// what was granted, and not what somebody put there in between.
 fn allow(
     rules: RulesetCreated,
     path: &SanitizedPath,
