@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+pub mod command;
 mod edge;
 mod engine;
 pub mod fs;
@@ -26,11 +27,11 @@ pub use engine::{
 };
 pub use kernel::{Check, ExecScope, Refusal, Support};
 pub use model::{
-    Access, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, Code, Decider, Ended, Event, FileIdentity, Grant,
-    GrantId, Hold, Interaction, InvalidGrantId, InvalidId, InvalidName, InvalidPath, InvalidPermission,
+    Access, Actor, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, Code, Decider, Ended, Event, FileIdentity,
+    Grant, GrantId, Hold, Interaction, InvalidGrantId, InvalidId, InvalidName, InvalidPath, InvalidPermission,
     InvalidPermissions, InvalidReason, InvalidRequestId, InvalidScope, InvalidTimestamp, Kind, Means, Mode, Name,
     OnNoUser, Origin, Outcome, OwnerId, Pending, Permission, PermissionSet, Permissions, Place, Policy, Profile, Reads,
-    Reason, Recorded, Reply, Request, RequestId, Resolution, Revoker, Right, Route, RunId, SandboxFacts,
-    SandboxViolation, SanitizedPath, Scope, Settings, Shown, Source, Timestamp, Want, Widening, sanitize,
+    Reason, Recorded, Reply, Request, RequestId, Resolution, Right, Route, RunId, SandboxFacts, SandboxViolation,
+    SanitizedPath, Scope, Settings, Shown, Source, Timestamp, Want, Widening, sanitize,
 };
 pub use seam::{AsWritten, Clock, ClockUnreadable, DiskPaths, ManualClock, PathFailure, Paths, Real, SystemClock};

@@ -14,13 +14,19 @@ use super::{
 };
 
 /// Why no engine was opened.
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum OpenError {
     /// Everything that is wrong with the file.
     Config(ConfigError),
     /// The engine does not take what the file says.
     Engine(Error),
+}
+
+/// As it is displayed: this is what a `main` that returns it prints.
+impl fmt::Debug for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl fmt::Display for OpenError {

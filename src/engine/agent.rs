@@ -4,10 +4,10 @@ use std::{fmt, sync::Arc};
 
 use crate::{
     fs::ContainedPath,
-    kernel::{Check, Command, ExecScope, Refusal, State, Support},
+    kernel::{Check, Command, ExecScope, Known, Refusal, State, Support, lasting, not_held},
     model::{
-        Access, AgentId, Ask, Grant, GrantId, Hold, Permission, PermissionSet, Permissions, Profile, Reason, RequestId,
-        Revoker, RunId, Scope, Want,
+        Access, Actor, AgentId, Ask, Grant, GrantId, Permission, PermissionSet, Permissions, Profile, Reason,
+        RequestId, RunId, Scope, Timestamp, Want,
     },
 };
 
@@ -22,6 +22,12 @@ use super::{
 ///
 /// A handle belongs to the agent it was made for. If that agent is retired, the handle holds nothing for ever, even
 /// if another agent gets the same id.
+///
+/// ```compile_fail,E0599
+/// async fn answer_oneself(agent: bestow::Agent, question: bestow::RequestId) {
+///     agent.answer(question, bestow::Answer::allow()).await;
+/// }
+/// ```
 #[derive(Clone)]
 pub struct Agent {
     pub(super) shared: Arc<Shared>,
@@ -83,7 +89,7 @@ impl Agent {
     ///
     /// [`Error::Refused`] if there is none, it is forgotten, or another agent's.
     pub fn ticket(&self, id: RequestId) -> Result<Ticket, Error> {
-        let ticket = self.shared.ticket(id)?.ok_or(Refusal::UnknownRequest(id))?;
+        let ticket = self.shared.ticket(&self.id, &self.cell, id)?.ok_or(Refusal::UnknownRequest(id))?;
         if *ticket.asker() == self.id { Ok(ticket) } else { Err(Refusal::NotYours(id).into()) }
     }
 
@@ -103,6 +109,7 @@ impl Agent {
     /// # Errors
     ///
     /// [`Error::Refused`] with the facts: not held, held for one use, another owner's agent, itself, passed on too often.
+    /// [`Error::Replaced`] if something else stands where it held a right.
     pub async fn grant(
         &self,
         to: &AgentId,
@@ -126,8 +133,9 @@ impl Agent {
     ) -> Result<Vec<GrantId>, Error> {
         let rights = self.shared.pin_all(&permissions.into())?;
         let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
-        let (from, to) = (self.id.clone(), to.clone());
-        self.execute(Command::Grant { from, to, rights, reason, scope, broken }).map(|events| granted(&events))
+        let (from, to, replaced) = (self.id.clone(), to.clone(), !broken.is_empty());
+        let done = self.execute(Command::Grant { from, to, rights, reason, scope, broken });
+        done.map(|events| granted(&events)).map_err(|why| if replaced { or_replaced(why) } else { why })
     }
 
     /// Takes back what this agent gave, or gives up what it holds.
@@ -136,7 +144,7 @@ impl Agent {
     ///
     /// [`Error::Refused`] if there is no such grant, it is neither, or it stands in a file.
     pub async fn revoke(&self, grant: GrantId, reason: Option<Reason>) -> Result<(), Error> {
-        let by = Revoker::Agent(self.id.clone());
+        let by = Actor::Agent(self.id.clone());
         self.execute(Command::Revoke { grant, by, owner: None, reason }).map(drop)
     }
 
@@ -174,7 +182,6 @@ impl Agent {
     pub async fn create(&self, profile: Profile, permissions: &[Permission], reason: Reason) -> Result<Agent, Error> {
         let rights = self.shared.pin_all(permissions)?;
         let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
-        let profile = Profile { parent: Some(self.id.clone()), ..profile };
         let (id, creator, run) = (profile.id.clone(), self.id.clone(), fresh_run());
         self.execute(Command::Create { creator, profile, run, rights, reason, broken })?;
         let cell = self.shared.cell(&id).ok_or_else(|| Refusal::UnknownAgent(id.clone()))?;
@@ -205,11 +212,7 @@ impl Agent {
     ///
     /// [`Error::Refused`] if the agent is gone.
     pub fn grants(&self) -> Result<Vec<Arc<Grant>>, Error> {
-        let held = self.shared.look(|state, now| {
-            let agent = state.agent(&self.id)?;
-            Ok(agent.held.iter().filter(|grant| grant.is_live(now)).cloned().collect())
-        })?;
-        held.map_err(Error::Refused)
+        self.look(|_, agent, now| agent.held.iter().filter(|grant| grant.is_live(now)).cloned().collect())
     }
 
     /// What this agent may use now, as plain values; one-shot rights are not in it.
@@ -218,39 +221,38 @@ impl Agent {
     ///
     /// [`Error::Refused`] if the agent is gone.
     pub fn permissions(&self) -> Result<PermissionSet, Error> {
-        let mut set = PermissionSet::empty(self.profile()?.working_dir.clone());
-        let usable = self.grants()?.into_iter().filter(|grant| grant.hold == Hold::Use && grant.scope != Scope::Once);
-        usable.for_each(|grant| set.insert(grant.right.permission.clone()));
-        Ok(set)
+        self.look(|_, agent, now| set_of(agent, now))
     }
 
     /// Why this agent holds `permission`: its own grant first, the root last. Empty if it does not hold it.
     ///
     /// # Errors
     ///
-    /// [`Error::Closed`].
+    /// [`Error::Refused`] if the agent is gone.
     pub fn why(&self, permission: &Permission) -> Result<Vec<Support>, Error> {
-        self.shared.look(|state, now| state.why(&self.id, permission, now))
+        self.look(|state, _, now| state.why(&self.id, permission, now))
     }
 
     /// What a command of this agent runs with when it needs `named` (`sources/004`, "Exec/process scoped permissions").
+    ///
+    /// Reads are not scoped: `@read` in `named` is passed over, held or not, and nothing about reading is in the result.
     ///
     /// # Errors
     ///
     /// [`Error::Refused`] for the first of `named`, other than `@read`, that is not held.
     pub fn exec_scope(&self, named: &[Permission]) -> Result<ExecScope, Error> {
         let rights = self.shared.pin_all(named)?;
-        let caller = self.permissions()?;
-        let scope = ExecScope::of(&caller, permissions_of(&rights));
-        let scope =
-            scope.map_err(|missing| Refusal::NotHeld { agent: self.id.clone(), permission: missing.clone() })?;
-        // What is sensitive must be held by name, which a plain set of roots does not tell.
-        let refused =
-            |state: &State, now| scope.iter().find_map(|named| state.refuse_unheld(&self.id, &named, now).err());
-        match self.shared.look(refused)? {
-            Some(refusal) => Err(refusal.into()),
-            None => Ok(scope),
-        }
+        let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
+        let scope = self.look(|state, agent, now| {
+            // Reads are not scoped, so they need not be held.
+            let needed = permissions_of(&rights).filter(|named| !matches!(named, Permission::Path(Access::Read, _)));
+            match needed.into_iter().find(|named| !state.uses(agent, named, now, &broken)) {
+                Some(missing) => Err(missing),
+                None => ExecScope::of(&set_of(agent, now), permissions_of(&rights)),
+            }
+            .map_err(|missing| not_held(agent, missing, now))
+        })?;
+        Ok(scope?)
     }
 
     /// What nobody reaches, for whoever confines a command.
@@ -279,16 +281,36 @@ impl Agent {
     ///
     /// [`Error::Refused`] if the agent is gone.
     pub fn profile(&self) -> Result<Arc<Profile>, Error> {
-        let profile = self.shared.look(|state, _| state.agent(&self.id).map(|agent| Arc::clone(&agent.profile)))?;
-        profile.map_err(Error::Refused)
+        self.look(|_, agent, _| Arc::clone(&agent.profile))
     }
 
     /// What reaches this agent by itself.
     pub fn mailbox(&self) -> Mailbox {
-        self.shared.mailbox(&self.id)
+        Mailbox(Arc::clone(self.cell.mail()))
+    }
+
+    pub(super) fn look<T>(&self, look: impl FnOnce(&State, &Known, Timestamp) -> T) -> Result<T, Error> {
+        self.shared.look_as(&self.id, &self.cell, look)
     }
 
     pub(super) fn execute(&self, command: Command) -> Result<Vec<crate::model::Event>, Error> {
         self.shared.execute_as(&self.id, &self.cell, command)
     }
+}
+
+/// What an agent may use at `now`; one-shot rights are not in it.
+fn set_of(agent: &Known, now: Timestamp) -> PermissionSet {
+    let mut set = PermissionSet::empty(agent.profile.working_dir.clone());
+    lasting(agent, now).for_each(|grant| set.insert(grant.right.permission.clone()));
+    set
+}
+
+/// A right whose object is no longer there is told as such, and not as one that was never held.
+pub(super) fn or_replaced(why: Error) -> Error {
+    if let Error::Refused(Refusal::NotHeld { permission, .. }) = &why
+        && let Some(path) = permission.path()
+    {
+        return Error::Replaced { permission: permission.clone(), path: path.clone() };
+    }
+    why
 }

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use crate::{
     kernel::{Command, Person, Refusal, Start},
     model::{
-        AgentId, Answer, ApproverId, GrantId, Hold, Means, OwnerId, Pending, Permissions, Reason, RequestId, Revoker,
+        Actor, AgentId, Answer, ApproverId, GrantId, Hold, Means, OwnerId, Pending, Permissions, Reason, RequestId,
         Scope,
     },
 };
@@ -16,6 +16,12 @@ use super::{
 };
 
 /// A person who stands for one owner, and through what they speak. It cannot ask for anything.
+///
+/// ```compile_fail,E0599
+/// async fn ask_as_a_person(person: bestow::Approver, question: bestow::Ask) {
+///     person.request(question).await;
+/// }
+/// ```
 #[derive(Clone)]
 pub struct Approver {
     pub(super) shared: Arc<Shared>,
@@ -110,17 +116,17 @@ impl Approver {
     ///
     /// [`Error::Refused`] if there is none, it is another owner's, or it stands in a file.
     pub async fn revoke(&self, grant: GrantId, reason: Option<Reason>) -> Result<(), Error> {
-        let by = Revoker::Person { by: self.by.clone(), means: Arc::clone(&self.means) };
+        let by = Actor::Person { by: self.by.clone(), means: Arc::clone(&self.means) };
         self.shared.execute(Command::Revoke { grant, by, owner: Some(self.owner.clone()), reason }).map(drop)
     }
 
-    /// Agrees to what the last file gives this owner's agents more than the one before.
+    /// Agrees to change number `change` of the file, as [`Event::ConfigHeldBack`](crate::Event::ConfigHeldBack) told it.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if nothing is held back, or it concerns another owner's agents.
-    pub async fn agree_to_widening(&self) -> Result<(), Error> {
-        let command = Command::AgreeToWidening { by: Some(self.person()), run: fresh_run() };
+    /// [`Error::Refused`] if nothing is held back, another change by now, or one that concerns another owner's agents.
+    pub async fn agree_to_widening(&self, change: u64) -> Result<(), Error> {
+        let command = Command::AgreeToWidening { by: Some(self.person()), change, run: fresh_run() };
         self.shared.execute(command).map(drop)
     }
 

@@ -4,7 +4,7 @@ use std::{fs::File, io::ErrorKind, sync::Arc};
 
 use tokio::runtime::Handle;
 
-use super::{Agent, Error, FileFailure};
+use super::{Agent, Error, FileFailure, agent::or_replaced};
 use crate::{
     fs::{self, Base, ContainedPath, Entry, FileError, Place},
     kernel::{Check, Command, Refusal},
@@ -199,18 +199,20 @@ impl Agent {
         if held == Check::NotHeld {
             return Err(Refusal::NotHeld { agent: self.id.clone(), permission }.into());
         }
-        let roots = self.shared.look(|state, now| state.usable(&self.id, &permission, now))?;
-        let is_free = self.shared.look(|state, _| state.readable_by_all(&permission))?;
+        let (is_free, roots) = self.look(|state, agent, now| {
+            let roots: Vec<_> = state.usable(agent, &permission, now).cloned().collect();
+            (state.readable_by_all(&permission), roots)
+        })?;
         if held == Check::HeldOnce || roots.is_empty() && !is_free {
             // A check takes paths as written and knows of nothing sensitive; using a right is judged in full.
             self.use_up(&permission)?;
             return self.found("/", permission, real.path.clone());
         }
-        let Some(grant) = roots.iter().find(|grant| self.shared.still_leads_there(&grant.right)) else {
+        if is_free {
             // Everybody reads what is not protected, so there may be no grant at all.
-            if is_free {
-                return self.found("/", permission, real.path.clone());
-            }
+            return self.found("/", permission, real.path.clone());
+        }
+        let Some(grant) = roots.iter().find(|grant| self.shared.still_leads_there(&grant.right)) else {
             return Err(Error::Replaced { permission, path: real.path });
         };
         let root = grant.right.permission.path().unwrap_or(&real.path).clone();
@@ -242,8 +244,9 @@ impl Agent {
     pub(super) fn use_up(&self, permission: &Permission) -> Result<(), Error> {
         let right = self.shared.pin(permission)?;
         let broken = self.shared.broken(&self.id, std::iter::once(&right.permission))?;
+        let replaced = !broken.is_empty();
         let command = Command::Spend { agent: self.id.clone(), permission: right.permission, broken };
-        self.execute(command).map(drop)
+        self.execute(command).map(drop).map_err(|why| if replaced { or_replaced(why) } else { why })
     }
 }
 

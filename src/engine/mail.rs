@@ -13,6 +13,9 @@ use crate::model::{AgentId, Ended, Event, Grant, Origin, Request, Resolution, Ro
 /// How much waits for an agent that does not read its mail; then the oldest goes.
 const CAPACITY: usize = 256;
 
+/// How much of that may be messages.
+const TALK_CAPACITY: usize = 64;
+
 /// Something that reaches an agent by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -89,13 +92,28 @@ pub(super) struct Box {
 struct Waiting {
     mail: VecDeque<Mail>,
     missed: u64,
+    /// Nothing can come any more.
+    over: bool,
+}
+
+impl Waiting {
+    /// What has to go before `mail` fits. Talk goes before facts, so that nobody can push facts out by talking.
+    fn one_too_many(&self, mail: &Mail) -> Option<usize> {
+        let is_talk = |mail: &Mail| matches!(mail, Mail::Message { .. });
+        let oldest_talk = || self.mail.iter().position(is_talk);
+        let talk = self.mail.iter().filter(|mail| is_talk(mail)).count();
+        if is_talk(mail) && talk >= TALK_CAPACITY {
+            return oldest_talk();
+        }
+        (self.mail.len() >= CAPACITY).then(|| oldest_talk().unwrap_or(0))
+    }
 }
 
 impl Box {
     pub(super) fn post(&self, mail: Mail) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if waiting.mail.len() == CAPACITY {
-            waiting.mail.pop_front();
+        if let Some(place) = waiting.one_too_many(&mail) {
+            waiting.mail.remove(place);
             waiting.missed += 1;
         }
         waiting.mail.push_back(mail);
@@ -103,17 +121,33 @@ impl Box {
         self.bell.notify_one();
     }
 
-    fn take(&self) -> Option<Mail> {
+    /// Nothing comes after what is there: the agent is gone, or the engine.
+    pub(super) fn close(&self) {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).over = true;
+        self.bell.notify_waiters();
+    }
+
+    fn take(&self) -> Next {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.missed > 0 {
-            return Some(Mail::Missed(std::mem::take(&mut waiting.missed)));
+            return Next::Is(Mail::Missed(std::mem::take(&mut waiting.missed)));
         }
         let mail = waiting.mail.pop_front();
         if !waiting.mail.is_empty() {
             self.bell.notify_one();
         }
-        mail
+        match mail {
+            Some(mail) => Next::Is(mail),
+            None if waiting.over => Next::Never,
+            None => Next::NotYet,
+        }
     }
+}
+
+enum Next {
+    Is(Mail),
+    NotYet,
+    Never,
 }
 
 /// Reads what reaches one agent by itself.
@@ -121,23 +155,28 @@ impl Box {
 pub struct Mailbox(pub(super) Arc<Box>);
 
 impl Mailbox {
-    /// The next piece, as soon as there is one.
+    /// The next piece, as soon as there is one. `None` once nothing can come any more, since the agent is gone, or the
+    /// engine.
     ///
     /// # Cancellation
     ///
     /// Dropping the future loses nothing: a piece is taken only when it is returned.
-    pub async fn next(&self) -> Mail {
+    pub async fn next(&self) -> Option<Mail> {
         loop {
-            if let Some(mail) = self.0.take() {
-                return mail;
+            // Listening before looking, so that nothing rings in between.
+            let mut bell = std::pin::pin!(self.0.bell.notified());
+            bell.as_mut().enable();
+            match self.0.take() {
+                Next::Is(mail) => return Some(mail),
+                Next::Never => return None,
+                Next::NotYet => bell.await,
             }
-            self.0.bell.notified().await;
         }
     }
 
     /// The next piece, if there is one now.
     pub fn try_next(&self) -> Option<Mail> {
-        self.0.take()
+        if let Next::Is(mail) = self.0.take() { Some(mail) } else { None }
     }
 }
 

@@ -9,9 +9,13 @@ mod cell;
 mod error;
 mod files;
 mod mail;
+mod pin;
+mod presence;
+mod publish;
 mod shared;
 mod subscription;
 mod surface;
+mod tell;
 mod ticket;
 mod timer;
 
@@ -22,10 +26,10 @@ use std::{
 };
 
 use crate::{
-    kernel::{Check, Command, Start, Support},
+    kernel::{Check, Command, Refusal, Start, Support},
     model::{
-        AgentId, ApproverId, Grant, GrantId, Hold, Means, OwnerId, Pending, Permission, PermissionSet, Policy, Profile,
-        Reason, RequestId, Resolution, Revoker, Right, RunId, Settings, Timestamp, Want,
+        Actor, AgentId, ApproverId, Grant, GrantId, Hold, Means, OwnerId, Pending, Permission, PermissionSet, Policy,
+        Profile, Reason, RequestId, Resolution, Right, RunId, Settings, Timestamp, Want,
     },
     seam::{Clock, DiskPaths, Paths, SystemClock},
 };
@@ -156,7 +160,7 @@ impl Engine {
     ///
     /// [`Error::Refused`] if there is none.
     pub fn agent(&self, id: &AgentId) -> Result<Agent, Error> {
-        let unknown = || Error::Refused(crate::kernel::Refusal::UnknownAgent(id.clone()));
+        let unknown = || Error::Refused(Refusal::UnknownAgent(id.clone()));
         let cell = self.shared.cell(id).ok_or_else(unknown)?;
         Ok(Agent { shared: Arc::clone(&self.shared), id: id.clone(), cell })
     }
@@ -204,9 +208,11 @@ impl Engine {
     ///
     /// [`Error::Refused`] if there is no such agent.
     pub async fn message(&self, to: &AgentId, from: Option<&AgentId>, text: &str) -> Result<(), Error> {
-        self.shared.look(|state, _| state.agent(to).map(drop))??;
-        self.shared.mailbox(to).0.post(Mail::Message { from: from.cloned(), text: text.into() });
-        Ok(())
+        let cell = self.shared.cell(to).ok_or_else(|| Refusal::UnknownAgent(to.clone()))?;
+        // Under the lock, so that it cannot reach the next agent of that name.
+        self.shared.look_as(to, &cell, |_, _, _| {
+            cell.mail().post(Mail::Message { from: from.cloned(), text: text.into() });
+        })
     }
 
     /// Takes a grant away, with everything that rests on it only. After this no check that starts later sees it.
@@ -215,7 +221,7 @@ impl Engine {
     ///
     /// [`Error::Refused`] if there is none, or if it stands in a file.
     pub async fn revoke(&self, grant: GrantId, reason: Option<Reason>) -> Result<(), Error> {
-        self.shared.execute(Command::Revoke { grant, by: Revoker::Operator, owner: None, reason }).map(drop)
+        self.shared.execute(Command::Revoke { grant, by: Actor::Operator, owner: None, reason }).map(drop)
     }
 
     /// Takes over a policy that was read from a file.
@@ -250,14 +256,14 @@ impl Engine {
         self.shared.execute(Command::PollConfig { why: why.into() }).map(drop)
     }
 
-    /// Agrees to what the last file gives more than the one before.
+    /// Agrees to change number `change` of the file, as [`Event::ConfigHeldBack`](crate::Event::ConfigHeldBack) told it.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if nothing is held back.
-    pub async fn agree_to_widening(&self) -> Result<(), Error> {
+    /// [`Error::Refused`] if nothing is held back, or another change by now.
+    pub async fn agree_to_widening(&self, change: u64) -> Result<(), Error> {
         let run = self.run.clone();
-        self.shared.execute(Command::AgreeToWidening { by: None, run }).map(drop)
+        self.shared.execute(Command::AgreeToWidening { by: None, change, run }).map(drop)
     }
 
     /// What time it is for this engine.
@@ -325,9 +331,7 @@ impl Engine {
 
     /// Ends the engine: every waiting question is cancelled, and from then on everything is refused.
     pub async fn shutdown(&self) {
-        // If it is closed already, there is nothing left to cancel.
-        let _ = self.shared.execute(Command::Shutdown);
-        self.shared.close();
+        self.shared.shut_down();
     }
 
     /// A handle that does not keep the engine alive.

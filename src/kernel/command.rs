@@ -1,10 +1,10 @@
 //! What somebody wants to happen. Times, ids and what the disk said come in as values.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use crate::model::{
-    AgentId, Answer, ApproverId, GrantId, Hold, Means, OwnerId, Permission, Policy, Profile, Reason, RequestId,
-    Revoker, Right, RunId, Scope,
+    Actor, AgentId, Answer, ApproverId, GrantId, Hold, Means, OwnerId, Permission, Policy, Profile, Reason, RequestId,
+    Right, RunId, Scope,
 };
 #[cfg(feature = "sandbox")]
 use crate::model::{SandboxFacts, SandboxViolation};
@@ -22,6 +22,12 @@ pub(crate) struct Person {
     pub(crate) owner: OwnerId,
     pub(crate) by: ApproverId,
     pub(crate) means: Means,
+}
+
+impl Person {
+    pub(crate) fn actor(&self) -> Actor {
+        Actor::Person { by: self.by.clone(), means: self.means.clone() }
+    }
 }
 
 /// Grants whose path no longer leads to the object it did: they support nothing now.
@@ -94,7 +100,7 @@ pub(crate) enum Command {
     /// Somebody takes a grant away; `owner` is whose grants they may touch, if not everybody's.
     Revoke {
         grant: GrantId,
-        by: Revoker,
+        by: Actor,
         owner: Option<OwnerId>,
         reason: Option<Reason>,
     },
@@ -130,6 +136,7 @@ pub(crate) enum Command {
     /// A person agrees to what was held back.
     AgreeToWidening {
         by: Option<Person>,
+        change: u64,
         run: RunId,
     },
     /// A file was not taken.
@@ -160,31 +167,72 @@ pub(crate) enum Command {
 
 impl Command {
     /// Who tries what, for the fact that a refusal leaves.
-    pub(crate) fn attempt(&self) -> (Option<&AgentId>, &'static str) {
+    pub(crate) fn attempt(&self) -> Attempt {
+        let by = |by: Actor, verb, about| Attempt { by, verb, about };
+        let operator = |verb, about| by(Actor::Operator, verb, about);
+        let agent = |agent: &AgentId, verb, about| by(Actor::Agent(agent.clone()), verb, about);
+        let to = |agent: &AgentId| About::Agent(agent.clone());
         match self {
-            Command::Register { .. } => (None, "register an agent"),
-            Command::Create { creator, .. } => (Some(creator), "create an agent"),
-            Command::Retire { .. } => (None, "retire an agent"),
-            Command::BeginRun { .. } => (None, "begin a run"),
-            Command::Request { from, .. } => (Some(from), "request permission"),
-            Command::Answer { .. } => (None, "answer a request"),
-            Command::Cancel { by, .. } => (Some(by), "cancel a request"),
-            Command::Grant { from, .. } => (Some(from), "grant permission"),
-            Command::Give { .. } => (None, "give permission"),
-            Command::Revoke { by: Revoker::Agent(agent), .. } => (Some(agent), "revoke a grant"),
-            Command::Revoke { by: Revoker::Operator | Revoker::Person { .. }, .. } => (None, "revoke a grant"),
-            Command::Spend { agent, .. } => (Some(agent), "use a right"),
-            Command::Connected { .. } | Command::Disconnected { .. } => (None, "connect a connector"),
-            Command::UserActive { .. } => (None, "note user activity"),
-            Command::ApproverArrived { .. } | Command::ApproverLeft { .. } => (None, "note an approver"),
-            Command::Configure { .. } | Command::RejectConfig { .. } | Command::PollConfig { .. } => {
-                (None, "take a file")
+            Command::Register { profile, .. } => operator("register agent", to(&profile.id)),
+            Command::Create { creator, profile, .. } => agent(creator, "create agent", to(&profile.id)),
+            Command::Retire { agent } => operator("retire agent", to(agent)),
+            Command::BeginRun { agent: by, .. } => agent(by, "begin a run", About::Nothing),
+            Command::Request { from, .. } => agent(from, "request permission", About::Nothing),
+            Command::Answer { request, by: person, .. } => {
+                by(person.actor(), "answer request", About::Request(*request))
             }
-            Command::AgreeToWidening { .. } => (None, "agree to a change of the file"),
+            Command::Cancel { request, by } => agent(by, "cancel request", About::Request(*request)),
+            Command::Grant { from, to: receiver, .. } => agent(from, "grant permission to", to(receiver)),
+            Command::Give { by: person, to: receiver, .. } => by(person.actor(), "give permission to", to(receiver)),
+            Command::Revoke { grant, by: actor, .. } => by(actor.clone(), "revoke grant", About::Grant(*grant)),
+            Command::Spend { agent: by, .. } => agent(by, "use a right", About::Nothing),
+            Command::Connected { agent } | Command::Disconnected { agent } => operator("connect a user to", to(agent)),
+            Command::UserActive { agent } => operator("note activity through", to(agent)),
+            Command::ApproverArrived { .. } | Command::ApproverLeft { .. } => {
+                operator("note an approver", About::Nothing)
+            }
+            Command::Configure { .. } | Command::RejectConfig { .. } | Command::PollConfig { .. } => {
+                operator("take a file", About::Nothing)
+            }
+            Command::AgreeToWidening { by: person, .. } => {
+                let actor = person.as_ref().map_or(Actor::Operator, Person::actor);
+                by(actor, "agree to a change of the file", About::Nothing)
+            }
             #[cfg(feature = "sandbox")]
-            Command::Sandboxed { agent, .. } | Command::Violated { agent, .. } => (Some(agent), "run a command"),
-            Command::Tick => (None, "pass time"),
-            Command::Shutdown => (None, "end"),
+            Command::Sandboxed { agent: by, .. } | Command::Violated { agent: by, .. } => {
+                agent(by, "run a command", About::Nothing)
+            }
+            Command::Tick => operator("pass time", About::Nothing),
+            Command::Shutdown => operator("end", About::Nothing),
+        }
+    }
+}
+
+/// Who tries what.
+#[derive(Clone, Debug)]
+pub(crate) struct Attempt {
+    pub(crate) by: Actor,
+    verb: &'static str,
+    about: About,
+}
+
+#[derive(Clone, Debug)]
+enum About {
+    Nothing,
+    Agent(AgentId),
+    Request(RequestId),
+    Grant(GrantId),
+}
+
+/// What was tried, as in "answer request k3x9wq".
+impl fmt::Display for Attempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.verb)?;
+        match &self.about {
+            About::Nothing => Ok(()),
+            About::Agent(agent) => write!(f, " {agent}"),
+            About::Request(request) => write!(f, " {}", request.code()),
+            About::Grant(grant) => write!(f, " {grant}"),
         }
     }
 }

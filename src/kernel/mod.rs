@@ -18,7 +18,8 @@ pub use exec_scope::ExecScope;
 pub use refusal::Refusal;
 pub use rights::Check;
 pub(crate) use rights::{Ground, Rights, check, compile, extend};
-pub(crate) use state::{State, Waiting};
+pub(crate) use state::{Agent as Known, State, Waiting};
+pub(crate) use support::{lasting, not_held};
 pub use why::Support;
 
 use crate::model::{Event, Timestamp};

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use crate::model::{
-    AgentId, Code, GrantId, OwnerId, Permission, Place, RequestId, Resolution, SanitizedPath, Scope, Shown,
+    AgentId, Code, GrantId, Kind, OwnerId, Permission, Place, RequestId, Resolution, SanitizedPath, Scope, Shown,
 };
 
 /// Why a command was not carried out. Nothing has changed.
@@ -39,8 +39,36 @@ pub enum Refusal {
     NotAsked(Permission),
     /// Nothing is held back that a person could agree to.
     NothingHeldBack,
-    /// An agent wanted to create an agent that users talk to.
-    ForegroundChild(AgentId),
+    /// The agent that this handle was made for is gone; another one may have its name.
+    Gone(AgentId),
+    /// An agent wanted to pass on, or to run a command with, what it holds for one use.
+    HeldOnce {
+        /// Who.
+        agent: AgentId,
+        /// What.
+        permission: Permission,
+    },
+    /// The agent comes from a file; the file is where to take it away.
+    InFile(AgentId),
+    /// An agent wanted to create an agent of a kind that only the host program or a file can add.
+    NoChildKind {
+        /// The one that would be.
+        agent: AgentId,
+        /// What it would be.
+        kind: Kind,
+    },
+    /// An agent and those it created created too many.
+    TooManyChildren {
+        /// Who wanted one more.
+        agent: AgentId,
+        /// The limit.
+        max: u32,
+    },
+    /// A person agreed to another change of the file than the one that waits.
+    OtherChange {
+        /// The one that waits.
+        waiting: u64,
+    },
     /// The right comes from a file; the file is where to take it away.
     FromFile(GrantId, Place),
     /// Nobody may have this, except by a file that names exactly this path.
@@ -71,6 +99,13 @@ pub enum Refusal {
         permission: Permission,
         /// The limit.
         max: u8,
+    },
+    /// This agent asked people too often within a minute.
+    TooManyAsked {
+        /// Who.
+        agent: AgentId,
+        /// The limit.
+        max: u32,
     },
     /// Too many requests of this agent wait.
     TooManyPending {
@@ -118,8 +153,34 @@ impl fmt::Display for Refusal {
                 write!(f, "`{}` is not among what was asked", Shown(&permission.to_string()))
             }
             Refusal::NothingHeldBack => f.write_str("no change of the file is waiting for anybody to agree"),
-            Refusal::ForegroundChild(agent) => {
-                write!(f, "agent `{agent}` would be a foreground agent, which only the host program or a file can add")
+            Refusal::Gone(agent) => {
+                write!(
+                    f,
+                    "the agent `{agent}` that this handle was made for is gone: get a handle of the one that is there"
+                )
+            }
+            Refusal::HeldOnce { agent, permission } => write!(
+                f,
+                "agent `{agent}` holds `{}` for one use, which can only be used: ask for more than `once`",
+                Shown(&permission.to_string())
+            ),
+            Refusal::InFile(agent) => {
+                write!(f, "agent `{agent}` stands in the policy file: take it away there, or it would come back")
+            }
+            Refusal::NoChildKind { agent, kind } => {
+                write!(f, "agent `{agent}` would be `{kind}`: an agent can create only `subagent` and `permanent` ones")
+            }
+            Refusal::TooManyChildren { agent, max } => {
+                write!(
+                    f,
+                    "agent `{agent}` and those it comes from created {max} agents, which is the limit: retire some"
+                )
+            }
+            Refusal::OtherChange { waiting } => {
+                write!(
+                    f,
+                    "the file changed again, and change {waiting} is what waits now: look at it and agree to that"
+                )
             }
             Refusal::FromFile(grant, place) => {
                 write!(f, "grant {grant} stands in {place}: take it away there")
@@ -148,6 +209,12 @@ impl fmt::Display for Refusal {
                 "`{}` was passed on {max} times already, which is the limit: ask a person instead",
                 Shown(&permission.to_string())
             ),
+            Refusal::TooManyAsked { agent, max } => {
+                write!(
+                    f,
+                    "agent `{agent}`, with its relatives, asked {max} questions within a minute, which is the limit: wait a little"
+                )
+            }
             Refusal::TooManyPending { agent, max } => {
                 write!(f, "agent `{agent}` waits for {max} answers already, which is the limit: wait or cancel one")
             }

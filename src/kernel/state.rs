@@ -3,19 +3,23 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     sync::Arc,
+    time::Duration,
 };
 
 use foldhash::fast::RandomState;
 
 use crate::model::{
-    AgentId, Event, Grant, GrantId, Origin, Outcome, OwnerId, Pending, Permission, Policy, Profile, Request, RequestId,
-    Resolution, Route, RunId, Settings, Source, Timestamp,
+    AgentId, Event, Grant, GrantId, Origin, Outcome, OwnerId, Pending, Permission, Policy, Profile, Reason, Request,
+    RequestId, Resolution, Route, RunId, Settings, Source, Timestamp,
 };
 
 use super::Refusal;
 
-/// How many ended requests are remembered, so that a late answer can be told the truth.
-const REMEMBERED: usize = 4096;
+/// How many ended requests of one agent are remembered, so that a late answer can be told the truth.
+const REMEMBERED: usize = 32;
+
+/// How many of those of agents that are gone.
+const REMEMBERED_OF_OTHERS: usize = 1024;
 
 /// Everything the engine knows. Changed only by applying an [`Event`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,15 +33,17 @@ pub(crate) struct State {
     /// Deadlines of the pending requests, soonest first.
     pub(super) deadlines: BTreeSet<(Timestamp, RequestId)>,
     pub(crate) resolved: BTreeMap<RequestId, Arc<Resolution>>,
-    resolved_order: VecDeque<RequestId>,
+    over_of_others: VecDeque<RequestId>,
     /// What was refused lately, and until when that answers the same question.
-    pub(super) refusals: HashMap<AgentId, BTreeMap<Permission, Timestamp>>,
+    pub(super) refusals: HashMap<AgentId, BTreeMap<Permission, FreshNo>>,
     /// Foreground agents whose connector is there.
     pub(super) connected: BTreeMap<OwnerId, BTreeSet<AgentId>>,
     /// How many approver surfaces are there besides.
     pub(super) approvers: BTreeMap<OwnerId, u32>,
     /// A file that waits for somebody to agree.
-    pub(super) held_back: Option<Arc<Policy>>,
+    pub(super) held_back: Option<HeldBack>,
+    /// The number of the last change that was held back.
+    pub(super) last_change: u64,
     pub(super) next_grant: u64,
     /// Counts user activity: "latest" is an order, not a clock.
     activity: u64,
@@ -54,8 +60,56 @@ pub(crate) struct Agent {
     /// What it gave.
     pub(super) given: BTreeSet<GrantId>,
     pub(super) pending: BTreeSet<RequestId>,
+    /// Of it and of all that it, or one it created, created.
+    pub(super) asked: Asked,
+    /// The agent that all of this began with: itself, unless another agent created it.
+    pub(super) family: AgentId,
+    pub(super) descendants: u32,
+    /// Its ended requests that are remembered, oldest first.
+    over: VecDeque<RequestId>,
     /// When its user was active last, in the order of all user activity; 0 is never.
     pub(super) active: u64,
+}
+
+/// A file that waits for a person, under the number that the person agrees to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct HeldBack {
+    pub(super) change: u64,
+    pub(super) policy: Arc<Policy>,
+}
+
+/// A person's no that answers the same question for a while.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FreshNo {
+    pub(super) until: Timestamp,
+    pub(super) feedback: Option<Reason>,
+}
+
+/// How many questions an agent asked people within a minute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Asked {
+    since: Timestamp,
+    count: u32,
+}
+
+impl Asked {
+    const WINDOW: Duration = Duration::from_secs(60);
+
+    pub(super) fn never() -> Asked {
+        Asked { since: Timestamp::from_millis(0), count: 0 }
+    }
+
+    /// How many at `now`.
+    pub(super) fn lately(self, now: Timestamp) -> u32 {
+        if now < self.since.after(Asked::WINDOW) { self.count } else { 0 }
+    }
+
+    fn once_more(self, now: Timestamp) -> Asked {
+        match self.lately(now) {
+            0 => Asked { since: now, count: 1 },
+            count => Asked { since: self.since, count: count.saturating_add(1) },
+        }
+    }
 }
 
 /// A pending request and where it waits.
@@ -63,6 +117,8 @@ pub(crate) struct Agent {
 pub(crate) struct Waiting {
     pub(crate) request: Arc<Request>,
     pub(crate) route: Route,
+    /// Grants with this name and later ones were issued after it was asked.
+    pub(super) first_later_grant: GrantId,
 }
 
 impl State {
@@ -93,10 +149,7 @@ impl State {
                     agent.profile = Arc::clone(profile);
                 }
             }
-            Event::AgentRetired { agent } => {
-                self.agents.remove(agent);
-                self.refusals.remove(agent);
-            }
+            Event::AgentRetired { agent } => self.forget(agent),
             Event::RunBegan { agent, run } => {
                 if let Some(agent) = self.agents.get_mut(agent) {
                     agent.run = run.clone();
@@ -128,7 +181,10 @@ impl State {
             Event::ApproverArrived { owner } => *self.approvers.entry(owner.clone()).or_default() += 1,
             Event::ApproverLeft { owner } => self.approver_left(owner),
             Event::SettingsChanged { settings } => self.settings = Arc::clone(settings),
-            Event::ConfigHeldBack { policy, .. } => self.held_back = Some(Arc::clone(policy)),
+            Event::ConfigHeldBack { change, policy, .. } => {
+                self.last_change = *change;
+                self.held_back = Some(HeldBack { change: *change, policy: Arc::clone(policy) });
+            }
             Event::ConfigReloaded { .. } => self.held_back = None,
             // Facts that change nothing.
             Event::GrantRepeated { .. }
@@ -142,6 +198,11 @@ impl State {
     }
 
     fn register(&mut self, profile: &Arc<Profile>, run: &RunId, source: Source) {
+        let parent = profile.parent.as_ref().and_then(|parent| self.agents.get(parent));
+        let family = parent.map_or_else(|| profile.id.clone(), |parent| parent.family.clone());
+        if let Some(first) = self.agents.get_mut(&family) {
+            first.descendants = first.descendants.saturating_add(1);
+        }
         let agent = Agent {
             profile: Arc::clone(profile),
             run: run.clone(),
@@ -149,9 +210,33 @@ impl State {
             held: Vec::new(),
             given: BTreeSet::new(),
             pending: BTreeSet::new(),
+            asked: Asked::never(),
+            family: family.clone(),
+            descendants: 0,
+            over: VecDeque::new(),
             active: 0,
         };
         self.agents.insert(profile.id.clone(), agent);
+    }
+
+    fn forget(&mut self, agent: &AgentId) {
+        self.refusals.remove(agent);
+        let Some(gone) = self.agents.remove(agent) else { return };
+        if let Some(first) = self.agents.get_mut(&gone.family) {
+            first.descendants = first.descendants.saturating_sub(1);
+        }
+        self.over_of_others.extend(gone.over);
+        while self.over_of_others.len() > REMEMBERED_OF_OTHERS
+            && let Some(oldest) = self.over_of_others.pop_front()
+        {
+            self.resolved.remove(&oldest);
+        }
+    }
+
+    /// The agent that `agent` and its relatives began with.
+    pub(super) fn family(&self, agent: &AgentId) -> Option<&Agent> {
+        let agent = self.agents.get(agent)?;
+        Some(self.agents.get(&agent.family).unwrap_or(agent))
     }
 
     fn issue(&mut self, grant: &Arc<Grant>) {
@@ -187,37 +272,49 @@ impl State {
         if let Some(agent) = self.agents.get_mut(&request.from) {
             agent.pending.insert(request.id);
         }
+        let family = self.family(&request.from).map(|first| first.profile.id.clone());
+        if let Some(first) = family.filter(|_| !request.asked.is_empty()).and_then(|first| self.agents.get_mut(&first))
+        {
+            first.asked = first.asked.once_more(request.since);
+        }
         // Until it is routed, which is the next event, it waits for the first who comes.
-        self.pending.insert(request.id, Waiting { request: Arc::clone(request), route: Route::Queue });
+        let first_later_grant = GrantId::new(self.next_grant);
+        let waiting = Waiting { request: Arc::clone(request), route: Route::Queue, first_later_grant };
+        self.pending.insert(request.id, waiting);
     }
 
     fn resolve(&mut self, resolution: &Arc<Resolution>) {
         if let Some(waiting) = self.pending.remove(&resolution.request) {
             self.deadlines.remove(&(waiting.request.deadline, resolution.request));
+            self.remember_refusals(&waiting.request, resolution);
         }
         if let Some(agent) = self.agents.get_mut(&resolution.from) {
             agent.pending.remove(&resolution.request);
         }
-        self.remember_refusals(resolution);
         self.resolved.insert(resolution.request, Arc::clone(resolution));
-        self.resolved_order.push_back(resolution.request);
-        if self.resolved_order.len() > REMEMBERED
-            && let Some(oldest) = self.resolved_order.pop_front()
-        {
-            self.resolved.remove(&oldest);
+        // Each agent has room of its own, so that none can push out what is remembered of another.
+        if let Some(agent) = self.agents.get_mut(&resolution.from) {
+            agent.over.push_back(resolution.request);
+            if agent.over.len() > REMEMBERED
+                && let Some(oldest) = agent.over.pop_front()
+            {
+                self.resolved.remove(&oldest);
+            }
         }
     }
 
     /// A person's no answers the same question for a while; a no from that memory does not prolong it.
-    fn remember_refusals(&mut self, resolution: &Resolution) {
+    fn remember_refusals(&mut self, request: &Request, resolution: &Resolution) {
         let by_a_person = matches!(resolution.decider, crate::model::Decider::Person { .. });
         if resolution.outcome != Outcome::Denied || !by_a_person || !self.agents.contains_key(&resolution.from) {
             return;
         }
         let until = resolution.at.after(self.settings.denial_memory);
+        let no = FreshNo { until, feedback: resolution.feedback.clone() };
         let fresh = self.refusals.entry(resolution.from.clone()).or_default();
-        fresh.retain(|_, end| resolution.at < *end);
-        fresh.extend(resolution.refused.iter().map(|permission| (permission.clone(), until)));
+        fresh.retain(|_, no| resolution.at < no.until);
+        let said_no = request.permissions().filter(|permission| resolution.refused.contains(permission));
+        fresh.extend(said_no.map(|permission| (permission.clone(), no.clone())));
     }
 
     fn connect(&mut self, agent: &AgentId) {

@@ -4,10 +4,14 @@
 //! such grant has a chain of live supports that ends at a root (a file, a person, the host program, or the
 //! setting that lets everybody read). A circle of agents that hold a right only from each other has no such chain.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BinaryHeap},
+    sync::Arc,
+};
 
 use crate::model::{
-    Access, AgentId, Ended, Event, Grant, GrantId, Hold, Permission, Reads, SanitizedPath, Scope, Timestamp,
+    Access, AgentId, Ended, Event, Grant, GrantId, Hold, Origin, Permission, Reads, SanitizedPath, Scope, Timestamp,
     sensitive_part,
 };
 
@@ -25,15 +29,19 @@ use super::{
 #[must_use]
 pub(super) struct Held<'s> {
     from: &'s AgentId,
-    /// How many agents stand between the permission and its root, at the least.
+    /// How many agents stand between the permission and its root.
     depth: u8,
-    /// Until when it is held, at the most; none is for ever.
+    /// Until when it is held; none is for ever.
     until: Option<Timestamp>,
 }
 
 impl<'s> Held<'s> {
     pub(super) fn from(&self) -> &'s AgentId {
         self.from
+    }
+
+    pub(super) fn depth(&self) -> u8 {
+        self.depth
     }
 
     /// How deep a grant that rests on this stands.
@@ -62,50 +70,34 @@ impl State {
         broken: &Broken,
     ) -> Result<Held<'s>, Refusal> {
         let agent = self.agent(from)?;
-        let mut best = self.readable_by_all(permission).then_some(Held { from, depth: 0, until: None });
-        let live = |grant: &&Arc<Grant>| grant.is_live(now) && !broken.contains(&grant.id);
-        for grant in supports(agent, permission).filter(live) {
-            best = Some(match best {
-                None => Held { from, depth: grant.depth, until: grant.until },
-                Some(other) => Held {
-                    from,
-                    depth: other.depth.min(grant.depth),
-                    until: if earlier(other.until, grant.until) == other.until { grant.until } else { other.until },
-                },
-            });
+        if self.readable_by_all(permission) {
+            return Ok(Held { from, depth: 0, until: None });
         }
-        best.ok_or_else(|| not_held(agent, permission))
+        let live = supports(agent, permission).filter(|grant| grant.is_live(now) && !broken.contains(&grant.id));
+        // One support has to carry all of it: what may be passed on still, then what lasts longest, then the shortest.
+        let max = self.settings.max_depth;
+        let best = live.max_by_key(|grant| (grant.depth < max, rank(grant.until), Reverse(grant.depth)));
+        let held = best.map(|grant| Held { from, depth: grant.depth, until: grant.until });
+        held.ok_or_else(|| not_held(agent, permission, now))
     }
 
     /// Whether `agent` may use `permission` now, for as many uses as wanted.
-    pub(super) fn uses(&self, agent: &Agent, permission: &Permission, now: Timestamp, broken: &Broken) -> bool {
-        if let Some(path) = permission.path().filter(|path| self.is_protected(path)) {
-            return agent
-                .held
-                .iter()
-                .any(|grant| reaches_protected(grant, permission, path) && !broken.contains(&grant.id));
-        }
-        self.readable_by_all(permission)
-            || supports(agent, permission)
-                .any(|grant| grant.hold == Hold::Use && grant.is_live(now) && !broken.contains(&grant.id))
+    pub(crate) fn uses(&self, agent: &Agent, permission: &Permission, now: Timestamp, broken: &Broken) -> bool {
+        self.readable_by_all(permission) || self.usable(agent, permission, now).any(|grant| !broken.contains(&grant.id))
     }
 
     /// The grants by which `agent` may use `permission` for as many uses as wanted.
-    pub(crate) fn usable(&self, agent: &AgentId, permission: &Permission, now: Timestamp) -> Vec<Arc<Grant>> {
-        let holder = self.agents.get(agent).into_iter();
-        let usable = holder.flat_map(|holder| supports(holder, permission));
-        usable.filter(|grant| grant.hold == Hold::Use && grant.is_live(now)).cloned().collect()
-    }
-
-    /// The refusal of `permission` for `agent`, if it may not use it for as many uses as wanted.
-    pub(crate) fn refuse_unheld(
+    pub(crate) fn usable<'a>(
         &self,
-        agent: &AgentId,
-        permission: &Permission,
+        agent: &'a Agent,
+        permission: &'a Permission,
         now: Timestamp,
-    ) -> Result<(), Refusal> {
-        let holder = self.agent(agent)?;
-        if self.uses(holder, permission, now, &Broken::new()) { Ok(()) } else { Err(not_held(holder, permission)) }
+    ) -> impl Iterator<Item = &'a Arc<Grant>> + use<'a> {
+        let protected = permission.path().is_some_and(|path| self.is_protected(path));
+        let gives = gives(permission);
+        lasting(agent, now)
+            .filter(move |grant| gives(grant))
+            .filter(move |grant| !protected || names_exactly(grant, permission))
     }
 
     /// The setting under which everybody reads everything that is not protected.
@@ -165,60 +157,63 @@ impl State {
     }
 
     /// Those of `suspects` that have a chain to a root, with the latest end that one allows.
+    ///
+    /// What ends latest is settled first, and holds up what rests on it; so nothing is looked at twice, and nothing is
+    /// held up by what it holds up itself.
     fn saved(&self, suspects: &Suspects, now: Timestamp) -> BTreeMap<GrantId, Option<Timestamp>> {
-        let mut saved: BTreeMap<GrantId, Option<Timestamp>> = BTreeMap::new();
-        // Ends only move later, and each is one of finitely many, so this comes to rest.
-        loop {
-            let mut changed = false;
-            for (id, (grant, _)) in suspects {
-                let Some(end) = self.end_allowed(grant, suspects, &saved, now) else { continue };
-                let later = saved.get(id).is_none_or(|known| earlier(*known, end) == *known && *known != end);
-                if later {
-                    saved.insert(*id, end);
-                    changed = true;
-                }
-            }
-            if !changed {
-                return saved;
+        let from_outside = suspects.iter().filter_map(|(id, (grant, _))| {
+            let end = self.end_from_outside(grant, suspects, now)?;
+            Some((rank(end), *id))
+        });
+        let mut open: BinaryHeap<_> = from_outside.collect();
+        let mut saved = BTreeMap::new();
+        while let Some((rank, id)) = open.pop() {
+            let Some((support, _)) = suspects.get(&id).filter(|_| !saved.contains_key(&id)) else { continue };
+            saved.insert(id, end_of_rank(rank));
+            let holder = self.agents.get(&support.to).filter(|_| support.scope != Scope::Once);
+            let given = holder.into_iter().flat_map(|holder| &holder.given).filter_map(|given| suspects.get(given));
+            for (grant, _) in given.filter(|(grant, _)| support.right.permission.covers(&grant.right.permission)) {
+                open.push((rank.min(self::rank(grant.until)), grant.id));
             }
         }
+        saved
     }
 
-    /// The latest end that what is known to be live allows `grant`; none if nothing live supports it.
+    /// The latest end that what is not suspect allows `grant`; none if nothing of that supports it.
     #[expect(clippy::option_option, reason = "no support, support without an end, and support with one")]
-    fn end_allowed(
-        &self,
-        grant: &Grant,
-        suspects: &Suspects,
-        saved: &BTreeMap<GrantId, Option<Timestamp>>,
-        now: Timestamp,
-    ) -> Option<Option<Timestamp>> {
+    fn end_from_outside(&self, grant: &Grant, suspects: &Suspects, now: Timestamp) -> Option<Option<Timestamp>> {
         if self.readable_by_all(&grant.right.permission) {
             return Some(grant.until);
         }
         let from = self.agents.get(giver(grant)?)?;
-        let live = supports(from, &grant.right.permission).filter(|support| support.is_live(now));
-        let ends = live.filter_map(|support| match suspects.contains_key(&support.id) {
-            true => saved.get(&support.id).copied(),
-            false => Some(support.until),
-        });
-        ends.reduce(|one, other| if earlier(one, other) == one { other } else { one })
-            .map(|end| earlier(end, grant.until))
+        let outside = supports(from, &grant.right.permission)
+            .filter(|support| support.is_live(now) && !suspects.contains_key(&support.id));
+        outside.map(|support| rank(support.until)).max().map(|latest| end_of_rank(latest.min(rank(grant.until))))
     }
 }
 
-/// Everything `agent` holds that covers `permission` and can be passed on.
-fn supports<'a>(agent: &'a Agent, permission: &Permission) -> impl Iterator<Item = &'a Arc<Grant>> {
-    gives(agent, permission).filter(|grant| grant.scope != Scope::Once)
+/// Ends in order, the later the greater; no end is the latest.
+fn rank(end: Option<Timestamp>) -> u64 {
+    end.map_or(u64::MAX, Timestamp::as_millis)
 }
 
-/// Everything `agent` holds that gives `permission`: the right covers it, and names what is sensitive about it.
-pub(super) fn gives<'a>(agent: &'a Agent, permission: &Permission) -> impl Iterator<Item = &'a Arc<Grant>> {
-    let part = sensitive_in(permission);
-    agent.held.iter().filter(move |grant| {
+fn end_of_rank(rank: u64) -> Option<Timestamp> {
+    (rank != u64::MAX).then(|| Timestamp::from_millis(rank))
+}
+
+/// Everything `agent` holds that covers `permission` and can be passed on.
+pub(super) fn supports<'a>(agent: &'a Agent, permission: &Permission) -> impl Iterator<Item = &'a Arc<Grant>> {
+    let gives = gives(permission);
+    agent.held.iter().filter(move |grant| grant.scope != Scope::Once && gives(grant))
+}
+
+/// Whether a grant gives `permission`: the right covers it, and names what is sensitive about it.
+pub(super) fn gives(permission: &Permission) -> impl Fn(&Grant) -> bool + use<> {
+    let (permission, part) = (permission.clone(), sensitive_in(permission));
+    move |grant| {
         let names = |part: &SanitizedPath| grant.right.permission.path().is_some_and(|root| part.contains(root));
-        grant.right.permission.covers(permission) && part.as_ref().is_none_or(names)
-    })
+        grant.right.permission.covers(&permission) && part.as_ref().is_none_or(names)
+    }
 }
 
 /// What a right must name, or something below it, to give `permission`.
@@ -229,23 +224,47 @@ fn sensitive_in(permission: &Permission) -> Option<SanitizedPath> {
     }
 }
 
-/// The refusal for who has no right that gives `permission`; a right that covers it without naming it is another matter.
-pub(crate) fn not_held(agent: &Agent, permission: &Permission) -> Refusal {
-    match sensitive_in(permission) {
-        Some(part) if agent.held.iter().any(|grant| grant.right.permission.covers(permission)) => {
-            Refusal::Sensitive { permission: permission.clone(), part }
-        }
-        Some(_) | None => Refusal::NotHeld { agent: agent.profile.id.clone(), permission: permission.clone() },
+/// What `agent` may use at `now` for as many uses as wanted.
+pub(crate) fn lasting(agent: &Agent, now: Timestamp) -> impl Iterator<Item = &Arc<Grant>> {
+    for_use(&agent.held).filter(move |grant| grant.scope != Scope::Once && grant.is_live(now))
+}
+
+/// The refusal for who has a right that covers `permission`, but none that names what is sensitive about it.
+pub(super) fn unnamed(agent: &Agent, permission: &Permission) -> Option<Refusal> {
+    let part = sensitive_in(permission)?;
+    let gives = gives(permission);
+    let is_covered = agent.held.iter().any(|grant| grant.right.permission.covers(permission));
+    let is_named = agent.held.iter().any(|grant| gives(grant));
+    (is_covered && !is_named).then(|| Refusal::Sensitive { permission: permission.clone(), part })
+}
+
+/// Not held, or held only in a way that cannot be passed on.
+pub(crate) fn not_held(agent: &Agent, permission: &Permission, now: Timestamp) -> Refusal {
+    let (from, permission) = (agent.profile.id.clone(), permission.clone());
+    if let Some(refusal) = unnamed(agent, &permission) {
+        return refusal;
     }
+    let mut once = for_use(&agent.held).filter(|grant| grant.scope == Scope::Once && grant.is_live(now));
+    let held_once = once.any(|grant| grant.right.permission.covers(&permission));
+    if held_once { Refusal::HeldOnce { agent: from, permission } } else { Refusal::NotHeld { agent: from, permission } }
 }
 
 /// A protected path is reached by nothing but a line of a file that names exactly it.
-fn reaches_protected(grant: &Grant, permission: &Permission, path: &SanitizedPath) -> bool {
-    let from_file = matches!(grant.origin, crate::model::Origin::Config(_));
-    from_file
-        && grant.hold == Hold::Use
-        && grant.right.permission.path() == Some(path)
-        && grant.right.permission.covers(permission)
+fn names_exactly(grant: &Grant, permission: &Permission) -> bool {
+    matches!(grant.origin, Origin::Config(_)) && grant.right.permission.path() == permission.path()
+}
+
+/// Those of `held` that are for using.
+///
+/// What a file or a person gives for passing on only, no other agent can make usable: it might have it from the very
+/// one that should not use it.
+pub(super) fn for_use(held: &[Arc<Grant>]) -> impl Iterator<Item = &Arc<Grant>> {
+    let only_to_pass_on: Vec<_> =
+        held.iter().filter(|grant| grant.hold == Hold::PassOn).map(|grant| &grant.right.permission).collect();
+    held.iter().filter(move |grant| {
+        let kept_back = || only_to_pass_on.iter().any(|own| own.covers(&grant.right.permission));
+        grant.hold == Hold::Use && (giver(grant).is_none() || !kept_back())
+    })
 }
 
 /// The earlier of two ends; none is never.

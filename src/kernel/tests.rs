@@ -1,1 +1,72 @@
+//! What is only visible inside: whole states compared, events replayed, supports counted.
 
+mod refusals;
+mod supports;
+mod tale;
+mod tales;
+
+use super::{Broken, Command, Person, Refusal, Start, State};
+use crate::model::{AgentId, Event, Hold, Kind, Permission, Profile, Reads, RequestId, Right, Settings, Timestamp};
+
+const NOW: Timestamp = Timestamp::from_millis(1_000_000);
+
+fn tag(text: &str) -> Permission {
+    text.parse().unwrap()
+}
+
+fn id(text: &str) -> AgentId {
+    text.parse().unwrap()
+}
+
+fn rights(tags: &[&str]) -> Vec<Right> {
+    tags.iter().map(|text| Right::from(tag(text))).collect()
+}
+
+fn starts(tags: &[&str]) -> Vec<Start> {
+    rights(tags).into_iter().map(|right| Start { right, hold: Hold::Use }).collect()
+}
+
+fn profile(agent: &str, owner: &str, kind: Kind) -> Profile {
+    Profile::new(id(agent), owner.parse().unwrap(), kind, "/w".parse().unwrap())
+}
+
+fn person(owner: &str) -> Person {
+    Person { owner: owner.parse().unwrap(), by: "ann".parse().unwrap(), means: "test".into() }
+}
+
+fn request_id(number: u128) -> RequestId {
+    RequestId::new(uuid::Uuid::from_u128(number))
+}
+
+fn settings(change: impl FnOnce(&mut Settings)) -> Settings {
+    let mut settings = Settings { reads: Reads::Granted, ..Settings::default() };
+    settings.protected = ["/p".parse().unwrap()].into();
+    change(&mut settings);
+    settings
+}
+
+fn register(agent: &str, owner: &str, kind: Kind, tags: &[&str]) -> Command {
+    Command::Register { profile: profile(agent, owner, kind), run: "r0".parse().unwrap(), rights: starts(tags) }
+}
+
+fn grant(from: &str, to: &str, tags: &[&str]) -> Command {
+    let (from, to, reason) = (id(from), id(to), "why".parse().unwrap());
+    Command::Grant { from, to, rights: rights(tags), reason, scope: crate::model::Scope::Always, broken: Broken::new() }
+}
+
+fn request(number: u128, from: &str, tags: &[&str]) -> Command {
+    let (id, from, reason) = (request_id(number), id(from), "why".parse().unwrap());
+    Command::Request { id, from, rights: rights(tags), reason, scope: None, broken: Broken::new() }
+}
+
+/// Carries out what must not be refused.
+fn done(state: &mut State, command: Command) -> Vec<Event> {
+    state.execute(command, NOW).unwrap()
+}
+
+/// The state that these events alone lead to.
+fn replayed<'e>(settings: Settings, events: impl IntoIterator<Item = &'e Event>) -> State {
+    let mut state = State::new(settings);
+    events.into_iter().for_each(|event| state.apply(event));
+    state
+}

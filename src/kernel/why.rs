@@ -2,11 +2,12 @@
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
-use crate::model::{AgentId, Grant, GrantId, Permission, Scope, Timestamp};
+use crate::model::{AgentId, Grant, GrantId, Permission, Timestamp};
 
 use super::{
     State,
-    state::{Agent, giver},
+    state::giver,
+    support::{for_use, supports},
 };
 
 /// One link of the chain that a right hangs on, from the holder towards the root.
@@ -30,28 +31,39 @@ impl fmt::Display for Support {
 
 impl State {
     /// The chain by which `agent` holds `permission` at `now`: its own grant first, the root last. Empty if it
-    /// does not hold it. Where there are several, the shortest is told.
+    /// does not hold it. Told is a way to use it for good, else to use it once, else to pass it on; where there are
+    /// several, a shortest.
     pub(crate) fn why(&self, agent: &AgentId, permission: &Permission, now: Timestamp) -> Vec<Support> {
-        let mut ways: Vec<Vec<Arc<Grant>>> = vec![Vec::new()];
+        let Some(holder) = self.agents.get(agent) else { return Vec::new() };
+        if self.readable_by_all(permission) {
+            return vec![Support::FreeReading];
+        }
+        let chain = self.chain(self.usable(holder, permission, now), now);
+        if !chain.is_empty() || permission.path().is_some_and(|path| self.is_protected(path)) {
+            return chain;
+        }
+        let covers = |grant: &&Arc<Grant>| grant.is_live(now) && grant.right.permission.covers(permission);
+        let once = self.chain(for_use(&holder.held).filter(covers), now);
+        if once.is_empty() { self.chain(holder.held.iter().filter(covers), now) } else { once }
+    }
+
+    /// A shortest chain from one of `first` to a root.
+    fn chain<'a>(&self, first: impl Iterator<Item = &'a Arc<Grant>>, now: Timestamp) -> Vec<Support> {
+        let mut ways: Vec<Vec<Arc<Grant>>> = first.map(|grant| vec![Arc::clone(grant)]).collect();
         let mut seen: BTreeSet<GrantId> = BTreeSet::new();
         // Breadth first, so that the first way to reach a root is a shortest one; no grant is looked at twice.
         while !ways.is_empty() {
             let mut longer = Vec::new();
             for way in ways {
-                let (holder, wanted) = match way.last() {
-                    None => (agent, permission),
-                    Some(grant) => match giver(grant) {
-                        Some(from) => (from, &grant.right.permission),
-                        None => return way.into_iter().map(Support::Grant).collect(),
-                    },
-                };
-                if self.readable_by_all(wanted) && self.agents.contains_key(holder) {
-                    return way.into_iter().map(Support::Grant).chain([Support::FreeReading]).collect();
+                let Some(last) = way.last() else { continue };
+                let wanted = &last.right.permission;
+                let Some(from) = giver(last) else { return told(way).collect() };
+                if self.readable_by_all(wanted) {
+                    return told(way).chain([Support::FreeReading]).collect();
                 }
-                let holder = self.agents.get(holder);
-                let first = way.is_empty();
-                for grant in holder.into_iter().flat_map(|holder| live_covers(holder, wanted, now)) {
-                    if (first || grant.scope != Scope::Once) && seen.insert(grant.id) {
+                let holder = self.agents.get(from).into_iter();
+                for grant in holder.flat_map(|holder| supports(holder, wanted)).filter(|grant| grant.is_live(now)) {
+                    if seen.insert(grant.id) {
                         longer.push(way.iter().cloned().chain([Arc::clone(grant)]).collect());
                     }
                 }
@@ -62,10 +74,6 @@ impl State {
     }
 }
 
-fn live_covers<'a>(
-    holder: &'a Agent,
-    wanted: &'a Permission,
-    now: Timestamp,
-) -> impl Iterator<Item = &'a Arc<Grant>> + 'a {
-    holder.held.iter().filter(move |grant| grant.is_live(now) && grant.right.permission.covers(wanted))
+fn told(way: Vec<Arc<Grant>>) -> impl Iterator<Item = Support> {
+    way.into_iter().map(Support::Grant)
 }

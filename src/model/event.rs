@@ -5,8 +5,8 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentId, Ended, Grant, GrantId, OwnerId, Permission, Policy, Profile, Request, RequestId, Resolution, Route, RunId,
-    SandboxFacts, SandboxViolation, Settings, Shown, Source, Timestamp, permission::list,
+    Actor, AgentId, Ended, Grant, GrantId, OwnerId, Permission, Policy, Profile, Request, RequestId, Resolution, Route,
+    RunId, SandboxFacts, SandboxViolation, Settings, Shown, Source, Timestamp, permission::list,
 };
 
 /// Something that happened.
@@ -119,9 +119,8 @@ pub enum Event {
     /// The engine said no to a command; nothing changed.
     #[serde(rename = "permission.refused")]
     Refused {
-        /// Who tried; nobody if it was the host program.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        by: Option<AgentId>,
+        /// Who tried.
+        by: Actor,
         /// What was tried, in a word.
         attempt: Arc<str>,
         /// Why not.
@@ -174,10 +173,14 @@ pub enum Event {
     /// Part of a file gives more than before, and waits for a person to agree.
     #[serde(rename = "config.held_back")]
     ConfigHeldBack {
+        /// Its number, which a person names to agree to just this.
+        change: u64,
         /// The whole of it.
         policy: Arc<Policy>,
-        /// What agents would gain.
+        /// What agents would gain, for use or for passing on.
         would_gain: Vec<(AgentId, Permission)>,
+        /// What else would be different, a sentence each, and for which agent: modes, new agents; for none: settings.
+        besides: Vec<(Option<AgentId>, Arc<str>)>,
     },
     /// Changes of the file are noticed later than they should be.
     #[serde(rename = "config.polled")]
@@ -273,7 +276,7 @@ impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Event::AgentRegistered { profile, .. } => {
-                write!(f, "{} is a {} agent of {}", profile.label(), profile.kind, profile.owner)
+                write!(f, "{} ({}) belongs to {}", profile.label(), profile.kind, profile.owner)
             }
             Event::AgentChanged { profile } => write!(f, "{} is described differently", profile.label()),
             Event::AgentRetired { agent } => write!(f, "{agent} is gone"),
@@ -299,8 +302,7 @@ impl fmt::Display for Event {
             Event::Resolved { resolution, .. } => {
                 write!(f, "[{}] {}: {resolution}", resolution.request.code(), resolution.from)
             }
-            Event::Refused { by: Some(agent), attempt, why } => write!(f, "{agent} may not {attempt}: {}", Shown(why)),
-            Event::Refused { by: None, attempt, why } => write!(f, "refused to {attempt}: {}", Shown(why)),
+            Event::Refused { by, attempt, why } => write!(f, "{by} may not {attempt}: {}", Shown(why)),
             Event::CarrierConnected { agent } => write!(f, "{agent} can reach its user"),
             Event::CarrierDisconnected { agent } => write!(f, "{agent} lost its user"),
             Event::UserActive { agent } => write!(f, "a user was active through {agent}"),
@@ -312,9 +314,13 @@ impl fmt::Display for Event {
                 change(f, "; gained: ", gained)?;
                 change(f, "; lost: ", lost)
             }
-            Event::ConfigHeldBack { would_gain, .. } => {
-                f.write_str("the file gives more than before; held back until a person agrees")?;
-                change(f, ": ", would_gain)
+            Event::ConfigHeldBack { change: number, would_gain, besides, .. } => {
+                write!(f, "the file gives more than before; change {number} is held back until a person agrees")?;
+                change(f, ": ", would_gain)?;
+                besides.iter().try_for_each(|(agent, sentence)| match agent {
+                    Some(agent) => write!(f, "; {agent}: {}", Shown(sentence)),
+                    None => write!(f, "; {}", Shown(sentence)),
+                })
             }
             Event::ConfigPolled { why } => write!(f, "the file is looked at every now and then: {}", Shown(why)),
             Event::ConfigRejected { why } => {

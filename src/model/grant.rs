@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AgentId, ApproverId, FileIdentity, GrantId, Permission, Reason, RequestId, RunId, Timestamp};
+use super::{AgentId, ApproverId, FileIdentity, GrantId, Permission, Reason, RequestId, RunId, Shown, Timestamp};
 
 /// A permission bound to the object that its path led to when it was given.
 ///
@@ -129,7 +129,7 @@ pub struct Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", super::Shown(&self.file), self.line)
+        write!(f, "{}:{}", Shown(&self.file), self.line)
     }
 }
 
@@ -209,12 +209,13 @@ impl fmt::Display for Grant {
             Origin::Agent { from } => write!(f, ", given by {from}")?,
             Origin::Config(place) => write!(f, ", from {place}")?,
             Origin::Operator => f.write_str(", given by the host program")?,
-            Origin::Person { by, means, .. } => write!(f, ", allowed by {by} ({means})")?,
+            Origin::Person { by, means, .. } => write!(f, ", allowed by {by} ({})", Shown(means))?,
         }
         match self.scope {
-            Scope::Always => Ok(()),
-            scope @ (Scope::Once | Scope::Session | Scope::Until(_)) => write!(f, ", {scope}"),
+            Scope::Always => {}
+            scope @ (Scope::Once | Scope::Session | Scope::Until(_)) => write!(f, ", {scope}")?,
         }
+        self.reason.as_ref().map_or(Ok(()), |reason| write!(f, ": {reason}"))
     }
 }
 
@@ -226,7 +227,7 @@ pub enum Ended {
     /// Somebody took it away.
     Revoked {
         /// Who.
-        by: Revoker,
+        by: Actor,
         /// Why, if they said.
         reason: Option<Reason>,
     },
@@ -243,12 +244,12 @@ pub enum Ended {
     HolderRetired,
 }
 
-/// Who takes a grant away.
+/// Who does something: takes a grant away, or tries what is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(clippy::exhaustive_enums, reason = "whoever may take authority away must be decided on")]
-pub enum Revoker {
-    /// The agent that gave it, or the one that holds it.
+#[allow(clippy::exhaustive_enums, reason = "whoever may act must be decided on")]
+pub enum Actor {
+    /// An agent.
     Agent(AgentId),
     /// The program that embeds the engine.
     Operator,
@@ -261,12 +262,12 @@ pub enum Revoker {
     },
 }
 
-impl fmt::Display for Revoker {
+impl fmt::Display for Actor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Revoker::Agent(agent) => write!(f, "{agent}"),
-            Revoker::Operator => f.write_str("the host program"),
-            Revoker::Person { by, means } => write!(f, "{by} ({means})"),
+            Actor::Agent(agent) => write!(f, "{agent}"),
+            Actor::Operator => f.write_str("the host program"),
+            Actor::Person { by, means } => write!(f, "{by} ({})", Shown(means)),
         }
     }
 }

@@ -204,7 +204,7 @@ impl RequestId {
     /// The short form that a person can type: six letters and digits without the ones that look alike.
     ///
     /// Taken from the random part of the id, so it needs no table; two pending requests that share one
-    /// (about one in two thousand million pairs) are told apart by the full id.
+    /// (one in about a thousand million pairs) are told apart by the full id.
     pub fn code(&self) -> Code {
         const ALPHABET: [u8; 32] = *b"0123456789abcdefghjkmnpqrstvwxyz";
         let random = self.0.as_u128();

@@ -17,7 +17,7 @@ mod time;
 
 pub use agent::{Kind, Mode, Profile, Source};
 pub use event::{Event, Recorded};
-pub use grant::{Ended, Grant, Hold, InvalidScope, Means, Origin, Place, Revoker, Right, Scope};
+pub use grant::{Actor, Ended, Grant, Hold, InvalidScope, Means, Origin, Place, Right, Scope};
 pub use id::{
     AgentId, ApproverId, Code, GrantId, InvalidGrantId, InvalidId, InvalidRequestId, OwnerId, RequestId, RunId,
 };

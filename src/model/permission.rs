@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use super::{InvalidPath, SanitizedPath, Shown};
+use super::{InvalidPath, SanitizedPath, Shown, text::Quoted};
 
 /// The most permissions one request or one grant may name.
 const MAX_PERMISSIONS: usize = 32;
@@ -115,7 +115,7 @@ impl fmt::Display for Described<'_> {
                     Access::Read => "read access to ",
                     Access::Write => "write access to ",
                 })?;
-                Shown(path.as_str()).fmt(f)?;
+                Quoted(path.as_str()).fmt(f)?;
                 if path.as_str() == "/" { f.write_str(" (the whole file system)") } else { Ok(()) }
             }
         }

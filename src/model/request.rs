@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AgentId, ApproverId, Code, Kind, Means, Name, OwnerId, Permission, Permissions, Reason, RequestId, Right, RunId,
-    Scope, Timestamp, permission::list,
+    Scope, Shown, Timestamp, permission::list,
 };
 
 /// What an agent asks for: `request_permission {permission(s), reason, scope?}`.
@@ -107,6 +107,10 @@ impl fmt::Display for Request {
         match &self.name {
             Some(name) => write!(f, "{name} ({}, {}) asks for ", self.from, self.kind)?,
             None => write!(f, "{} ({}) asks for ", self.from, self.kind)?,
+        }
+        if self.asked.is_empty() {
+            f.write_str("nothing new: ")?;
+            list(f, self.settled.iter().map(|(permission, _)| permission))?;
         }
         for (place, permission) in self.permissions().enumerate() {
             write!(f, "{}{}", if place > 0 { ", " } else { "" }, permission.describe())?;
@@ -224,6 +228,8 @@ pub enum Decider {
         /// Through what.
         means: Means,
     },
+    /// The asker began another run.
+    RunOver,
     /// The asker is no longer an agent of this engine.
     Retired,
     /// Its time was over.
@@ -238,7 +244,8 @@ impl fmt::Display for Decider {
             Decider::EngineGone => f.write_str("the engine ended"),
             Decider::FreshRefusal => f.write_str("refused a moment ago"),
             Decider::NobodyThere => f.write_str("nobody is there to ask"),
-            Decider::Person { by, means } => write!(f, "{by}, {means}"),
+            Decider::Person { by, means } => write!(f, "{by}, {}", Shown(means)),
+            Decider::RunOver => f.write_str("the asker began another run"),
             Decider::Retired => f.write_str("the asker is gone"),
             Decider::Timeout => f.write_str("nobody answered in time"),
         }

@@ -78,7 +78,8 @@ impl fmt::Display for Reason {
 /// Shows foreign text to a person so that it can neither hide nor forge anything.
 ///
 /// Control characters (line breaks too), characters that change the direction of writing, and characters
-/// without width are written as escapes; a backslash is doubled, so that an escape cannot be imitated.
+/// without width are written as escapes; a backslash is doubled and a quotation mark
+/// escaped, so that neither an escape nor the end of a quotation can be imitated.
 ///
 /// ```
 /// use bestow::Shown;
@@ -88,10 +89,20 @@ impl fmt::Display for Reason {
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a>(pub &'a str);
 
+/// The same between quotation marks, so that in a sentence it cannot pass for part of the sentence.
+pub(crate) struct Quoted<'a>(pub(crate) &'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\"", Shown(self.0))
+    }
+}
+
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for c in self.0.chars() {
             match c {
+                '"' => f.write_str("\\\"")?,
                 '\\' => f.write_str("\\\\")?,
                 '\t' | '\n' | '\r' => write!(f, "{}", c.escape_default())?,
                 c if is_deceptive(c) => write!(f, "{}", c.escape_unicode())?,
@@ -163,8 +174,9 @@ impl From<Name> for String {
     }
 }
 
+/// Between quotation marks: an agent may have chosen it.
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Shown(&self.0).fmt(f)
+        Quoted(&self.0).fmt(f)
     }
 }

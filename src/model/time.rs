@@ -5,15 +5,18 @@ use std::{fmt, str::FromStr, time::Duration};
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 
-/// A moment: milliseconds since 1970-01-01T00:00:00Z. Written as RFC 3339.
+/// The last moment that RFC 3339 can write: 9999-12-31T23:59:59.999Z.
+const END_OF_TIME: u64 = 253_402_300_799_999;
+
+/// A moment: milliseconds since 1970-01-01T00:00:00Z. Written as RFC 3339, and therefore never after the year 9999.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Timestamp(u64);
 
 impl Timestamp {
-    /// From milliseconds since 1970-01-01T00:00:00Z.
+    /// From milliseconds since 1970-01-01T00:00:00Z; what is beyond the end of time is the end of time.
     pub const fn from_millis(millis: u64) -> Timestamp {
-        Timestamp(millis)
+        Timestamp(if millis < END_OF_TIME { millis } else { END_OF_TIME })
     }
 
     /// Milliseconds since 1970-01-01T00:00:00Z.
@@ -24,7 +27,7 @@ impl Timestamp {
     /// The moment `duration` later; at the end of time it stays there.
     #[must_use]
     pub fn after(self, duration: Duration) -> Timestamp {
-        Timestamp(self.0.saturating_add(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)))
+        Timestamp::from_millis(self.0.saturating_add(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)))
     }
 
     /// How long until `later`; nothing if it is past.
@@ -50,7 +53,7 @@ impl FromStr for Timestamp {
 
     fn from_str(text: &str) -> Result<Self, InvalidTimestamp> {
         let moment = DateTime::parse_from_rfc3339(text).map_err(|_| InvalidTimestamp)?;
-        u64::try_from(moment.timestamp_millis()).map(Timestamp).map_err(|_| InvalidTimestamp)
+        u64::try_from(moment.timestamp_millis()).map(Timestamp::from_millis).map_err(|_| InvalidTimestamp)
     }
 }
 

@@ -25,6 +25,15 @@ pub trait Paths: fmt::Debug + Send + Sync {
     ///
     /// When that cannot be found out; then nobody has a right there.
     fn real(&self, path: &str) -> Result<Real, PathFailure>;
+
+    /// The same for a path that was parsed already.
+    ///
+    /// # Errors
+    ///
+    /// As [`Paths::real`].
+    fn real_of(&self, path: &SanitizedPath) -> Result<Real, PathFailure> {
+        self.real(path.as_str())
+    }
 }
 
 /// What a path names cannot be found out.
@@ -70,6 +79,10 @@ pub struct AsWritten;
 impl Paths for AsWritten {
     fn real(&self, path: &str) -> Result<Real, PathFailure> {
         let path = path.parse::<SanitizedPath>().map_err(|why| PathFailure(why.to_string()))?;
-        Ok(Real { path, identity: None })
+        self.real_of(&path)
+    }
+
+    fn real_of(&self, path: &SanitizedPath) -> Result<Real, PathFailure> {
+        Ok(Real { path: path.clone(), identity: None })
     }
 }

@@ -4,17 +4,30 @@
     clippy::indexing_slicing,
     clippy::panic,
     clippy::string_slice,
+    clippy::too_many_arguments,
+    clippy::type_complexity,
     clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
     reason = "a test that cannot go on has failed"
 )]
 
+mod attacks;
+mod cases;
 #[cfg(feature = "cli")]
 mod cli;
+mod command;
 #[cfg(feature = "config")]
 mod config;
 mod engine;
 mod fs;
+mod invariants;
+mod matrix;
+mod model;
 #[cfg(all(feature = "cli", feature = "sandbox"))]
 mod sandbox;
+#[cfg(feature = "stdio")]
+mod stdio;
+mod support;
+mod theorems;
 #[cfg(feature = "config")]
 mod watch;

@@ -37,7 +37,7 @@ impl fmt::Display for Problem {
 /// Why a file gives no policy: everything that is wrong with it, in the order of the file.
 ///
 /// Shown to a person as one line for each problem.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ConfigError {
     file: Arc<str>,
     problems: Vec<Problem>,
@@ -70,6 +70,13 @@ impl ConfigError {
     /// What is wrong. Of a flood, a hundred.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
+    }
+}
+
+/// As it is displayed: this is what a `main` that returns it prints.
+impl fmt::Debug for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -128,6 +128,7 @@ impl AgentPart {
             grant_id: None,
             permission: None,
             permission_request_id: None,
+            change: None,
             ts: now(&self.engine),
         };
         ToAgent::Notice(match mail {
@@ -199,7 +200,7 @@ impl Part for AgentPart {
 
     async fn hear(&mut self, heard: FromAgent) -> Reply<ToAgent> {
         let (request_id, done) = match heard {
-            FromAgent::Hello(hello) => return greeted(hello.protocol),
+            FromAgent::Hello(hello) => return greeted(hello),
             FromAgent::Bye(_) => return Reply::End(Ended::Bye),
             FromAgent::CheckPermission(check) => return Reply::Say(self.check(check)),
             FromAgent::RequestPermission(ask) => (ask.request_id.clone(), self.request(ask).await.map(Some)),
@@ -217,14 +218,14 @@ impl Part for AgentPart {
         };
         match done {
             Ok(said) => said.map_or(Reply::Nothing, Reply::Say),
-            Err(why) => Reply::NotDone { why, request_id },
+            Err(why) => Reply::NotDone { why, request_id, then: None },
         }
     }
 
     async fn news(&mut self) -> Result<News, Ended> {
         loop {
             let event = tokio::select! {
-                mail = self.mailbox.next() => return Ok(News::Mail(mail)),
+                Some(mail) = self.mailbox.next() => return Ok(News::Mail(mail)),
                 event = self.events.next() => event,
             };
             match event {

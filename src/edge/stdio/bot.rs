@@ -140,7 +140,8 @@ impl Bot {
     }
 
     /// Starts a process and talks to it over its standard input and output. It is killed if it does not end by itself
-    /// within [`Limits::grace`] after the conversation did, or when the [`Running`] is dropped.
+    /// within [`Limits::grace`] after the conversation did, or when the [`Running`] is dropped. Call it within a Tokio
+    /// runtime that does I/O.
     ///
     /// # Errors
     ///

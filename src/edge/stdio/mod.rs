@@ -10,8 +10,8 @@
 //!
 //! let mut command = tokio::process::Command::new("python3");
 //! command.arg("worker.py");
-//! let exit = Bot::agent(&engine, &"worker".parse()?)?.spawn(command)?.wait().await;
-//! println!("{exit}");
+//! let mut running = Bot::agent(&engine, &"worker".parse()?)?.spawn(command)?;
+//! println!("{}", running.wait().await);
 //! # Ok(()) }
 //! ```
 //!

@@ -7,7 +7,7 @@ use std::{
 };
 
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
+    io::{AsyncRead, AsyncWrite, copy, sink},
     process::{Child, Command},
     sync::oneshot,
     task::JoinHandle,
@@ -52,6 +52,7 @@ pub struct Running {
     pid: Option<u32>,
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<Exit>,
+    exit: Option<Exit>,
 }
 
 impl Running {
@@ -77,7 +78,7 @@ impl Running {
             }
             exit
         });
-        Ok(Running { pid, stop: Some(stop), task })
+        Ok(Running { pid, stop: Some(stop), task, exit: None })
     }
 
     /// The process's id, as the system knows it.
@@ -86,19 +87,22 @@ impl Running {
     }
 
     /// Waits until the process has ended.
-    pub async fn wait(mut self) -> Exit {
-        self.exit().await
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future stops waiting, and nothing else.
+    pub async fn wait(&mut self) -> Exit {
+        if let Some(exit) = &self.exit {
+            return exit.clone();
+        }
+        let exit = (&mut self.task).await.unwrap_or(Exit { ended: Ended::Stopped, status: None });
+        self.exit.insert(exit).clone()
     }
 
     /// Says goodbye, closes the process's input, waits a little, and kills it if it is still there.
     pub async fn stop(mut self) -> Exit {
         self.stop.take();
-        self.exit().await
-    }
-
-    async fn exit(&mut self) -> Exit {
-        let exit = (&mut self.task).await;
-        exit.unwrap_or(Exit { ended: Ended::Stopped, status: None })
+        self.wait().await
     }
 }
 
@@ -113,7 +117,7 @@ impl Drop for Running {
 async fn run(
     bot: Bot,
     mut child: Child,
-    (stdout, stdin): (impl AsyncRead + Unpin + Send, impl AsyncWrite + Unpin + Send),
+    (mut stdout, stdin): (impl AsyncRead + Unpin + Send, impl AsyncWrite + Unpin + Send),
     stopped: oneshot::Receiver<()>,
     grace: Duration,
 ) -> Exit {
@@ -129,8 +133,14 @@ async fn run(
             () = gone => {}
         }
     };
-    let ended = bot.serve_until(stdout, stdin, stop).await;
-    let status = match timeout(grace, child.wait()).await {
+    let ended = bot.serve_until(&mut stdout, stdin, stop).await;
+    // What it says now is heard by nobody, but it should not die of saying it.
+    let ends = async {
+        let mut nowhere = sink();
+        let (status, _) = tokio::join!(child.wait(), copy(&mut stdout, &mut nowhere));
+        status
+    };
+    let status = match timeout(grace, ends).await {
         Ok(status) => status.ok(),
         Err(_) => {
             // It may have ended in this moment; then there is nothing to kill.

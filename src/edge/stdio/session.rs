@@ -10,11 +10,10 @@ use crate::{
     model::{Shown, Timestamp},
 };
 
-use super::message::Incoming;
 use super::{
     Limits,
     frame::{Line, Lines},
-    message::{Bye, ErrorCode, Fault, InvalidMessage, PROTOCOL, parse},
+    message::{Bye, ErrorCode, Fault, Hello, Incoming, InvalidMessage, PROTOCOL, parse},
     outgoing::{Outgoing, Unwritable},
     refused::NotDone,
 };
@@ -100,7 +99,7 @@ pub(super) trait Part: Send {
 pub(super) enum Reply<T> {
     Nothing,
     Say(T),
-    NotDone { why: NotDone, request_id: Option<String> },
+    NotDone { why: NotDone, request_id: Option<String>, then: Option<Ended> },
     End(Ended),
 }
 
@@ -175,9 +174,9 @@ fn answer<P: Part>(
             out.put(&said);
             None
         }
-        Reply::NotDone { why: NotDone { code, message }, request_id } => {
+        Reply::NotDone { why: NotDone { code, message }, request_id, then } => {
             out.put(&P::fault(Fault { code, message, request_id, ts: now(engine) }));
-            (code == ErrorCode::EngineClosed).then_some(Ended::Superseded)
+            if code == ErrorCode::EngineClosed { Some(Ended::Superseded) } else { then }
         }
         Reply::End(ended) => Some(ended),
     }
@@ -198,8 +197,13 @@ fn understand<P: Part>(line: Line, limits: &Limits) -> Result<Option<P::Heard>, 
 }
 
 /// What follows from a `hello`.
-pub(super) fn greeted<T>(protocol: u32) -> Reply<T> {
-    if protocol == PROTOCOL { Reply::Nothing } else { Reply::End(Ended::OtherVersion(protocol)) }
+pub(super) fn greeted<T>(Hello { protocol, request_id }: Hello) -> Reply<T> {
+    if protocol == PROTOCOL {
+        return Reply::Nothing;
+    }
+    let ended = Ended::OtherVersion(protocol);
+    let why = NotDone::new(ErrorCode::UnsupportedVersion, ended.to_string());
+    Reply::NotDone { why, request_id, then: Some(ended) }
 }
 
 /// Foreign words in a sentence for people.

@@ -1,10 +1,13 @@
 //! A file takes effect: at once what narrows, and what widens at once or once a person agrees.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use crate::model::{
-    AgentId, AgentPolicy, BaseRight, Ended, Event, Grant, GrantId, Hold, Mode, Origin, Permission, Policy, Profile,
-    Reads, RunId, Scope, Settings, Source, Timestamp, Widening,
+    AgentId, AgentPolicy, BaseRight, Ended, Event, Grant, GrantId, Hold, Mode, Origin, OwnerId, Permission, Policy,
+    Profile, Reads, RunId, Scope, Settings, Source, Timestamp, Widening,
 };
 
 use super::{
@@ -13,7 +16,7 @@ use super::{
         command::{Broken, Person},
         state::Agent,
     },
-    grants::{Draft, same_owner},
+    grants::Draft,
 };
 
 impl State {
@@ -25,8 +28,13 @@ impl State {
         let narrowed = self.narrowed_to(&policy);
         let mut events = self.follow_file(&narrowed, run, now)?;
         if narrowed != *policy {
-            let would_gain = self.gains(&self.follow_file(&policy, run, now)?, now);
-            events.push(Event::ConfigHeldBack { policy, would_gain });
+            let nothing_yet = events.iter().all(|event| matches!(event, Event::ConfigReloaded { .. }));
+            if nothing_yet {
+                events.clear();
+            }
+            let would_gain = self.would_gain(&self.follow_file(&policy, run, now)?, now);
+            let (change, besides) = (self.last_change + 1, self.besides(&policy));
+            events.push(Event::ConfigHeldBack { change, policy, would_gain, besides });
         }
         Ok(events)
     }
@@ -35,19 +43,31 @@ impl State {
     pub(super) fn agree_to_widening(
         &self,
         by: Option<&Person>,
+        change: u64,
         run: &RunId,
         now: Timestamp,
     ) -> Result<Vec<Event>, Refusal> {
-        let policy = self.held_back.as_ref().ok_or(Refusal::NothingHeldBack)?;
-        if let Some(person) = by {
-            for spec in policy.agents.values().filter(|spec| spec.profile.owner != person.owner) {
-                let foreign = self.agent(&spec.profile.id).map(|agent| same_owner(agent, &person.owner));
-                foreign.unwrap_or_else(|_| {
-                    Err(Refusal::OtherOwner { agent: spec.profile.id.clone(), owner: person.owner.clone() })
-                })?;
-            }
+        let held_back = self.held_back.as_ref().ok_or(Refusal::NothingHeldBack)?;
+        if held_back.change != change {
+            return Err(Refusal::OtherChange { waiting: held_back.change });
+        }
+        let policy = &held_back.policy;
+        if let Some(person) = by
+            && let Some(agent) = self.widened(policy).find(|(_, owner)| **owner != person.owner).map(|(agent, _)| agent)
+        {
+            return Err(Refusal::OtherOwner { agent: agent.clone(), owner: person.owner.clone() });
         }
         self.follow_file(policy, run, now)
+    }
+
+    /// Whom `policy` gives more than now, with whose agents they are. Settings are for everybody.
+    fn widened<'s>(&'s self, policy: &'s Policy) -> impl Iterator<Item = (&'s AgentId, &'s OwnerId)> {
+        let narrowed = self.narrowed_to(policy);
+        let settings_widen = narrowed.settings != policy.settings;
+        let everybody = self.agents.values().filter(move |_| settings_widen).map(|agent| &agent.profile);
+        let more = policy.agents.iter().filter(move |(id, spec)| narrowed.agents.get(*id) != Some(*spec));
+        let named = more.map(|(id, spec)| (id, &spec.profile.owner));
+        named.chain(everybody.map(|profile| (&profile.id, &profile.owner)))
     }
 
     fn follow_file(&self, policy: &Policy, run: &RunId, now: Timestamp) -> Result<Vec<Event>, Refusal> {
@@ -56,11 +76,13 @@ impl State {
         if *self.settings != policy.settings {
             events.push(Event::SettingsChanged { settings: Arc::new(policy.settings.clone()) });
         }
-        let configured = self.agents.values().filter(|agent| agent.source == Source::Config);
-        let mut gone: Vec<_> = configured.filter(|agent| !stays(agent, policy)).collect();
+        let mut gone: Vec<_> = self.agents.values().filter(|agent| gives_way(agent, policy)).collect();
         gone.sort_by(|one, other| one.profile.id.cmp(&other.profile.id));
+        // What one that goes gave to another that goes ends with the first.
+        let mut ended = BTreeSet::new();
         for agent in gone {
-            events.extend(self.retire(agent, now).into_iter().map(as_config_says));
+            let events_of_one = self.retire(agent, now).into_iter().map(as_config_says);
+            events.extend(events_of_one.filter(|event| event.grant().is_none_or(|grant| ended.insert(grant.id))));
         }
         for (id, spec) in &policy.agents {
             self.follow_agent(id, spec, policy, run, now, &mut ids, &mut events)?;
@@ -86,17 +108,21 @@ impl State {
             return Err(Refusal::TooManyGrants { agent: id.clone(), max });
         }
         let known = match self.agents.get(id) {
-            Some(agent) if agent.source != Source::Config => return Err(Refusal::AgentExists(id.clone())),
+            Some(agent) if agent.source == Source::Operator => return Err(Refusal::AgentExists(id.clone())),
             Some(agent) => Some(agent).filter(|agent| stays(agent, policy)),
             None => None,
         };
-        let profile = Arc::new(spec.profile.clone());
+        let profile = Arc::new(Profile { id: id.clone(), ..spec.profile.clone() });
         match known {
             None => {
                 let source = Source::Config;
                 events.push(Event::AgentRegistered { profile, run: run.clone(), source });
             }
-            Some(agent) if *agent.profile != spec.profile => events.push(Event::AgentChanged { profile }),
+            Some(agent) if agent.profile != profile => {
+                let loses_its_user = self.is_connected(agent) && !profile.kind.is_foreground();
+                events.push(Event::AgentChanged { profile });
+                events.extend(loses_its_user.then(|| Event::CarrierDisconnected { agent: id.clone() }));
+            }
             Some(_) => {}
         }
         let mut wanted = without_repetitions(&spec.rights);
@@ -125,24 +151,74 @@ impl State {
     fn gains(&self, events: &[Event], now: Timestamp) -> Vec<(AgentId, Permission)> {
         let issued =
             events.iter().filter_map(|event| if let Event::GrantIssued { grant } = event { Some(grant) } else { None });
+        let is_new = |id: &AgentId| {
+            events.iter().any(|event| matches!(event, Event::AgentRegistered { profile, .. } if profile.id == *id))
+        };
         let new = issued.filter(|grant| {
-            let holder = self.agents.get(&grant.to);
+            let holder = self.agents.get(&grant.to).filter(|_| !is_new(&grant.to));
             grant.hold == Hold::Use
                 && !holder.is_some_and(|holder| self.uses(holder, &grant.right.permission, now, &Broken::new()))
         });
         new.map(|grant| (grant.to.clone(), grant.right.permission.clone())).collect()
     }
 
+    /// What agents would gain by `events`: for use, or for passing on.
+    fn would_gain(&self, events: &[Event], now: Timestamp) -> Vec<(AgentId, Permission)> {
+        let to_pass_on = events.iter().filter_map(|event| match event.grant() {
+            Some(grant) if grant.hold == Hold::PassOn && event.granted().is_some() => {
+                Some((grant.to.clone(), grant.right.permission.clone()))
+            }
+            Some(_) | None => None,
+        });
+        self.gains(events, now).into_iter().chain(to_pass_on).collect()
+    }
+
+    /// What would be different besides rights, a sentence each, so that a person agrees to nothing unseen.
+    fn besides(&self, policy: &Policy) -> Vec<(Option<AgentId>, Arc<str>)> {
+        let settings = changed_settings(&self.settings, &policy.settings).into_iter();
+        let settings = settings.map(|sentence| (None, sentence.into()));
+        let agents = policy.agents.iter().flat_map(|(id, spec)| {
+            let sentences = match self.agents.get(id) {
+                None => vec![format!("new, {} in mode {:?}", spec.profile.kind, spec.profile.mode)],
+                Some(agent) => changed_profile(&agent.profile, &spec.profile),
+            };
+            sentences.into_iter().map(|sentence| (Some(id.clone()), sentence.into()))
+        });
+        settings.chain(agents).collect()
+    }
+
     /// The part of `policy` that gives nobody more than now.
     fn narrowed_to(&self, policy: &Policy) -> Policy {
         let known = |(id, spec): (&AgentId, &AgentPolicy)| {
             let agent = self.agents.get(id).filter(|agent| stays(agent, policy))?;
-            let rights = spec.rights.iter().filter(|right| is_within(agent, right)).cloned().collect();
+            let rights = spec.rights.iter().filter(|right| self.is_within(agent, right)).cloned().collect();
             let profile = narrowed_profile(&agent.profile, &spec.profile);
             Some((id.clone(), AgentPolicy { profile, rights }))
         };
         let agents: BTreeMap<_, _> = policy.agents.iter().filter_map(known).collect();
         Policy { settings: narrowed_settings(&self.settings, &policy.settings), agents }
+    }
+
+    /// Whether what the file gives `agent` already lies within one line of the file as it was.
+    fn is_within(&self, agent: &Agent, right: &BaseRight) -> bool {
+        let path = right.right.permission.path();
+        let protected = path.is_some_and(|path| self.is_protected(path));
+        agent.held.iter().any(|grant| {
+            matches!(grant.origin, Origin::Config(_))
+                && (grant.hold == Hold::Use || grant.hold == right.hold)
+                && grant.right.permission.covers(&right.right.permission)
+                && (!protected || grant.right.permission.path() == path)
+        })
+    }
+}
+
+/// Whether an agent goes when a file takes effect: it left the file, it is another owner's now, or another agent made it
+/// under a name that the file gives.
+fn gives_way(agent: &Agent, policy: &Policy) -> bool {
+    match agent.source {
+        Source::Agent => policy.agents.contains_key(&agent.profile.id),
+        Source::Config => !stays(agent, policy),
+        Source::Operator => false,
     }
 }
 
@@ -174,20 +250,60 @@ fn is_written_as(grant: &Grant, right: &BaseRight) -> bool {
     grant.right == right.right && grant.hold == right.hold
 }
 
-/// Whether what the file gives `agent` already lies within one line of the file as it was.
-fn is_within(agent: &Agent, right: &BaseRight) -> bool {
-    agent.held.iter().any(|grant| {
-        matches!(grant.origin, Origin::Config(_))
-            && (grant.hold == Hold::Use || grant.hold == right.hold)
-            && grant.right.permission.covers(&right.right.permission)
-    })
-}
-
 /// The new description, but not a mode or kind that could let more happen.
 fn narrowed_profile(now: &Profile, new: &Profile) -> Profile {
-    let loose = |mode| matches!(mode, Mode::Bypass | Mode::Auto);
-    let mode = if loose(new.mode) { now.mode } else { new.mode };
+    let mode = if looseness(now.mode) < looseness(new.mode) { now.mode } else { new.mode };
     Profile { mode, kind: now.kind, ..new.clone() }
+}
+
+/// Modes in the order of how much they let happen by itself.
+fn looseness(mode: Mode) -> u8 {
+    match mode {
+        Mode::Plan => 0,
+        Mode::Never => 1,
+        Mode::Untrusted => 2,
+        Mode::Default => 3,
+        Mode::OnFailure => 4,
+        Mode::OnRequest => 5,
+        Mode::Auto => 6,
+        Mode::Bypass => 7,
+    }
+}
+
+fn changed_profile(now: &Profile, new: &Profile) -> Vec<String> {
+    let fields = [
+        ("owner", now.owner.to_string(), new.owner.to_string()),
+        ("kind", now.kind.to_string(), new.kind.to_string()),
+        ("mode", format!("{:?}", now.mode), format!("{:?}", new.mode)),
+        ("working_dir", now.working_dir.to_string(), new.working_dir.to_string()),
+        ("name", now.label().to_string(), new.label().to_string()),
+    ];
+    changed(fields).map(|(field, now, new)| format!("{field} from {now} to {new}")).collect()
+}
+
+fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
+    let fields = [
+        ("reads", format!("{:?}", now.reads), format!("{:?}", new.reads)),
+        ("interaction", format!("{:?}", now.interaction), format!("{:?}", new.interaction)),
+        ("on_no_user", format!("{:?}", now.on_no_user), format!("{:?}", new.on_no_user)),
+        ("confirm_widening", format!("{:?}", now.widening), format!("{:?}", new.widening)),
+        ("request_timeout", format!("{:?}", now.request_timeout), format!("{:?}", new.request_timeout)),
+        ("denial_memory", format!("{:?}", now.denial_memory), format!("{:?}", new.denial_memory)),
+        ("max_pending", now.max_pending.to_string(), new.max_pending.to_string()),
+        ("max_asks_per_minute", now.max_asks_per_minute.to_string(), new.max_asks_per_minute.to_string()),
+        ("max_grants", now.max_grants.to_string(), new.max_grants.to_string()),
+        ("max_children", now.max_children.to_string(), new.max_children.to_string()),
+        ("max_depth", now.max_depth.to_string(), new.max_depth.to_string()),
+    ];
+    let unprotected = now.protected.iter().filter(|path| !new.protected.contains(path));
+    let unprotected = unprotected.map(|path| format!("{path} is no longer protected"));
+    changed(fields).map(|(field, now, new)| format!("{field} from {now} to {new}")).chain(unprotected).collect()
+}
+
+fn changed<const N: usize>(
+    fields: [(&'static str, String, String); N],
+) -> impl Iterator<Item = (&'static str, String, String)> {
+    fields.into_iter().filter(|(_, now, new)| now != new)
 }
 
 /// The new settings, as far as they are no wider.
@@ -202,6 +318,10 @@ fn narrowed_settings(now: &Settings, new: &Settings) -> Settings {
         protected,
         max_grants: new.max_grants.min(now.max_grants),
         max_depth: new.max_depth.min(now.max_depth),
+        max_children: new.max_children.min(now.max_children),
+        max_pending: new.max_pending.min(now.max_pending),
+        max_asks_per_minute: new.max_asks_per_minute.min(now.max_asks_per_minute),
+        denial_memory: new.denial_memory.max(now.denial_memory),
         ..new.clone()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use crate::model::{AgentId, Event, Grant, Hold, Reads, Route, Timestamp};
+use crate::model::{AgentId, Event, Grant, Hold, Route, Timestamp};
 
 use super::super::{
     State,
@@ -15,7 +15,8 @@ impl State {
     pub(in super::super) fn falls(&self, events: &[Event], now: Timestamp) -> Vec<Event> {
         let ended = ended(events);
         let settings_changed = events.iter().any(|event| matches!(event, Event::SettingsChanged { .. }));
-        if settings_changed && self.settings.reads == Reads::Granted {
+        // Reading may no longer be free, everywhere or where something is protected by now.
+        if settings_changed {
             return self.falls_with_free_reading_and(&ended, now);
         }
         if ended.is_empty() { Vec::new() } else { self.falls_with(&ended, now) }
@@ -38,12 +39,15 @@ impl State {
         follow
     }
 
-    /// Requests of `agent` that ask for nothing it does not hold.
+    /// Requests of `agent` that ask for nothing it does not hold by now.
+    ///
+    /// What it held before it asked does not count: it asked although it held that, so the path of that leads
+    /// somewhere else by now.
     fn covered<'s>(&'s self, agent: &'s Agent, now: Timestamp) -> impl Iterator<Item = Event> + 's {
         let pending = agent.pending.iter().filter_map(|id| self.pending.get(id));
         let held = move |waiting: &&Waiting| {
-            let nothing_broken = Broken::new();
-            waiting.request.permissions().all(|permission| self.uses(agent, permission, now, &nothing_broken))
+            let later = |grant: &Arc<Grant>| waiting.first_later_grant <= grant.id;
+            waiting.request.permissions().all(|permission| self.usable(agent, permission, now).any(later))
         };
         pending.filter(held).map(move |waiting| waiting.resolved_as_held(now))
     }
@@ -69,7 +73,10 @@ impl State {
     pub(in super::super) fn with_losses_told(&self, mut events: Vec<Event>, now: Timestamp) -> Vec<Event> {
         let told = events.iter().position(|event| matches!(event, Event::ConfigReloaded { .. }));
         let Some(place) = told else { return events };
-        let gone = ended(&events).into_iter().filter(|grant| grant.hold == Hold::Use && !self.still_uses(grant, now));
+        // An agent that comes under the name of one that went is another one.
+        let went: BTreeSet<_> = events.iter().filter_map(retired).collect();
+        let lost = |grant: &Arc<Grant>| went.contains(&grant.to) || !self.still_uses(grant, now);
+        let gone = ended(&events).into_iter().filter(|grant| grant.hold == Hold::Use && lost(grant));
         let all: BTreeSet<_> = gone.map(|grant| (grant.to.clone(), grant.right.permission.clone())).collect();
         if let Some(Event::ConfigReloaded { lost, .. }) = events.get_mut(place) {
             lost.extend(all);
@@ -98,6 +105,10 @@ fn receivers(events: &[Event]) -> impl Iterator<Item = &AgentId> {
 
 fn resolved(event: &Event) -> Option<crate::model::RequestId> {
     if let Event::Resolved { resolution, .. } = event { Some(resolution.request) } else { None }
+}
+
+fn retired(event: &Event) -> Option<&AgentId> {
+    if let Event::AgentRetired { agent } = event { Some(agent) } else { None }
 }
 
 fn changes_presence(event: &Event) -> bool {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::model::{
-    AgentId, Ended, Event, Grant, GrantId, Hold, Origin, OwnerId, Permission, Reason, Revoker, Right, RunId, Scope,
+    Actor, AgentId, Ended, Event, Grant, GrantId, Hold, Origin, OwnerId, Permission, Reason, Right, RunId, Scope,
     Timestamp,
 };
 
@@ -11,7 +11,7 @@ use super::super::{
     Refusal, State,
     command::{Broken, Person, Start},
     state::{Agent, giver},
-    support::{Held, gives, not_held},
+    support::{Held, for_use, gives, unnamed},
 };
 
 /// A grant that is complete but for its name and what is granted.
@@ -110,7 +110,6 @@ impl State {
         let receiver = self.agent(to)?;
         same_owner(receiver, &giver.profile.owner)?;
         refuse_past(scope, now)?;
-        self.refuse_too_many(to, receiver.held.len(), rights.len())?;
         let mut events = Vec::with_capacity(rights.len());
         for (right, id) in rights.into_iter().zip(self.fresh_ids()) {
             let held = self.held_for_passing_on(from, &right.permission, now, broken)?;
@@ -118,6 +117,8 @@ impl State {
             let draft = Draft::new(to, origin, Some(reason.clone()), scope, now).in_run_of(receiver).resting_on(&held);
             events.push(draft.issue_or_repeat(receiver, id, right));
         }
+        let new = events.iter().filter(|event| matches!(event, Event::GrantIssued { .. })).count();
+        self.refuse_too_many(to, receiver.held.len() - from_people(receiver), new)?;
         Ok(events)
     }
 
@@ -132,7 +133,7 @@ impl State {
         self.refuse_protected(permission)?;
         let held = self.held(from, permission, now, broken)?;
         let max = self.settings.max_depth;
-        if held.depth_below() > max {
+        if held.depth() >= max {
             return Err(Refusal::TooDeep { permission: permission.clone(), max });
         }
         Ok(held)
@@ -151,7 +152,7 @@ impl State {
         let receiver = self.agent(to)?;
         same_owner(receiver, &by.owner)?;
         refuse_past(scope, now)?;
-        self.refuse_too_many(to, receiver.held.len(), rights.len())?;
+        self.refuse_too_many(to, from_people(receiver), rights.len())?;
         rights.iter().try_for_each(|start| self.refuse_protected(&start.right.permission))?;
         let origin = Origin::Person { by: by.by.clone(), means: Arc::clone(&by.means), request: None };
         let draft = Draft::new(to, origin, Some(reason.clone()), scope, now).in_run_of(receiver);
@@ -162,7 +163,7 @@ impl State {
     pub(super) fn revoke(
         &self,
         id: GrantId,
-        by: Revoker,
+        by: Actor,
         owner: Option<&OwnerId>,
         reason: Option<Reason>,
     ) -> Result<Vec<Event>, Refusal> {
@@ -170,7 +171,7 @@ impl State {
         if let (Some(owner), Some(holder)) = (owner, self.agents.get(&grant.to)) {
             same_owner(holder, owner)?;
         }
-        if let Revoker::Agent(agent) = &by
+        if let Actor::Agent(agent) = &by
             && grant.to != *agent
             && giver(grant) != Some(agent)
         {
@@ -195,13 +196,17 @@ impl State {
             return Ok(Vec::new());
         }
         self.refuse_protected(&permission)?;
-        let one_shots = gives(holder, &permission).filter(|grant| {
-            let usable = grant.scope == Scope::Once && grant.hold == Hold::Use && grant.is_live(now);
-            usable && !broken.contains(&grant.id)
+        let gives = gives(&permission);
+        let one_shots = for_use(&holder.held).filter(|grant| {
+            let usable = grant.scope == Scope::Once && grant.is_live(now) && !broken.contains(&grant.id);
+            usable && gives(grant)
         });
         match one_shots.min_by_key(|grant| (grant.until.is_none(), grant.until)) {
             Some(grant) => Ok(vec![Event::GrantUsed { grant: Arc::clone(grant), permission }]),
-            None => Err(not_held(holder, &permission)),
+            None => {
+                Err(unnamed(holder, &permission)
+                    .unwrap_or_else(|| Refusal::NotHeld { agent: agent.clone(), permission }))
+            }
         }
     }
 
@@ -216,6 +221,11 @@ impl State {
         let max = self.settings.max_grants;
         if held + more > max as usize { Err(Refusal::TooManyGrants { agent: agent.clone(), max }) } else { Ok(()) }
     }
+}
+
+/// How many grants of `agent` no other agent gave. Counted apart, so that a neighbour cannot use up what people give.
+pub(super) fn from_people(agent: &Agent) -> usize {
+    agent.held.iter().filter(|grant| giver(grant).is_none()).count()
 }
 
 /// Nothing crosses owners.

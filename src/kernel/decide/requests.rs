@@ -13,7 +13,7 @@ use super::{
         command::{Broken, Person},
         state::{Agent, Waiting},
     },
-    grants::{Draft, refuse_past},
+    grants::{Draft, from_people, refuse_past},
 };
 
 impl State {
@@ -76,8 +76,13 @@ impl State {
             } else {
                 (Outcome::Granted, Decider::AlreadyHeld)
             };
-            let resolution = resolution(request, outcome, &[], None, decider, None, now);
+            let feedback = self.feedback_of_fresh_refusal(request);
+            let resolution = resolution(request, outcome, &[], None, decider, feedback, now);
             return Ok(vec![requested, Event::Resolved { resolution, carrier: None }]);
+        }
+        let max = self.settings.max_asks_per_minute;
+        if self.family(&request.from).is_some_and(|family| family.asked.lately(now) >= max) {
+            return Err(Refusal::TooManyAsked { agent: agent.profile.id.clone(), max });
         }
         let max = self.settings.max_pending;
         if agent.pending.len() >= max as usize {
@@ -107,7 +112,14 @@ impl State {
 
     fn is_freshly_refused(&self, agent: &AgentId, permission: &Permission, now: Timestamp) -> bool {
         let refusals = self.refusals.get(agent).and_then(|refusals| refusals.get(permission));
-        refusals.is_some_and(|until| now < *until)
+        refusals.is_some_and(|no| now < no.until)
+    }
+
+    /// What the person said with the no that is still fresh, so that asking again does not lose it.
+    fn feedback_of_fresh_refusal(&self, request: &Request) -> Option<Reason> {
+        let fresh = self.refusals.get(&request.from)?;
+        let mut refused = request.settled.iter().filter(|(_, reply)| *reply == Reply::Deny);
+        refused.find_map(|(permission, _)| fresh.get(permission)?.feedback.clone())
     }
 
     /// The pending request of `agent` that asks all of `asked` for the same scope, if there is one.
@@ -132,14 +144,17 @@ impl State {
         let receiver = self.agent(&request.from)?;
         let allowed = allowed_of(request, answer.allowed)?;
         let scope = answer.scope.or(request.scope).unwrap_or(Scope::Session);
-        if let Some(asked) = request.scope
-            && !scope.fits_within(asked)
-        {
-            return Err(Refusal::ScopeTooWide { asked, answered: scope });
+        // A no gives nothing, so nothing can be wrong with what it gives.
+        if !allowed.is_empty() {
+            if let Some(asked) = request.scope
+                && !scope.fits_within(asked)
+            {
+                return Err(Refusal::ScopeTooWide { asked, answered: scope });
+            }
+            refuse_past(scope, now)?;
+            self.refuse_too_many(&request.from, from_people(receiver), allowed.len())?;
+            allowed.iter().try_for_each(|right| self.refuse_protected(&right.permission))?;
         }
-        refuse_past(scope, now)?;
-        self.refuse_too_many(&request.from, receiver.held.len(), allowed.len())?;
-        allowed.iter().try_for_each(|right| self.refuse_protected(&right.permission))?;
         let origin = Origin::Person { by: by.by.clone(), means: Arc::clone(&by.means), request: Some(id) };
         let draft = Draft::new(&request.from, origin, Some(request.reason.clone()), scope, now).in_run_of(receiver);
         let grants = allowed.iter().zip(self.fresh_ids()).map(|(right, id)| draft.issue(id, right.clone()));

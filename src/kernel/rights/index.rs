@@ -20,14 +20,15 @@ pub(super) fn build(seed: u64, roots: &[(&str, u16)]) -> (Shape, Vec<u8>) {
     let texts = roots.iter().map(|(text, _)| text.len()).sum::<usize>();
     let mut bytes = Vec::with_capacity(shape.slots as usize * SLOT + texts);
     bytes.resize(shape.slots as usize * SLOT, 0);
-    let mut start = 0;
+    let (slots, mut start) = (bytes.as_chunks_mut().0, 0);
     for (text, number) in roots {
         let Some(prefix) = fingerprint(seed, text.as_bytes()) else { continue };
         shape.depths = shape.depths.and(Depths::of(prefix.depth));
-        bytes.extend_from_slice(text.as_bytes());
-        place(&mut bytes, shape.slots, slot(prefix, start, *number));
+        place(slots, slot(prefix, start, *number));
         start += text.len();
     }
+    // In the order in which they were placed; one that could not be placed has no text either.
+    roots.iter().filter(|(text, _)| text.len() > 1).for_each(|(text, _)| bytes.extend_from_slice(text.as_bytes()));
     (shape, bytes)
 }
 
@@ -46,8 +47,9 @@ pub(super) fn extend(
     let more = slots_for(taken.clone().count() + 1);
     longer.clear();
     longer.resize(more as usize * SLOT, 0);
-    taken.for_each(|slot| place(longer, more, *slot));
-    place(longer, more, slot(prefix, texts.len(), number));
+    let empty = longer.as_chunks_mut().0;
+    taken.for_each(|slot| place(empty, *slot));
+    place(empty, slot(prefix, texts.len(), number));
     longer.extend_from_slice(texts);
     longer.extend_from_slice(text.as_bytes());
     Some(Shape { slots: more, depths: shape.depths.and(Depths::of(prefix.depth)) })
@@ -67,19 +69,20 @@ fn slot(prefix: Prefix, start: usize, number: u16) -> [u8; SLOT] {
 }
 
 fn is_empty(slot: &[u8; SLOT]) -> bool {
-    slot.ends_with(&[0, 0])
+    matches!(slot, [.., 0, 0])
 }
 
-fn place(bytes: &mut [u8], slots: u32, new: [u8; SLOT]) {
+/// Puts a slot where it belongs; there is always an empty one.
+fn place(slots: &mut [[u8; SLOT]], new: [u8; SLOT]) {
     let [h0, h1, h2, h3, ..] = new;
-    let mut index = first_slot(u32::from_le_bytes([h0, h1, h2, h3]), slots);
-    for _ in 0..slots {
-        let Some(slot) = bytes.get_mut(index * SLOT..).and_then(|rest| rest.first_chunk_mut()) else { return };
+    let count = slots.len() as u32;
+    let mut index = first_slot(u32::from_le_bytes([h0, h1, h2, h3]), count);
+    while let Some(slot) = slots.get_mut(index) {
         if is_empty(slot) {
             *slot = new;
             return;
         }
-        index = next_slot(index, slots);
+        index = next_slot(index, count);
     }
 }
 

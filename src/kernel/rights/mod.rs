@@ -11,6 +11,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use triomphe::ThinArc;
 
 use self::index::Shape;
+use super::support::for_use;
 use crate::model::{Access, Grant, Hold, Origin, Permission, Reads, SanitizedPath, Scope, Timestamp, Want};
 
 /// What a check answers.
@@ -41,6 +42,8 @@ pub(crate) struct Ground {
     seed: u64,
     protected: Shape,
     bytes: Box<[u8]>,
+    /// The root `/`, which the index cannot hold, is protected.
+    everything: bool,
 }
 
 impl Ground {
@@ -48,7 +51,8 @@ impl Ground {
     pub(crate) fn new(reads: Reads, protected: &[SanitizedPath], seed: u64) -> Ground {
         let roots: Vec<_> = protected.iter().map(|path| (path.as_str(), 1)).collect();
         let (shape, bytes) = index::build(seed, &roots);
-        Ground { reads, seed, protected: shape, bytes: bytes.into() }
+        let everything = protected.iter().any(|path| path.as_str() == "/");
+        Ground { reads, seed, protected: shape, bytes: bytes.into(), everything }
     }
 }
 
@@ -64,6 +68,8 @@ pub(crate) struct Header {
     events: u16,
     /// The root `/`, which the index cannot hold.
     root: u16,
+    /// Something is held for passing on only, and may keep back what is given besides.
+    keeps_back: bool,
     /// What is not simply "held for ever".
     terms: Option<Box<Box<[Terms]>>>,
 }
@@ -129,7 +135,7 @@ pub(crate) fn compile(held: &[Arc<Grant>], ground: &Arc<Ground>) -> Rights {
     let mut network = Terms::default();
     let mut events = Terms::default();
     let mut paths: BTreeMap<&str, Terms> = BTreeMap::new();
-    for grant in held.iter().filter(|grant| grant.hold == Hold::Use) {
+    for grant in for_use(held) {
         match &grant.right.permission {
             Permission::Network => network.add(Access::Read, grant),
             Permission::Events => events.add(Access::Read, grant),
@@ -150,7 +156,8 @@ pub(crate) fn compile(held: &[Arc<Grant>], ground: &Arc<Ground>) -> Rights {
     let roots: Vec<_> = roots.filter(|(_, number)| *number != 0).collect();
     let (shape, bytes) = index::build(ground.seed, &roots);
     let terms = (!terms.is_empty()).then(|| Box::new(terms.into_boxed_slice()));
-    let header = Header { ground: Arc::clone(ground), shape, network, events, root, terms };
+    let keeps_back = held.iter().any(|grant| grant.hold == Hold::PassOn);
+    let header = Header { ground: Arc::clone(ground), shape, network, events, root, keeps_back, terms };
     ThinArc::from_header_and_slice(header, &bytes)
 }
 
@@ -161,14 +168,16 @@ pub(crate) fn extend(rights: &Rights, grant: &Grant, scratch: &mut Vec<u8>) -> O
     let header = &rights.header.header;
     let mut held = Terms::default();
     held.add(*access, grant);
-    let number = held.plain().filter(|_| grant.hold == Hold::Use && path.as_str() != "/")?;
+    let extendable = !header.keeps_back && grant.hold == Hold::Use && path.as_str() != "/";
+    let number = held.plain().filter(|_| extendable)?;
     let prefix = walk::fingerprint(header.ground.seed, path.as_str().as_bytes())?;
     if index::find(header.shape, &rights.slice, path.as_str().as_bytes(), prefix).is_some() {
         return None;
     }
     let shape = index::extend(header.shape, &rights.slice, prefix, path.as_str(), number, scratch)?;
     let (ground, terms) = (Arc::clone(&header.ground), header.terms.clone());
-    let header = Header { ground, shape, terms, network: header.network, events: header.events, root: header.root };
+    let Header { network, events, root, keeps_back, .. } = *header;
+    let header = Header { ground, shape, network, events, root, keeps_back, terms };
     Some(ThinArc::from_header_and_slice(header, scratch))
 }
 
@@ -270,7 +279,7 @@ impl<'r> Found<'r> {
     }
 
     fn verdict(self, now: &impl Fn() -> Option<Timestamp>) -> Check {
-        if self.protected {
+        if self.protected || self.header.ground.everything {
             return self.named;
         }
         if self.access == Access::Read && self.header.ground.reads == Reads::Anywhere {

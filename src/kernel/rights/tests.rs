@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::{AgentId, GrantId, Right};
+use crate::model::{AgentId, GrantId, Hold, Right};
 
 fn grant(number: u64, permission: &str, scope: Scope, until: Option<u64>) -> Arc<Grant> {
     Arc::new(Grant {
@@ -108,4 +108,18 @@ proptest! {
         let expected = parsed.is_ok_and(|path| "/a".parse::<SanitizedPath>().unwrap().contains(&path));
         prop_assert_eq!(check(&rights, Want::write(&text), at(0)).is_held(), expected);
     }
+}
+
+#[test]
+fn a_block_is_not_extended_past_what_is_held_back_for_passing_on() {
+    let only_to_pass_on = Grant { hold: Hold::PassOn, ..Grant::clone(&grant(1, "@write:/w", Scope::Always, None)) };
+    let back_from_another = Grant {
+        origin: Origin::Agent { from: "b".parse().unwrap() },
+        ..Grant::clone(&grant(2, "@write:/w/a", Scope::Always, None))
+    };
+    let ground = ground(Reads::Granted, &[]);
+    let rights = compile(&[Arc::new(only_to_pass_on.clone())], &ground);
+    assert!(extend(&rights, &back_from_another, &mut Vec::new()).is_none());
+    let rights = compile(&[Arc::new(only_to_pass_on), Arc::new(back_from_another)], &ground);
+    assert_eq!(check(&rights, Want::write("/w/a"), at(0)), Check::NotHeld);
 }

@@ -52,7 +52,7 @@ fn every_protected_path_is_in_the_documentation() {
     }
 }
 
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 18] = [
     "reads",
     "interaction",
     "on_no_user",
@@ -60,6 +60,8 @@ const KEYS: [&str; 16] = [
     "request_timeout",
     "denial_memory",
     "max_pending",
+    "max_asks_per_minute",
+    "max_children",
     "max_grants",
     "max_depth",
     "protected",

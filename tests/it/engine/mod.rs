@@ -1,4 +1,15 @@
 //! The engine through its public surface.
 
+mod agents;
+mod answers;
+mod disk;
+mod ends;
 mod files;
+mod grants;
+#[cfg(feature = "config")]
+mod open;
+mod reload;
+mod requests;
+mod revoking;
+mod routing;
 mod smoke;

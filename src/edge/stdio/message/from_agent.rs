@@ -115,7 +115,8 @@ pub struct MessageFromAgent {
     /// To whom; without it, to the agent's own user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<AgentId>,
-    /// The words.
+    /// The words: at most 64 KiB.
+    #[serde(deserialize_with = "super::words")]
     pub text: String,
     /// Comes back with an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,7 +9,7 @@ mod to_agent;
 mod to_connector;
 mod to_either;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 pub use about::About;
 pub use fault::{ErrorCode, Fault};
@@ -40,4 +40,16 @@ pub enum Role {
     Agent,
     /// The way to the user of one foreground agent.
     Connector,
+}
+
+/// The most bytes that words may have, so that talk does not fill a host's memory.
+const MAX_TEXT: usize = 64 * 1024;
+
+/// Words of a bounded length.
+fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if text.len() > MAX_TEXT {
+        return Err(D::Error::custom(format!("`text` has at most {MAX_TEXT} bytes")));
+    }
+    Ok(text)
 }

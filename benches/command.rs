@@ -1,0 +1,87 @@
+//! How long a classification takes: over the cases, over long commands, over hostile nesting.
+
+use std::hint::black_box;
+
+use bestow::command::classify;
+use criterion::{BenchmarkId, Criterion, Throughput};
+
+fn commands() -> Vec<String> {
+    let text =
+        concat!(include_str!("../tests/cases/commands.jsonl"), include_str!("../tests/cases/commands-own.jsonl"));
+    let rows = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    rows.filter_map(|row| row.get("command").and_then(|command| command.as_str()).map(str::to_owned)).collect()
+}
+
+/// An everyday script of about `bytes` bytes.
+fn script(bytes: usize) -> String {
+    let block = "git status --porcelain | grep -v '^??' | wc -l\nif [ -f \"$HOME/.config/x\" ]; then cat src/*.rs | sort -u; fi\n\
+        for f in a b c; do sed -n '1,5p' \"$f\" && echo \"done $f\"; done\nfind . -name '*.md' -exec grep -l todo {} +\n";
+    block
+        .repeat(bytes / block.len() + 1)
+        .get(..bytes)
+        .map(|text| text.rsplit_once('\n').map_or(text, |(whole, _)| whole))
+        .unwrap_or_default()
+        .to_owned()
+}
+
+fn cases(criterion: &mut Criterion) {
+    let commands = commands();
+    let mut group = criterion.benchmark_group("cases");
+    group.throughput(Throughput::Elements(commands.len() as u64));
+    group.bench_function("all", |bencher| {
+        bencher.iter(|| commands.iter().for_each(|command| drop(black_box(classify(command)))))
+    });
+    for command in ["ls -la", "git log --oneline -5 | head", "bash -c \"psql -c 'DROP DATABASE x'\""] {
+        group.throughput(Throughput::Elements(1));
+        group.bench_function(command, |bencher| bencher.iter(|| classify(black_box(command))));
+    }
+    group.finish();
+}
+
+fn length(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("length");
+    for kilobytes in [1, 4, 10, 32, 63] {
+        let text = script(kilobytes * 1024);
+        group.throughput(Throughput::Bytes(text.len() as u64));
+        group.bench_with_input(BenchmarkId::from_parameter(kilobytes), &text, |bencher, text| {
+            bencher.iter(|| classify(black_box(text)))
+        });
+    }
+    group.finish();
+}
+
+fn hostile(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("hostile");
+    group.sample_size(10);
+    for open in ["$(", "(", "`", "{ ", "\"$(", "$((", "${x:-", "<(", "if ", "[[ ", "{a,", "a[$("] {
+        let text = open.repeat(100_000);
+        group.bench_function(format!("100000 {open}"), |bencher| bencher.iter(|| classify(black_box(&text))));
+        let short: String = text.chars().take(60_000).collect();
+        group.bench_function(format!("60000 bytes of {open}"), |bencher| bencher.iter(|| classify(black_box(&short))));
+    }
+    let nest = |word: &str| word.repeat(10_000 / word.len());
+    for word in [
+        "rm ",
+        "env ",
+        "x env nice ",
+        "sudo rm -rf ",
+        "docker exec sh -c ",
+        "f(){ f;};",
+        "sh -c 'sh -c x' ",
+        "${a[${b[",
+        "$x$y",
+        "{a,b}{c,d}",
+    ] {
+        let text = nest(word);
+        group.bench_function(format!("10000 bytes of {word}"), |bencher| bencher.iter(|| classify(black_box(&text))));
+    }
+    group.finish();
+}
+
+fn main() {
+    let mut criterion = Criterion::default().configure_from_args();
+    cases(&mut criterion);
+    length(&mut criterion);
+    hostile(&mut criterion);
+    criterion.final_summary();
+}

@@ -1,0 +1,161 @@
+//! The way to you: shows each question in the terminal and takes your answer; or answers from a script.
+//!
+//! Its standard output belongs to the protocol, so it opens the terminal itself.
+
+use std::{
+    collections::VecDeque,
+    fs::{File, OpenOptions},
+    io::{self, BufRead, BufReader, Write},
+    sync::mpsc,
+    thread,
+};
+
+use bestow::{
+    Permission, Shown,
+    stdio::{Decision, FromConnector, MessageFromUser, PermissionDecision, PermissionRequest, ToConnector},
+};
+
+use super::talk::Result;
+
+const KEYS: &str = "[y] yes, for this session  [o] once  [a] always  [n] no  [d] no, and do not ask again this session";
+
+/// What comes to the console.
+enum Input {
+    Heard(ToConnector),
+    Typed(String),
+    /// The engine is gone.
+    End,
+}
+
+pub(crate) fn run(scripted: bool) -> Result<()> {
+    let (inputs, input) = mpsc::channel();
+    let typed = inputs.clone();
+    let terminal = if scripted { None } else { OpenOptions::new().read(true).write(true).open("/dev/tty").ok() };
+    if let Some(terminal) = &terminal {
+        let keyboard = BufReader::new(terminal.try_clone()?).lines();
+        thread::spawn(move || {
+            for line in keyboard.map_while(io::Result::ok) {
+                if typed.send(Input::Typed(line)).is_err() {
+                    return;
+                }
+            }
+        });
+    }
+    thread::spawn(move || {
+        for line in io::stdin().lines().map_while(io::Result::ok) {
+            // What cannot be read is for newer connectors.
+            if let Ok(heard) = serde_json::from_str(&line)
+                && inputs.send(Input::Heard(heard)).is_err()
+            {
+                return;
+            }
+        }
+        let _ = inputs.send(Input::End);
+    });
+    say(&FromConnector::Message(MessageFromUser {
+        text: "build me a site, and check it".to_owned(),
+        request_id: None,
+    }))?;
+    Console { terminal, waiting: VecDeque::new() }.run(&input)
+}
+
+struct Console {
+    terminal: Option<File>,
+    /// The questions, oldest first; the first one is on the screen.
+    waiting: VecDeque<PermissionRequest>,
+}
+
+impl Console {
+    fn run(mut self, input: &mpsc::Receiver<Input>) -> Result<()> {
+        loop {
+            match input.recv()? {
+                Input::Heard(ToConnector::RequestPermission(question)) => self.asked(question)?,
+                Input::Heard(ToConnector::PermissionResolved(resolved)) => {
+                    let shown =
+                        self.waiting.front().is_some_and(|first| first.request_id == resolved.permission_request_id);
+                    self.waiting.retain(|question| question.request_id != resolved.permission_request_id);
+                    if shown {
+                        self.show()?;
+                    }
+                }
+                Input::Heard(ToConnector::Message(message)) => {
+                    self.print(&format!("{} says: {}", message.agent_id, Shown(&message.text)))?;
+                }
+                Input::Heard(ToConnector::Notice(notice)) => self.print(&notice.text)?,
+                Input::Heard(ToConnector::Error(fault)) => self.print(&fault.message)?,
+                Input::Heard(ToConnector::Bye(_)) | Input::End => return Ok(()),
+                Input::Heard(_) => {}
+                Input::Typed(line) => self.typed(&line)?,
+            }
+        }
+    }
+
+    fn asked(&mut self, question: PermissionRequest) -> Result<()> {
+        if self.terminal.is_none() {
+            let (decision, feedback) = scripted(&question);
+            eprintln!("{} -- you say: {}", question.prompt, feedback.unwrap_or("yes"));
+            return decide(&question, decision, feedback);
+        }
+        self.waiting.push_back(question);
+        if self.waiting.len() == 1 { self.show() } else { Ok(()) }
+    }
+
+    fn show(&mut self) -> Result<()> {
+        let Some(question) = self.waiting.front() else { return Ok(()) };
+        let text = format!("\n  {}\n  {KEYS}\n  and what you want to say, then Enter:", question.prompt);
+        self.print(&text)
+    }
+
+    /// The first letter decides; the words after it go to whoever asked.
+    fn typed(&mut self, line: &str) -> Result<()> {
+        let Some(question) = self.waiting.front() else { return Ok(()) };
+        let line = line.trim();
+        let words = line.split_once(' ').map(|(_, words)| words.trim()).filter(|words| !words.is_empty());
+        let decision = match line.chars().next().map(|key| key.to_ascii_lowercase()) {
+            Some('y' | 's') => Decision::AllowSession,
+            Some('o') => Decision::AllowOnce,
+            Some('a') => Decision::AllowAlways,
+            Some('n') => Decision::Deny,
+            Some('d') => Decision::DenySession,
+            // Anything else is no answer; silence never is a yes.
+            Some(_) | None => return self.show(),
+        };
+        decide(question, decision, words)
+    }
+
+    fn print(&mut self, text: &str) -> Result<()> {
+        match &mut self.terminal {
+            Some(terminal) => writeln!(terminal, "{text}")?,
+            None => eprintln!("{text}"),
+        }
+        Ok(())
+    }
+}
+
+/// What you say when nobody is at the keyboard: files yes, the network no.
+fn scripted(question: &PermissionRequest) -> (Decision, Option<&'static str>) {
+    if question.permissions.contains(&Permission::Network) {
+        (Decision::Deny, Some("no network for this one, use what you know"))
+    } else {
+        (Decision::AllowSession, None)
+    }
+}
+
+fn decide(question: &PermissionRequest, decision: Decision, words: Option<&str>) -> Result<()> {
+    say(&FromConnector::PermissionDecision(PermissionDecision {
+        run_id: Some(question.run_id.clone()),
+        permission_request_id: question.request_id.to_string(),
+        decision,
+        permissions: None,
+        scope: None,
+        feedback: words.map(str::parse).transpose()?,
+        request_id: None,
+    }))
+}
+
+fn say(message: &FromConnector) -> Result<()> {
+    let mut out = io::stdout().lock();
+    serde_json::to_writer(&mut out, message)?;
+    out.write_all(b"\n")?;
+    Ok(out.flush()?)
+}

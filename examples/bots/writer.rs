@@ -1,0 +1,98 @@
+//! The writer: meets what it may not do, asks, goes on with what it may, and comes back when there is an answer.
+
+use std::path::Path;
+
+use bestow::{
+    Outcome, Permission,
+    stdio::{FromAgent, GrantPermission, NoticeKind, PermissionResult, RequestPermission, ToAgent},
+};
+
+use super::talk::{Result, Talk};
+
+pub(crate) fn run() -> Result<()> {
+    let (hello, mut talk) = Talk::begin()?;
+    let site = Path::new(&hello.working_dir);
+    let workspace = site.parent().ok_or("the site lies in no workspace")?;
+    let report = workspace.join("reports/summary.md");
+    talk.told_by(Some("lead"))?;
+
+    // It meets what it may not do. It asks, and does not wait.
+    if let Err(why) = talk.write(&report, "")? {
+        eprintln!("{why}");
+    }
+    ask(&talk, "reports", write_to(&workspace.join("reports"))?, "to write a summary of what I did")?;
+    ask(&talk, "network", Permission::Network, "to look up how others do it")?;
+
+    // It goes on with what it may do.
+    talk.write(&site.join("index.html"), "<h1>Home</h1>\n")??;
+    talk.write(&site.join("about.html"), "<h1>About</h1>\n")??;
+
+    // Then it looks what became of its questions, in whatever order they were answered.
+    let looked_up = answered(&mut talk, "network")?;
+    let sources = match looked_up.outcome {
+        Outcome::Granted => "looked up how others do it".to_owned(),
+        Outcome::Denied | Outcome::Expired | Outcome::Cancelled | Outcome::Unavailable => {
+            format!("looked nothing up: {}", looked_up.text)
+        }
+    };
+    if answered(&mut talk, "reports")?.outcome == Outcome::Granted {
+        talk.write(&report, &format!("# Summary\n\nTwo pages written; {sources}.\n"))??;
+    }
+    talk.tell(Some("lead"), "the pages are written; where do the images go?")?;
+
+    // It is given something, and passes on a part of that; more than it holds it cannot pass on.
+    noticed(&mut talk, NoticeKind::Granted)?;
+    let assets = workspace.join("assets");
+    talk.write(&assets.join("logo.svg"), "<svg xmlns=\"http://www.w3.org/2000/svg\"/>\n")??;
+    for (part, path) in [("more", workspace), ("checked", &assets.join("checked"))] {
+        talk.say(&FromAgent::GrantPermission(GrantPermission {
+            agent_id: "checker".parse()?,
+            about: write_to(path)?.into(),
+            reason: "to note that the images are checked".parse()?,
+            scope: None,
+            request_id: Some(part.to_owned()),
+        }))?;
+        let given = talk.answer(part, |heard| if let ToAgent::GrantResult(_) = heard { Some(()) } else { None })?;
+        eprintln!("{}", given.map_or_else(|why| why, |()| format!("gave the checker {}", path.display())));
+    }
+
+    // What was given is taken back.
+    eprintln!("{}", noticed(&mut talk, NoticeKind::Lost)?);
+    match talk.write(&assets.join("late.svg"), "")? {
+        Ok(()) => return Err("wrote where I may no longer write".into()),
+        Err(why) => eprintln!("{why}"),
+    }
+    talk.tell(Some("lead"), "the site is done")?;
+    // It stays until it is told goodbye, as bots do.
+    talk.until(|heard| if let ToAgent::Bye(_) = heard { Some(()) } else { None })
+}
+
+fn write_to(path: &Path) -> Result<Permission> {
+    Ok(Permission::write(path.to_str().ok_or("a path that is no text")?.parse()?))
+}
+
+fn ask(talk: &Talk, name: &str, wanted: Permission, reason: &str) -> Result<()> {
+    talk.say(&FromAgent::RequestPermission(RequestPermission {
+        about: wanted.into(),
+        reason: reason.parse()?,
+        scope: None,
+        request_id: Some(name.to_owned()),
+    }))
+}
+
+/// How the question called `name` ended.
+fn answered(talk: &mut Talk, name: &str) -> Result<PermissionResult> {
+    let result = talk.until(|heard| match heard {
+        ToAgent::PermissionResult(result) if result.request_id.as_deref() == Some(name) => Some(result.clone()),
+        _ => None,
+    })?;
+    eprintln!("{}", result.text);
+    Ok(result)
+}
+
+fn noticed(talk: &mut Talk, kind: NoticeKind) -> Result<String> {
+    talk.until(|heard| match heard {
+        ToAgent::Notice(notice) if notice.notice == kind => Some(notice.text.clone()),
+        _ => None,
+    })
+}

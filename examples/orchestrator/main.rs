@@ -1,0 +1,175 @@
+//! The whole story in a minute: real processes, real files, and you.
+//!
+//! ```text
+//! cargo run --example orchestrator              asks you in the terminal
+//! cargo run --example orchestrator -- --script  answers for you
+//! cargo run --example orchestrator -- --dir D   works in D instead of a temporary directory
+//! ```
+//!
+//! A *lead* talks with you through a *console*. A *writer* (Rust) and a *checker* (Python) work for it. All four are
+//! child processes that speak the protocol of `docs/protocol.md`; this program only starts them, follows what
+//! happens, and edits `agents.toml` once.
+
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "a bot listens for one thing at a time, and what it does not know is for newer bots"
+)]
+
+#[path = "../bots/console.rs"]
+mod console;
+#[path = "../bots/lead.rs"]
+mod lead;
+mod place;
+#[path = "../bots/talk.rs"]
+mod talk;
+mod teller;
+mod verdict;
+#[path = "../bots/writer.rs"]
+mod writer;
+
+use std::{error::Error, fs::OpenOptions, path::PathBuf, process::ExitCode, time::Duration};
+
+use bestow::{
+    Engine,
+    stdio::{Bot, Exit, Running},
+};
+use tokio::process::Command;
+
+use place::Place;
+use teller::Teller;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// With a script nobody thinks, so this is long enough for everything.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[derive(Default)]
+struct Options {
+    scripted: bool,
+    dir: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    // The bots in Rust are this program again: then there is one file to run, wherever it is.
+    let ended = match arguments.as_slice() {
+        ["bot", "lead"] => lead::run().map(|()| ExitCode::SUCCESS),
+        ["bot", "writer"] => writer::run().map(|()| ExitCode::SUCCESS),
+        ["bot", "console", mode] => console::run(*mode == "--script").map(|()| ExitCode::SUCCESS),
+        options => parse(options).and_then(orchestrate),
+    };
+    ended.unwrap_or_else(|why| {
+        eprintln!("{why}");
+        ExitCode::FAILURE
+    })
+}
+
+fn parse(arguments: &[&str]) -> Result<Options> {
+    let mut options = Options::default();
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        match *argument {
+            "--script" => options.scripted = true,
+            "--dir" => options.dir = Some(PathBuf::from(arguments.next().ok_or("--dir needs a directory")?)),
+            other => return Err(format!("`{other}`? there is `--script` and `--dir D`").into()),
+        }
+    }
+    // Without a terminal there is nobody to ask.
+    options.scripted |= OpenOptions::new().read(true).write(true).open("/dev/tty").is_err();
+    Ok(options)
+}
+
+#[tokio::main]
+async fn orchestrate(options: Options) -> Result<ExitCode> {
+    let place = Place::prepare(options.dir)?;
+    let engine = Engine::open(place.policy()).await?;
+    let teller = Teller::follow(&engine);
+    println!("workspace {}, agents from {}", place.workspace().display(), place.policy().display());
+
+    let mut bots = Bots::start(&engine, &place, options.scripted)?;
+    let told_to_the_end = async {
+        let (_, exit) = tokio::try_join!(story(&teller, &place), bots.lead_ends())?;
+        Ok(Some(exit))
+    };
+    let ended: Result<Option<Exit>> = tokio::select! {
+        // First, since the console dies of it too.
+        biased;
+        _ = tokio::signal::ctrl_c() => Ok(None),
+        ended = told_to_the_end => ended,
+        () = tokio::time::sleep(PATIENCE), if options.scripted => Err("the story got stuck".into()),
+    };
+    bots.stop().await;
+    engine.shutdown().await;
+    let told = teller.finish(engine).await;
+    match ended? {
+        None => Ok(ExitCode::from(130)),
+        Some(exit) => Ok(verdict::verdict(&told, &place, &exit, options.scripted)),
+    }
+}
+
+/// What this program does itself. The rest is between the bots, the engine and you.
+async fn story(teller: &Teller, place: &Place) -> Result<()> {
+    // The lead took back what it had given to the writer, and with it fell what the writer had given to the checker.
+    teller.until("what the checker was given to fall", verdict::fell_with_its_support).await?;
+    // A person edits agents.toml while everything runs.
+    place.let_the_checker_sign_off()?;
+    println!("     agents.toml was edited");
+    Ok(())
+}
+
+/// Everybody, as child processes. When this is dropped, they are killed.
+struct Bots {
+    lead: Running,
+    writer: Running,
+    checker: Running,
+    console: Running,
+}
+
+impl Bots {
+    fn start(engine: &Engine, place: &Place, scripted: bool) -> Result<Bots> {
+        let this = std::env::current_exe()?;
+        let rust = |role: &[&str]| {
+            let mut command = Command::new(&this);
+            command.arg("bot").args(role);
+            command
+        };
+        let mut python = Command::new("python3");
+        python.arg(place.python_bot());
+        let (mut writer, mut lead) = (rust(&["writer"]), rust(&["lead"]));
+        // Ctrl-C is for this program, which says goodbye to them. The console stays: it needs the terminal.
+        for command in [&mut python, &mut writer, &mut lead] {
+            command.process_group(0);
+        }
+        let agent = |name: &'static str| Ok::<_, Box<dyn Error>>(heard(name, Bot::agent(engine, &name.parse()?)?));
+        // The only one whose decisions count, since this program says so here.
+        let console = Bot::connector(engine, &"lead".parse()?)?.answering_as("you".parse()?);
+        Ok(Bots {
+            checker: agent("checker")?.spawn(python).map_err(|why| format!("python3 cannot be started: {why}"))?,
+            writer: agent("writer")?.spawn(writer)?,
+            lead: agent("lead")?.spawn(lead)?,
+            console: heard("console", console)
+                .spawn(rust(&["console", if scripted { "--script" } else { "--ask" }]))?,
+        })
+    }
+
+    /// Waits until the lead has said all it has to say; nobody else ends before that.
+    async fn lead_ends(&mut self) -> Result<Exit> {
+        let (who, exit) = tokio::select! {
+            exit = self.lead.wait() => return Ok(exit),
+            exit = self.writer.wait() => ("writer", exit),
+            exit = self.checker.wait() => ("checker", exit),
+            exit = self.console.wait() => ("console", exit),
+        };
+        Err(format!("the {who} ended too early: {exit}").into())
+    }
+
+    async fn stop(self) {
+        tokio::join!(self.lead.stop(), self.writer.stop(), self.checker.stop(), self.console.stop());
+    }
+}
+
+/// What a bot writes to its standard error is shown beside the events.
+fn heard(name: &'static str, bot: Bot) -> Bot {
+    bot.stderr(move |line| println!("     {name:>8} | {line}"))
+}

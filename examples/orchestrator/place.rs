@@ -1,0 +1,84 @@
+//! Where the story happens: a directory with `agents.toml`, some documents, and a workspace.
+
+use std::{
+    fs, io,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
+
+use super::Result;
+
+/// The file from which a person learns the format is the file that the story runs on.
+const AGENTS: &str = include_str!("../../agents.example.toml");
+/// Part of this program, so that it runs from anywhere.
+const PYTHON_BOT: &str = include_str!("../bots/worker.py");
+const STYLE: &str = "# Style\n\n- One heading for each page.\n- No page without a heading.\n";
+
+/// The last line about the checker in the example.
+const CHECKER: &str = "name = \"Checker\"\n";
+
+pub(crate) struct Place {
+    dir: PathBuf,
+    /// Removes the directory when the story is over.
+    _temporary: Option<tempfile::TempDir>,
+}
+
+impl Place {
+    /// In `dir`, or in a temporary directory.
+    pub(crate) fn prepare(dir: Option<PathBuf>) -> Result<Place> {
+        let (dir, temporary) = match dir {
+            Some(dir) => {
+                fs::create_dir_all(&dir)?;
+                (std::path::absolute(dir)?, None)
+            }
+            None => {
+                let temporary = tempfile::tempdir()?;
+                (temporary.path().to_owned(), Some(temporary))
+            }
+        };
+        let place = Place { dir, _temporary: temporary };
+        for directory in ["workspace/site", "docs", "releases", "bots"] {
+            fs::create_dir_all(place.dir.join(directory))?;
+        }
+        fs::write(place.dir.join("docs/style.md"), STYLE)?;
+        fs::write(place.python_bot(), PYTHON_BOT)?;
+        place.save(AGENTS)?;
+        Ok(place)
+    }
+
+    pub(crate) fn policy(&self) -> PathBuf {
+        self.dir.join("agents.toml")
+    }
+
+    pub(crate) fn python_bot(&self) -> PathBuf {
+        self.dir.join("bots/worker.py")
+    }
+
+    pub(crate) fn workspace(&self) -> PathBuf {
+        self.dir.join("workspace")
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.workspace().join(name).is_file()
+    }
+
+    /// What a person would do in an editor.
+    pub(crate) fn let_the_checker_sign_off(&self) -> Result<()> {
+        let text = fs::read_to_string(self.policy())?;
+        let more = format!("{CHECKER}permissions = [\"@write:workspace/done\"]\n");
+        let changed = text.replacen(CHECKER, &more, 1);
+        if changed == text {
+            return Err("agents.toml does not name the checker where the story expects it".into());
+        }
+        Ok(self.save(&changed)?)
+    }
+
+    /// As editors do: a new file beside the old one, then in its place.
+    fn save(&self, text: &str) -> io::Result<()> {
+        let new: &Path = &self.dir.join("agents.toml.new");
+        fs::write(new, text)?;
+        // A policy file that others may write is not taken.
+        fs::set_permissions(new, fs::Permissions::from_mode(0o600))?;
+        fs::rename(new, self.policy())
+    }
+}

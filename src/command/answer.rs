@@ -1,0 +1,84 @@
+//! What the classifier says.
+
+use serde::{Serialize, Serializer, ser::SerializeTuple};
+
+use super::{shape::Shape, tier::Tier};
+
+/// A stretch of the command line, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// The first byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+impl Serialize for Span {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut pair = serializer.serialize_tuple(2)?;
+        pair.serialize_element(&self.start)?;
+        pair.serialize_element(&self.end)?;
+        pair.end()
+    }
+}
+
+/// One thing the command line does, and what was made of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Part {
+    /// How harmful this part is by itself.
+    pub tier: Tier,
+    /// The text of the part as it was written, cut short if it is long. Written by somebody else: show it through
+    /// [`Shown`](crate::Shown).
+    pub command: String,
+    /// The rule that decided.
+    pub rule: String,
+    /// Where the part stands.
+    pub span: Span,
+}
+
+/// The tier of a whole command line or tool call: that of its strictest part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Classification {
+    /// The strictest tier of all parts.
+    pub tier: Tier,
+    /// `Safe command: …`, `Dangerous command: …` or `Destructive command: …`, naming the rule, the part and its place.
+    pub reason: String,
+    /// Every part that may run, in the order of the text.
+    pub parts: Vec<Part>,
+    /// What may be remembered if a person says "always"; `None` when nothing may.
+    #[serde(skip)]
+    pub shape: Option<Shape>,
+}
+
+/// Longer parts are cut: a person reads the beginning, the span finds the rest.
+const MAX_SHOWN_BYTES: usize = 200;
+
+impl Part {
+    pub(super) fn new(tier: Tier, rule: impl Into<String>, text: &str, span: Span) -> Self {
+        let text = text.get(span.start..span.end).unwrap_or(text);
+        let end = (0..=text.len().min(MAX_SHOWN_BYTES)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let command = text.get(..end).unwrap_or_default().to_owned();
+        Part { tier, command, rule: rule.into(), span }
+    }
+}
+
+impl Classification {
+    pub(super) fn of_parts(parts: Vec<Part>, shape: Option<Shape>) -> Self {
+        // The first of the strictest parts: where two are equally bad, a reader wants the one that runs first.
+        let worst = parts.iter().enumerate().rev().max_by_key(|(_, part)| part.tier);
+        let Some((index, part)) = worst else {
+            return Self::plain(Tier::Dangerous, "there is nothing to run");
+        };
+        let tier = part.tier;
+        let Span { start, end } = part.span;
+        let reason = format!("{}: {} (part {}, bytes {start}..{end})", tier.prefix(), part.rule, index + 1);
+        Classification { tier, reason, parts, shape: shape.filter(|_| tier == Tier::Dangerous) }
+    }
+
+    /// An answer about something that has no parts.
+    pub(super) fn plain(tier: Tier, rule: &str) -> Self {
+        Classification { tier, reason: format!("{}: {rule}", tier.prefix()), parts: Vec::new(), shape: None }
+    }
+}

@@ -1,0 +1,115 @@
+//! The classifier: a profile, what a person added, and one function.
+
+use super::{
+    addition::Additions,
+    answer::{Classification, Span},
+    judge::Input,
+    shape::Shape,
+    syntax,
+    tier::{Profile, Tier},
+    tool,
+    walk::Walker,
+};
+
+/// The longest text that can be proven safe, in characters.
+const MAX_SAFE_CHARS: usize = 10_000;
+
+/// Sorts commands and tool calls into tiers.
+///
+/// ```
+/// use bestow::command::{Classifier, Profile, Tier};
+/// let strict = Classifier::new(Profile::Strict);
+/// assert_eq!(strict.classify("curl https://example.com").tier, Tier::Dangerous);
+/// assert_eq!(strict.classify("ls -la | wc -l").tier, Tier::Safe);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Classifier {
+    profile: Profile,
+    additions: Additions,
+}
+
+impl Classifier {
+    /// A classifier with the built-in rules.
+    pub fn new(profile: Profile) -> Self {
+        Classifier { profile, additions: Additions::default() }
+    }
+
+    /// The same with rules of a person's own. They have been checked when they were made.
+    pub fn with_additions(self, additions: Additions) -> Self {
+        Classifier { additions, ..self }
+    }
+
+    pub(super) fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    pub(super) fn additions(&self) -> &Additions {
+        &self.additions
+    }
+
+    /// The tier of a command line: that of the strictest part that may run.
+    pub fn classify(&self, text: &str) -> Classification {
+        self.classify_counting(text).0
+    }
+
+    /// The same, with the number of steps that the parser took.
+    pub(super) fn classify_counting(&self, text: &str) -> (Classification, usize) {
+        let parsed = syntax::parse(text);
+        let whole = Span { start: 0, end: text.len() };
+        let mut walker = Walker::new(self, text);
+        let (understood, steps) = (parsed.understood(), parsed.steps);
+        let fault = parsed.faults.first().map_or("not understood", |fault| fault.why);
+        let at = parsed.faults.first().map_or(0, |fault| fault.at.min(text.len()));
+        let shape = if understood { Shape::of(&parsed) } else { None };
+        walker.walk(parsed, None);
+        if !understood {
+            walker.note(Tier::Dangerous, format!("not understood: {fault}"), Span { start: at, end: text.len() });
+            walker.raw_search(text, whole);
+        }
+        if text.chars().nth(MAX_SAFE_CHARS).is_some() {
+            walker.note(Tier::Dangerous, "too long to be proven safe", whole);
+        }
+        self.search_statement(text, &mut walker, whole);
+        (Classification::of_parts(walker.parts, shape), steps)
+    }
+
+    /// A bare statement of SQL may contain what is an operator to a shell: it is looked at as a whole too.
+    fn search_statement(&self, text: &str, walker: &mut Walker<'_>, whole: Span) {
+        let word = super::walk::Arg::literal(text.trim(), whole);
+        let verdict = walker.judge_sql("", &[word], &Input::Terminal);
+        if let Some(verdict) = verdict {
+            walker.note(verdict.tier, verdict.rule, whole);
+        }
+    }
+
+    /// The tier of a tool call.
+    ///
+    /// `bash`, `exec` and `shell` are judged by their `command` (or `input`), tools that write by the path they write
+    /// to, tools that read are safe; a tool nobody knows is dangerous, and so is an input that says two things.
+    pub fn classify_tool(&self, name: &str, input: &serde_json::Value) -> Classification {
+        tool::classify(self, name, input)
+    }
+}
+
+/// The tier of a command line, with the built-in rules of the default profile.
+///
+/// ```
+/// use bestow::command::{Tier, classify};
+/// assert_eq!(classify("git log --oneline | head -5").tier, Tier::Safe);
+/// assert_eq!(classify("git push origin main").tier, Tier::Dangerous);
+/// assert_eq!(classify("ls && r''m -fr /").tier, Tier::Destructive);
+/// ```
+pub fn classify(text: &str) -> Classification {
+    Classifier::default().classify(text)
+}
+
+/// The tier of a tool call, with the built-in rules of the default profile.
+///
+/// ```
+/// use bestow::command::{Tier, classify_tool};
+/// let call = classify_tool("write", &serde_json::json!({ "file_path": "src/index.ts" }));
+/// assert_eq!(call.tier, Tier::Safe);
+/// ```
+pub fn classify_tool(name: &str, input: &serde_json::Value) -> Classification {
+    Classifier::default().classify_tool(name, input)
+}

@@ -1,0 +1,83 @@
+//! The machine as a whole: superuser, accounts, processes, planned jobs.
+
+use super::{
+    Rule,
+    When::{Flag, Later, Named, NoFlag, Operand, Text},
+    rule,
+};
+use crate::command::walk::Place;
+
+pub(super) const RULES: &[Rule] = &[
+    rule("sudo sudoedit gsudo", "acts as the superuser").examples(
+        &[
+            "sudo ls",
+            "sudo -n true",
+            "/usr/bin/sudo id",
+            "env sudo id",
+            "\\sudo x",
+            "echo $(sudo id)",
+            "sudo -u postgres psql",
+        ],
+        &["echo sudo", "grep sudo f"],
+    ),
+    rule("visudo vipw vigr", "edits who may do what on this machine").examples(&["visudo"], &["vi f"]),
+    rule("crontab", "removes every planned job of a user")
+        .when(&[Flag("-r")])
+        .examples(&["crontab -r", "crontab -u ann -r"], &["crontab -l", "crontab f"]),
+    rule("kill", "ends every process of the user")
+        .when(&[Operand(everybody)])
+        .examples(&["kill -9 -- -1", "kill -KILL -- -1"], &["kill 12", "kill -9 12", "kill -1 12"]),
+    rule("kill", "ends every process of the user")
+        .when(&[Later("-1")])
+        .examples(&["kill -9 -1", "kill -s KILL -1"], &["kill -9 1234"]),
+    rule("killall5", "ends every process").examples(&["killall5 -9"], &["killall node"]),
+    rule("userdel deluser", "removes a user with all files")
+        .when(&[Flag("-r -f --remove --remove-home --remove-all-files")])
+        .examples(&["userdel -r ann"], &["userdel ann"]),
+    rule("dscl sysadminctl", "removes a user")
+        .when(&[Flag("-delete -deleteUser")])
+        .examples(&["sysadminctl -deleteUser ann"], &["sysadminctl -list"]),
+    rule("nvram tpm2_clear efibootmgr", "clears firmware variables")
+        .when(&[Flag("-c -B -b")])
+        .examples(&["nvram -c", "efibootmgr -b 1 -B"], &["nvram -p", "efibootmgr -v"]),
+    rule("vssadmin wbadmin wevtutil bcdedit cipher", "removes backups, logs or boot entries")
+        .when(&[Named("delete cl clear-log /delete /w*")])
+        .examples(&["vssadmin delete shadows /all", "wevtutil cl System"], &["vssadmin list shadows"]),
+    rule("tmutil", "deletes backups")
+        .sub("delete|deletelocalsnapshots|deleteinprogress")
+        .examples(&["tmutil delete x"], &["tmutil listbackups"]),
+    rule("restic borg duplicity kopia", "deletes backups")
+        .sub("forget|delete|prune|remove-all-but-n-full|snapshot delete")
+        .when(&[NoFlag("--dry-run -n")])
+        .examples(&["restic forget --prune x", "borg delete r::a"], &["restic snapshots", "borg delete -n r::a"]),
+    rule("pass gopass", "removes stored secrets")
+        .sub("rm|remove|delete")
+        .when(&[Flag("-r -rf --recursive -f --force")])
+        .examples(&["pass rm -rf x"], &["pass show x"]),
+    rule("gpg gpg2", "deletes secret keys")
+        .when(&[Flag("--delete-secret-keys --delete-secret-key --delete-secret-and-public-key")])
+        .examples(&["gpg --delete-secret-keys ann"], &["gpg --list-keys"]),
+    rule("security", "deletes a keychain")
+        .sub("delete-keychain|delete-generic-password|delete-internet-password|delete-certificate")
+        .examples(&["security delete-keychain x"], &["security find-certificate"]),
+    rule("journalctl", "deletes logs")
+        .when(&[Text("--vacuum-size=1 --vacuum-time=1s --vacuum-files=1")])
+        .examples(&["journalctl --vacuum-time=1s"], &["journalctl -u x"]),
+    rule("virsh", "removes a machine with its disks")
+        .sub("undefine|vol-delete|pool-delete|vol-wipe")
+        .examples(&["virsh undefine x --remove-all-storage"], &["virsh list"]),
+    rule("VBoxManage vboxmanage", "removes a machine with its disks")
+        .when(&[Flag("--delete")])
+        .examples(&["VBoxManage unregistervm x --delete"], &["VBoxManage list vms"]),
+    rule("vagrant multipass lxc incus limactl colima qm pct", "removes a machine with its disks")
+        .sub("destroy|delete|purge")
+        .examples(&["vagrant destroy -f", "multipass delete --all", "lxc delete x"], &["vagrant status", "lxc list"]),
+    rule("wsl", "removes a machine with its files")
+        .when(&[Flag("--unregister")])
+        .examples(&["wsl --unregister Ubuntu"], &["wsl --list"]),
+];
+
+/// `-1` behind `--` is everybody.
+fn everybody(operand: &str, _: &Place) -> bool {
+    operand == "-1"
+}

@@ -1,0 +1,273 @@
+//! Which paths must not be removed as a whole: roots, homes, system trees, devices, the working directory itself.
+
+use crate::command::walk::{HOME, Place, SOMETHING, UNKNOWN};
+
+/// Directories at the top of a disk that a system or its users cannot lose.
+const TOP: &[&str] = &[
+    "bin",
+    "boot",
+    "dev",
+    "etc",
+    "home",
+    "lib",
+    "lib32",
+    "lib64",
+    "libx32",
+    "media",
+    "mnt",
+    "nix",
+    "opt",
+    "private",
+    "proc",
+    "root",
+    "run",
+    "sbin",
+    "snap",
+    "srv",
+    "sys",
+    "usr",
+    "var",
+    "Applications",
+    "Library",
+    "Network",
+    "System",
+    "Users",
+    "Volumes",
+    "cores",
+    "Windows",
+    "Program Files",
+    "ProgramData",
+];
+
+/// Trees in which everything belongs to the system.
+const SYSTEM: &[&str] =
+    &["bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "proc", "sbin", "sys", "System", "Windows"];
+
+/// The same, two levels down.
+const SYSTEM_BELOW: &[(&str, &str)] = &[
+    ("usr", "bin"),
+    ("usr", "sbin"),
+    ("usr", "lib"),
+    ("usr", "lib64"),
+    ("usr", "libexec"),
+    ("usr", "share"),
+    ("usr", "include"),
+    ("var", "lib"),
+    ("var", "spool"),
+    ("var", "mail"),
+    ("Library", "LaunchDaemons"),
+    ("Library", "Keychains"),
+    ("private", "etc"),
+    ("private", "var"),
+    ("nix", "store"),
+];
+
+/// Directories whose loss takes a second level with it: `/usr/local`, `/home/ann`, `/var/log`.
+const SECOND_LEVEL: &[&str] = &["home", "Users", "usr", "root", "Volumes"];
+
+/// What a person keeps directly below a home.
+const IN_HOME: &[&str] = &[
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".kube",
+    ".config",
+    ".local",
+    ".password-store",
+    ".mozilla",
+    ".docker",
+    "Library",
+    "Documents",
+    "Desktop",
+    "Pictures",
+    "Music",
+    "Movies",
+    "Videos",
+];
+
+/// Whether removing `path` with everything below it cannot be undone and hits more than somebody's work.
+pub(in crate::command) fn is_doomed(path: &str, place: &Place) -> bool {
+    if path.is_empty() {
+        return false;
+    }
+    if let Some(drive) = windows_drive(path) {
+        return drive;
+    }
+    match path.chars().next() {
+        Some('/') => is_doomed_absolute(path),
+        Some(HOME) => is_doomed_in_home(path.get(HOME.len_utf8()..).unwrap_or_default()),
+        // `"$X/"` and `"$X"/*` are the root when the variable is empty.
+        Some(UNKNOWN) => {
+            let rest = path.trim_start_matches(UNKNOWN);
+            rest.starts_with('/') && is_doomed_absolute(rest)
+        }
+        _ => is_doomed_here(path, place),
+    }
+}
+
+/// `C:\`, `C:\*`, `C:\Windows`.
+fn windows_drive(path: &str) -> Option<bool> {
+    let [letter, b':', rest @ ..] = path.as_bytes() else { return None };
+    let rest = std::str::from_utf8(rest).ok()?.trim_matches(['/', '\\', '*', '.']);
+    letter
+        .is_ascii_alphabetic()
+        .then(|| rest.is_empty() || rest.eq_ignore_ascii_case("windows") || rest.eq_ignore_ascii_case("users"))
+}
+
+/// The components of a path after `.` and `..` are gone; a glob that may be anything at the end is gone too.
+fn components(path: &str) -> Vec<&str> {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    while parts.last().is_some_and(|part| matches_everything(part)) {
+        parts.pop();
+    }
+    parts
+}
+
+/// `*`, `.*`, `??*`, an expansion that may be empty: a component that leaves hardly anything out.
+fn matches_everything(part: &str) -> bool {
+    let open = |c: char| matches!(c, '*' | '?' | '.' | UNKNOWN) || (c == '[');
+    !part.is_empty()
+        && (part.chars().all(open) || part == "[a-z]*" || part == ".[!.]*" || part == ".[^.]*" || part == "..?*")
+}
+
+fn is_doomed_absolute(path: &str) -> bool {
+    let parts = components(path);
+    let is_top = |part: &str| TOP.iter().any(|top| matches_pattern(part, top));
+    match parts.as_slice() {
+        [] => true,
+        [top] => is_top(top),
+        [top, second, rest @ ..] => {
+            let system = SYSTEM.iter().any(|known| known == top);
+            let below = SYSTEM_BELOW.contains(&(*top, *second)) && rest.len() <= 1;
+            let home = matches!(*top, "home" | "Users") && matches!(rest, [kept] if IN_HOME.contains(kept));
+            system || below || home || (rest.is_empty() && SECOND_LEVEL.contains(top))
+        }
+    }
+}
+
+/// A component written as a pattern (`et?`, `[e]tc`, `us*`) may be the name it fits.
+fn matches_pattern(pattern: &str, name: &str) -> bool {
+    if !pattern.contains(['*', '?', '[']) {
+        return pattern == name;
+    }
+    glob(pattern.as_bytes(), name.as_bytes(), 0)
+}
+
+fn glob(pattern: &[u8], name: &[u8], depth: usize) -> bool {
+    if depth > 32 {
+        return true;
+    }
+    match (pattern, name) {
+        ([], []) => true,
+        ([b'*', rest @ ..], _) => {
+            (0..=name.len()).any(|skip| name.get(skip..).is_some_and(|name| glob(rest, name, depth + 1)))
+        }
+        ([b'?', rest @ ..], [_, name @ ..]) => glob(rest, name, depth + 1),
+        ([b'[', rest @ ..], [_, name @ ..]) => {
+            let end = rest.iter().skip(1).position(|byte| *byte == b']').map(|at| at + 2);
+            end.and_then(|end| rest.get(end..)).is_some_and(|rest| glob(rest, name, depth + 1))
+        }
+        ([byte, rest @ ..], [first, name @ ..]) if byte == first => glob(rest, name, depth + 1),
+        _ => false,
+    }
+}
+
+/// A path below the home, which `rest` begins right behind.
+fn is_doomed_in_home(rest: &str) -> bool {
+    if !rest.is_empty() && !rest.starts_with('/') {
+        // `${HOME}x` is another directory.
+        return false;
+    }
+    let mut depth = 0_i32;
+    for part in rest.split('/') {
+        depth += match part {
+            "" | "." => 0,
+            ".." => -1,
+            _ => 1,
+        };
+        if depth < 0 {
+            // Beside the home lie the other homes, and above it everything.
+            return components(rest).len() <= 1;
+        }
+    }
+    match components(rest).as_slice() {
+        [] => true,
+        [kept] => IN_HOME.iter().any(|known| matches_pattern(kept, known)),
+        _ => false,
+    }
+}
+
+/// A relative path: the directory itself, what is above it, or all that is in it.
+fn is_doomed_here(path: &str, place: &Place) -> bool {
+    match place {
+        Place::At(base) if base.starts_with(['/', HOME]) => return is_doomed(&format!("{base}/{path}"), &Place::Start),
+        Place::At(base) if !climbs(&format!("{base}/{path}")) => return false,
+        Place::At(_) | Place::Start | Place::Somewhere => {}
+    }
+    let parts = components(path);
+    climbs(path) || parts.is_empty() || parts == [".git"] || (parts.last() == Some(&".git") && path.starts_with("./"))
+}
+
+/// Whether a relative path ends at or above where it begins.
+fn climbs(path: &str) -> bool {
+    let mut depth = 0_i32;
+    for part in path.split('/') {
+        depth += match part {
+            "" | "." => 0,
+            ".." => -1,
+            part if matches_everything(part) => 0,
+            _ => 1,
+        };
+        if depth < 0 {
+            return true;
+        }
+    }
+    depth == 0
+}
+
+/// A file of the system itself: losing one of them is enough.
+pub(in crate::command) fn is_system_file(path: &str, _: &Place) -> bool {
+    let parts = components(path);
+    path.starts_with('/')
+        && match parts.as_slice() {
+            [top, _, ..] if matches!(*top, "dev") => is_device(path),
+            [top, _, ..] => {
+                SYSTEM.iter().any(|known| known == top)
+                    || matches!(parts.as_slice(), ["usr", "bin" | "sbin" | "lib", _, ..])
+            }
+            _ => false,
+        }
+}
+
+/// A disk, a partition, a tape, memory: writing to it destroys what is on it.
+pub(in crate::command) fn is_device(path: &str) -> bool {
+    const LETTERED: &[&str] = &["sd", "hd", "vd", "xvd"];
+    const NUMBERED: &[&str] = &[
+        "nvme", "mmcblk", "disk", "rdisk", "dm-", "md", "loop", "nbd", "sr", "st", "nst", "mtd", "zd", "bcache", "ubi",
+    ];
+    const WHOLE: &[&str] = &["mapper/", "block/", "disk/", "md/", "mem", "kmem", "port"];
+    let parts = components(path);
+    let ["dev", rest @ ..] = parts.as_slice() else { return path == "/proc/sysrq-trigger" };
+    let name = rest.join("/");
+    let open = |c: char| matches!(c, '*' | '?' | '[' | UNKNOWN | SOMETHING);
+    let follows = |known: &&str, fits: fn(char) -> bool| {
+        name.strip_prefix(*known).is_some_and(|rest| rest.starts_with(|c: char| fits(c) || open(c)))
+    };
+    path.starts_with('/')
+        && (name.starts_with(open)
+            || LETTERED.iter().any(|known| follows(known, |c| c.is_ascii_lowercase()))
+            || NUMBERED.iter().any(|known| follows(known, |c| c.is_ascii_digit()))
+            || WHOLE.iter().any(|known| name.starts_with(known)))
+}
+
+/// The same for a word that may carry its target behind a sign: `of=/dev/sda`.
+pub(in crate::command) fn names_device(word: &str, _: &Place) -> bool {
+    is_device(word.split_once('=').map_or(word, |(_, value)| value))
+}

@@ -1,0 +1,106 @@
+//! The words of a command as a rule sees them, without knowing which options take a value.
+
+use super::When;
+use crate::command::walk::{Arg, Place};
+
+#[derive(Debug)]
+pub(super) struct Words<'a> {
+    words: &'a [Arg],
+    /// Where `--` ends the options.
+    end_of_options: usize,
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn new(words: &'a [Arg]) -> Self {
+        let end_of_options = words.iter().position(|word| word.text == "--").unwrap_or(words.len());
+        Words { words, end_of_options }
+    }
+
+    fn is_option(&self, index: usize, word: &Arg) -> bool {
+        index < self.end_of_options && word.text.starts_with('-') && word.text.len() > 1
+    }
+
+    fn options(&self) -> impl Iterator<Item = &'a str> {
+        self.words.iter().take(self.end_of_options).map(|word| word.text.as_str()).filter(|text| text.starts_with('-'))
+    }
+
+    fn operands(&self, from: usize) -> impl Iterator<Item = &'a str> {
+        let operands = self.words.iter().enumerate().skip(from);
+        operands
+            .filter(|(index, word)| !self.is_option(*index, word))
+            .map(|(_, word)| word.text.as_str())
+            .filter(|text| *text != "--")
+    }
+
+    /// Where the words of a subcommand end, if they stand where a subcommand may: first, or behind options and one
+    /// word that may be the value of such an option.
+    pub(super) fn after_subcommand(&self, subcommand: &str) -> Option<usize> {
+        let mut after_option = false;
+        for (index, word) in self.words.iter().enumerate() {
+            if self.is_option(index, word) {
+                after_option = !word.text.contains('=');
+                continue;
+            }
+            if let Some(end) = self.subcommand_at(index, subcommand) {
+                return Some(end);
+            }
+            if !after_option {
+                return None;
+            }
+            after_option = false;
+        }
+        None
+    }
+
+    fn subcommand_at(&self, start: usize, subcommand: &str) -> Option<usize> {
+        let mut at = start;
+        for wanted in subcommand.split(' ') {
+            let mut after_option = false;
+            loop {
+                let word = self.words.get(at)?;
+                at += 1;
+                if self.is_option(at - 1, word) {
+                    after_option = !word.text.contains('=');
+                } else if names(&word.text, wanted) {
+                    break;
+                } else if !std::mem::take(&mut after_option) {
+                    return None;
+                }
+            }
+        }
+        Some(at)
+    }
+
+    pub(super) fn satisfy(&self, when: When, place: &Place, from: usize) -> bool {
+        match when {
+            When::Flag(flags) => flags.split(' ').any(|flag| self.options().any(|option| is_flag(option, flag))),
+            When::NoFlag(flags) => !flags.split(' ').any(|flag| self.options().any(|option| is_flag(option, flag))),
+            When::Operand(question) => self.operands(from).any(|operand| question(operand, place)),
+            When::Named(list) => self.operands(from).any(|operand| list.split(' ').any(|name| names(operand, name))),
+            When::Text(list) => self.words.iter().any(|word| list.split(' ').any(|text| word.text.contains(text))),
+            When::Later(text) => self.words.iter().skip(1).any(|word| word.text == text),
+        }
+    }
+}
+
+/// `delete-*` is any word that begins so.
+fn names(word: &str, pattern: &str) -> bool {
+    match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
+        (Some(end), _) => word.ends_with(end),
+        (_, Some(start)) => word.starts_with(start),
+        _ => word == pattern,
+    }
+}
+
+/// Whether `option` gives `flag`: joined with others, with a value, or cut short as long options may be.
+fn is_flag(option: &str, flag: &str) -> bool {
+    let name = option.split('=').next().unwrap_or(option);
+    match flag.strip_prefix("--") {
+        Some(_) => name.starts_with("--") && (name == flag || (name.len() >= 5 && flag.starts_with(name))),
+        None if flag.len() == 2 => {
+            let letter = flag.chars().nth(1).unwrap_or('-');
+            name == flag || (!name.starts_with("--") && name.len() <= 8 && name.chars().skip(1).any(|c| c == letter))
+        }
+        None => name == flag || name.strip_prefix('-') == Some(flag),
+    }
+}

@@ -1,0 +1,154 @@
+//! Commands hidden in the words of another program: `--to-command='rm …'`, `core.pager=rm …`, `-e '!rm …'`.
+
+use super::{Verdict, basename, suffix};
+use crate::command::{
+    destroy,
+    walk::{Arg, Walker},
+};
+
+/// Programs whose job is to run a command given in their arguments, beyond those with a table of their own.
+const RUNNERS: &[&str] = &[
+    "docker exec",
+    "docker run",
+    "docker compose",
+    "docker-compose exec",
+    "docker-compose run",
+    "podman exec",
+    "podman run",
+    "nerdctl exec",
+    "kubectl exec",
+    "kubectl run",
+    "oc exec",
+    "lxc exec",
+    "incus exec",
+    "vagrant ssh",
+    "npm exec",
+    "npm x",
+    "pnpm exec",
+    "pnpm dlx",
+    "yarn dlx",
+    "yarn exec",
+    "bun x",
+    "uv run",
+    "uvx",
+    "poetry run",
+    "pipenv run",
+    "pipx run",
+    "pdm run",
+    "rye run",
+    "conda run",
+    "bundle exec",
+    "mise exec",
+    "mise x",
+    "asdf exec",
+    "nix run",
+    "nix develop",
+    "nix-shell",
+    "cargo run",
+    "go run",
+    "heroku run",
+    "fly ssh",
+    "gcloud compute",
+    "aws ssm",
+    "ansible",
+    "salt",
+    "multipass exec",
+    "wsl",
+    "chezmoi",
+    "devbox run",
+    "git bisect",
+    "git submodule",
+    "railway run",
+    "doppler run",
+    "op run",
+    "dotenv",
+    "make",
+    "just",
+    "task",
+    "ssh-agent",
+];
+
+/// Options whose value is prose.
+const PROSE: &[&str] = &[
+    "-m",
+    "--message",
+    "-b",
+    "--body",
+    "-t",
+    "--title",
+    "-d",
+    "--description",
+    "--notes",
+    "--subject",
+    "--comment",
+    "-am",
+    "--data",
+    "--grep",
+    "--search",
+    "-S",
+    "-G",
+];
+
+impl Walker<'_> {
+    /// Looks for destruction in the words of a command that is not safe.
+    pub(super) fn search_embedded(&mut self, name: &str, args: &[Arg]) -> Verdict {
+        let rest = args.get(1..).unwrap_or_default();
+        let mut found = Verdict::safe("");
+        if is_runner(name, rest) {
+            found = found.or_stricter(self.search_words(rest));
+        }
+        let mut prose = false;
+        for word in rest {
+            let skip = std::mem::replace(&mut prose, PROSE.contains(&word.text.as_str()));
+            let option = word.text.split('=').next().unwrap_or_default();
+            if skip || (option.len() < word.text.len() && PROSE.contains(&option)) {
+                continue;
+            }
+            if let Some(text) = command_text(&word.text) {
+                found = found.or_stricter(self.search_text(text, word.span));
+            }
+        }
+        found
+    }
+}
+
+fn is_runner(name: &str, rest: &[Arg]) -> bool {
+    RUNNERS.iter().any(|runner| match runner.split_once(' ') {
+        None => *runner == name,
+        Some((program, sub)) => program == name && rest.iter().any(|arg| arg.text == sub),
+    })
+}
+
+/// The programs with some use that runs what its words say.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    RUNNERS.iter().filter_map(|runner| runner.split(' ').next())
+}
+
+/// Whether the words give a runner something to run.
+pub(super) fn is_runner_of(name: &str, rest: &[String]) -> bool {
+    RUNNERS.iter().any(|runner| match runner.split_once(' ') {
+        None => *runner == name && name != "make",
+        Some((program, sub)) => program == name && rest.iter().any(|word| word == sub),
+    })
+}
+
+/// The part of a word that is a command line of a program that may destroy, if there is one.
+fn command_text(word: &str) -> Option<&str> {
+    let starts = std::iter::once(0)
+        .chain(word.match_indices(['=', ':', '!', '/', ',']).map(|(at, sign)| at + sign.len()).take(8));
+    starts
+        .filter_map(|start| word.get(start..))
+        .map(|text| text.trim_start_matches(['!', ':', '|', ' ', '"', '\'']))
+        .find(|text| {
+            let mut words = text.split_whitespace();
+            let first = basename(words.next().unwrap_or_default());
+            words.next().is_some() && (destroy::knows(first) || (suffix::may_destroy(first) && names_destroyer(text)))
+        })
+}
+
+/// A wrapper or a shell in prose is common; with the name of a destroyer behind it, it is not.
+fn names_destroyer(text: &str) -> bool {
+    text.split(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | ';' | '&' | '|'))
+        .skip(1)
+        .any(|word| destroy::knows(basename(word)))
+}

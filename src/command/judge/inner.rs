@@ -1,0 +1,253 @@
+//! Programs that run the program named by their arguments.
+
+use std::{collections::HashMap, sync::LazyLock};
+
+use super::{Input, Verdict, variable};
+use crate::command::{
+    lang::find,
+    options::{Options, Reading},
+    tier::Tier,
+    walk::{Arg, Known, UNKNOWN, Walker},
+};
+
+/// A program that runs another one.
+#[derive(Debug)]
+struct Wrapper {
+    names: &'static str,
+    flags: &'static str,
+    /// Operands before the command.
+    own_operands: usize,
+    /// Running anything through it is at least this.
+    floor: Tier,
+}
+
+const fn wrapper(names: &'static str, flags: &'static str) -> Wrapper {
+    Wrapper { names, flags, own_operands: 0, floor: Tier::Safe }
+}
+
+impl Wrapper {
+    const fn own(mut self, operands: usize) -> Self {
+        self.own_operands = operands;
+        self
+    }
+
+    const fn dangerous(mut self) -> Self {
+        self.floor = Tier::Dangerous;
+        self
+    }
+}
+
+/// Option lists are complete enough to find the command; an option that is not here makes the whole dangerous.
+const WRAPPERS: &[Wrapper] = &[
+    wrapper("nice", "-n: --adjustment: -#"),
+    wrapper("nohup", ""),
+    wrapper("time", "-p -v --verbose --portability -f: --format: -q --quiet"),
+    wrapper("gtime", "-p -v --verbose -f: --format:"),
+    wrapper("timeout gtimeout", "-k: --kill-after: -s: --signal: --foreground --preserve-status -v --verbose").own(1),
+    wrapper("stdbuf gstdbuf", "-i: -o: -e: --input: --output: --error:"),
+    wrapper("ionice", "-c: -n: -t --class: --classdata: --ignore"),
+    wrapper("setsid", "-c -f -w --ctty --fork --wait"),
+    wrapper("command", "-p"),
+    wrapper("builtin", ""),
+    wrapper("exec", "-c -l -a:"),
+    wrapper("noglob nocorrect", ""),
+    wrapper("busybox toybox", "").dangerous(),
+    wrapper("chrt", "-b -f -i -o -r -R -m -v -d -T: -P: -D: --batch --fifo --idle --other --rr").own(1),
+    wrapper("taskset", "-c -a --cpu-list --all-tasks").own(1),
+    wrapper("caffeinate", "-d -i -m -s -u -t:"),
+    wrapper("arch", "-arm64 -x86_64 -arm64e -i386"),
+    wrapper("setarch linux32 linux64", "-R --addr-no-randomize -v").dangerous(),
+    wrapper("numactl", "-N: -m: -C: -i: -l --cpunodebind: --membind: --physcpubind: --interleave:").dangerous(),
+    wrapper("prlimit", "--nofile: --cpu: --as: --core: --data: --fsize: --nproc: --rss: --stack:").dangerous(),
+    wrapper("flock", "-x -e -s -u -n -w: -E: -o -F --exclusive --shared --nonblock --timeout: --wait:")
+        .own(1)
+        .dangerous(),
+    wrapper("strace", "-f -ff -c -C -t -tt -T -y -yy -v -q -e: -o: -s: -p: -P: -E: -u:").dangerous(),
+    wrapper("ltrace", "-f -c -t -T -e: -o: -s: -p:").dangerous(),
+    wrapper("perf", "").own(1).dangerous(),
+    wrapper("valgrind", "-q -v --leak-check: --tool: --error-exitcode: --track-origins: --log-file:").dangerous(),
+    wrapper("unshare", "-m -u -i -n -p -U -C -f -r -c --fork --user --net --pid --mount --map-root-user").dangerous(),
+    wrapper("nsenter", "-a -t: -m -u -i -n -p -U -C --all --target: --mount --uts --ipc --net --pid").dangerous(),
+    wrapper("chroot", "--userspec: --groups: --skip-chdir").own(1).dangerous(),
+    wrapper("doas", "-n -s -L -u: -C:").dangerous(),
+    wrapper("pkexec", "--user: --disable-internal-agent --keep-cwd").dangerous(),
+    wrapper("run0", "-u: --user: -g: --group: -D: --chdir: --nice: --unit:").dangerous(),
+    wrapper("runuser", "-u: --user: -g: --group: -G:").dangerous(),
+    wrapper("setpriv", "--reuid: --regid: --clear-groups --init-groups --no-new-privs").dangerous(),
+    wrapper("systemd-run", "--user --scope -t -P -q --pty --pipe --wait --unit: -p: --property: -E: --setenv:")
+        .dangerous(),
+    wrapper("systemd-inhibit", "--what: --who: --why: --mode:").dangerous(),
+    wrapper("dbus-run-session torsocks torify proxychains proxychains4 unbuffer catchsegv fakeroot", "-q --")
+        .dangerous(),
+    wrapper("xvfb-run", "-a --auto-servernum -n: -s: --server-args:").dangerous(),
+    wrapper("firejail", "--quiet --net: --private --noprofile").dangerous(),
+    wrapper("bwrap", "--bind: --ro-bind: --dev: --proc: --unshare-all --die-with-parent").dangerous(),
+    wrapper("faketime", "-f -m").own(1).dangerous(),
+    wrapper("rlwrap", "-a -c -r").dangerous(),
+    wrapper("direnv", "").own(2).dangerous(),
+    wrapper("hyperfine", "-w: -r: -N -i --warmup: --runs: --export-json:").dangerous(),
+    wrapper("entr", "-c -r -d -s -n -p").dangerous(),
+    wrapper("npx pnpx bunx", "-y --yes -q --quiet -p: --package: -c:").dangerous(),
+    wrapper("proot", "-r: -b: -w: -0").dangerous(),
+];
+
+/// Programs that run others and are read in a way of their own.
+const SPECIAL: &[&str] = &["env", "xargs", "gxargs", "find", "gfind", "fd", "fdfind", "parallel", "watch"];
+
+/// All programs that run what their arguments name.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    SPECIAL.iter().copied().chain(WRAPPERS.iter().flat_map(|wrapper| wrapper.names.split(' ')))
+}
+
+/// Whether a program runs what its arguments name.
+pub(super) fn is_wrapper(name: &str) -> bool {
+    wrapper_named(name).is_some() || SPECIAL.contains(&name)
+}
+
+static INDEX: LazyLock<HashMap<&'static str, &'static Wrapper>> = LazyLock::new(|| {
+    WRAPPERS.iter().flat_map(|wrapper| wrapper.names.split(' ').map(move |name| (name, wrapper))).collect()
+});
+
+fn wrapper_named(name: &str) -> Option<&'static Wrapper> {
+    INDEX.get(name).copied()
+}
+
+const ENV_FLAGS: &str = "-i -0 -v - -u: -C: -S: --ignore-environment --null --unset: --chdir: --split-string: --debug";
+const XARGS_FLAGS: &str = "-0 -r -t -p -x -o -n: -L: -P: -I: -i? -J: -R: -s: -d: -E: -a: --null --no-run-if-empty \
+    --verbose --max-args: --max-procs: --max-lines? --replace? --delimiter: --arg-file: --exit --open-tty --max-chars:";
+
+impl Walker<'_> {
+    /// The verdict of the command inside, if `name` runs one.
+    pub(super) fn judge_inner(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
+        let rest = args.get(1..).unwrap_or_default();
+        match name {
+            "env" => self.judge_env(rest, input),
+            "xargs" | "gxargs" => self.judge_xargs(rest, input),
+            "find" | "gfind" => self.judge_find(rest),
+            "fd" | "fdfind" => self.judge_fd(rest),
+            "command" if rest.first().is_some_and(|arg| matches!(arg.text.as_str(), "-v" | "-V")) => {
+                Some(Verdict::safe("`command -v` only looks a name up"))
+            }
+            _ => wrapper_named(name).and_then(|wrapper| self.judge_wrapper(wrapper, rest, input)),
+        }
+    }
+
+    fn judge_wrapper(&mut self, wrapper: &Wrapper, rest: &[Arg], input: &Input) -> Option<Verdict> {
+        let reading = Reading { flags: wrapper.flags, stop_at_operand: true, inert: true };
+        let Ok(options) = Options::read(rest, reading) else { return Some(self.unread_wrapper(rest)) };
+        let start = options.first_operand? + wrapper.own_operands;
+        let inner = rest.get(start..).filter(|inner| !inner.is_empty())?;
+        let verdict = self.judge(inner, input);
+        let floor = Verdict { tier: wrapper.floor, rule: "runs another program in a changed setting".into() };
+        Some(floor.or_stricter(verdict))
+    }
+
+    /// An option nobody knows may take the next word or not: every word may start the command.
+    fn unread_wrapper(&mut self, rest: &[Arg]) -> Verdict {
+        Verdict::dangerous("runs another program with options that are not on the list")
+            .or_stricter(self.search_suffixes(rest))
+    }
+
+    fn judge_env(&mut self, rest: &[Arg], input: &Input) -> Option<Verdict> {
+        let reading = Reading { flags: ENV_FLAGS, stop_at_operand: true, inert: true };
+        let Ok(options) = Options::read(rest, reading) else { return Some(self.unread_wrapper(rest)) };
+        let mut verdict = Verdict::safe("`env` only sets variables");
+        if let Some(text) = options.value("-S --split-string") {
+            let words = format!(
+                "{text} {}",
+                options.operands.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ")
+            );
+            let span = rest.first().map(|arg| arg.span).unwrap_or_default();
+            return Some(
+                Verdict::dangerous("`env -S` splits a text into a command").or_stricter(self.search_text(&words, span)),
+            );
+        }
+        let mut start = options.first_operand?;
+        while let Some(word) = rest.get(start) {
+            let Some((name, value)) = word.text.split_once('=') else { break };
+            let value = Arg { text: value.into(), ..word.clone() };
+            verdict = verdict.or_stricter(variable::judge(name, &value, false));
+            start += 1;
+        }
+        match rest.get(start..) {
+            Some(inner) if !inner.is_empty() => {
+                let before = self.scope.place.clone();
+                if let Some(directory) = options.value("-C --chdir") {
+                    self.scope.enter(directory);
+                }
+                let found = self.judge(inner, input);
+                self.scope.place = before;
+                Some(verdict.or_stricter(found))
+            }
+            _ if verdict.tier > Tier::Safe => Some(verdict),
+            _ => None,
+        }
+    }
+
+    fn judge_xargs(&mut self, rest: &[Arg], input: &Input) -> Option<Verdict> {
+        let reading = Reading { flags: XARGS_FLAGS, stop_at_operand: true, inert: true };
+        let Ok(options) = Options::read(rest, reading) else { return Some(self.unread_wrapper(rest)) };
+        let inner = match options.first_operand {
+            Some(start) => rest.get(start..).unwrap_or_default().to_vec(),
+            None => vec![Arg::literal("echo", rest.first().map(|arg| arg.span).unwrap_or_default())],
+        };
+        let file = options.given.iter().any(|(name, _)| name == "-a" || name == "--arg-file");
+        let content = options.values.iter().find_map(|value| value.content.clone()).filter(|_| file).map(Input::Text);
+        let input = content.as_ref().unwrap_or(input);
+        let words = input_words(input, inner.first().map(|arg| arg.span).unwrap_or_default());
+        let mark = options.value("-I -i --replace -J");
+        let mark = mark.or_else(|| options.has("-i --replace").then_some("{}"));
+        let verdict = self.judge(&filled(&inner, &words, mark), &Input::Unknown);
+        Some(verdict)
+    }
+
+    /// `-exec` and its kin run a program on what is found.
+    fn judge_find(&mut self, rest: &[Arg]) -> Option<Verdict> {
+        let commands = find::commands(rest);
+        if commands.is_empty() {
+            return None;
+        }
+        let found = find::found(rest);
+        let mut verdict = Verdict::dangerous("`find` runs a program on what it finds");
+        for command in commands {
+            let inner = filled(&command, &found, Some("{}"));
+            verdict = verdict.or_stricter(self.judge(&inner, &Input::Unknown));
+        }
+        Some(verdict)
+    }
+
+    fn judge_fd(&mut self, rest: &[Arg]) -> Option<Verdict> {
+        let runs = |arg: &&Arg| matches!(arg.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
+        let at = rest.iter().position(|arg| runs(&arg))?;
+        let mut inner = rest.get(at + 1..).unwrap_or_default().to_vec();
+        inner.push(Arg { text: format!("./{UNKNOWN}"), known: Known::Partly, ..Arg::default() });
+        let verdict = self.judge(&inner, &Input::Unknown);
+        Some(Verdict::dangerous("`fd` runs a program on what it finds").or_stricter(verdict))
+    }
+}
+
+/// What `xargs` appends.
+fn input_words(input: &Input, span: crate::command::answer::Span) -> Vec<Arg> {
+    let anything = || Arg { text: UNKNOWN.into(), span, known: Known::Partly, ..Arg::default() };
+    match input {
+        Input::Text(text) => {
+            let mut words: Vec<Arg> = text.split_whitespace().take(256).map(|word| Arg::literal(word, span)).collect();
+            words.push(anything());
+            words
+        }
+        Input::Unknown | Input::Terminal => vec![anything()],
+    }
+}
+
+/// A command with `words` in the place of `mark`, or at its end.
+fn filled(inner: &[Arg], words: &[Arg], mark: Option<&str>) -> Vec<Arg> {
+    let Some(mark) = mark else { return inner.iter().chain(words).cloned().collect() };
+    let fill = |arg: &Arg| -> Vec<Arg> {
+        if !arg.text.contains(mark) {
+            return vec![arg.clone()];
+        }
+        let with = |word: &Arg| Arg { text: arg.text.replace(mark, &word.text), known: Known::Partly, ..arg.clone() };
+        words.iter().map(with).collect()
+    };
+    inner.iter().flat_map(fill).collect()
+}

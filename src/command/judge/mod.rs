@@ -1,0 +1,160 @@
+//! What one argument vector does: the strictest of what is found by searching and what cannot be proven.
+//!
+//! Two questions are kept apart. *Destructive* is searched for, in the program and in everything it may run: names
+//! are taken by their last component, abbreviated options count. *Safe* is proven: names, subcommands and options
+//! must be written exactly as a list has them. What neither finds is dangerous.
+
+mod code;
+mod embedded;
+mod inner;
+mod shell;
+mod sql_client;
+mod suffix;
+pub(super) mod variable;
+
+use std::borrow::Cow;
+
+use super::{
+    destroy,
+    safe::{self, Proof},
+    tier::Tier,
+    walk::{Arg, Walker},
+};
+
+/// What a program reads from its standard input.
+#[derive(Clone, Debug)]
+pub(super) enum Input {
+    /// Nothing that this text decides.
+    Terminal,
+    /// This, as far as it matters.
+    Text(String),
+    /// Something nobody knows.
+    Unknown,
+}
+
+/// A tier and the rule that gave it.
+#[derive(Clone, Debug)]
+pub(super) struct Verdict {
+    pub(super) tier: Tier,
+    pub(super) rule: Cow<'static, str>,
+}
+
+impl Verdict {
+    pub(super) fn safe(rule: impl Into<Cow<'static, str>>) -> Self {
+        Verdict { tier: Tier::Safe, rule: rule.into() }
+    }
+
+    pub(super) fn dangerous(rule: impl Into<Cow<'static, str>>) -> Self {
+        Verdict { tier: Tier::Dangerous, rule: rule.into() }
+    }
+
+    pub(super) fn destructive(rule: impl Into<Cow<'static, str>>) -> Self {
+        Verdict { tier: Tier::Destructive, rule: rule.into() }
+    }
+
+    /// The stricter of both; this one where they are equal.
+    pub(super) fn or_stricter(self, other: Verdict) -> Verdict {
+        if other.tier > self.tier { other } else { self }
+    }
+}
+
+impl Walker<'_> {
+    /// Judges an argument vector with what it is given to read.
+    pub(super) fn judge(&mut self, args: &[Arg], input: &Input) -> Verdict {
+        self.deeper(|walker| walker.judge_here(args, input))
+            .unwrap_or_else(|| Verdict::dangerous("wrapped too deeply to follow"))
+    }
+
+    fn judge_here(&mut self, args: &[Arg], input: &Input) -> Verdict {
+        let Some(program) = args.first() else { return Verdict::dangerous("there is no program to run") };
+        let found = destroy::find(args, &self.scope.place);
+        if let Some(rule) = found {
+            return Verdict::destructive(rule);
+        }
+        let name = basename(&program.text).to_owned();
+        let proven = self.prove(&name, args, input);
+        if proven.tier != Tier::Dangerous {
+            return proven;
+        }
+        let searched = self.search_embedded(&name, args);
+        proven.or_stricter(searched).or_stricter(self.raised(args))
+    }
+
+    /// The tier of a program that is not destructive by itself.
+    fn prove(&mut self, name: &str, args: &[Arg], input: &Input) -> Verdict {
+        if let Some(verdict) = self.judge_inner(name, args, input) {
+            return self.distrust_name(args, verdict);
+        }
+        let shell = self.judge_shell(name, args, input);
+        let code = shell.or_else(|| self.judge_code(name, args, input));
+        let known = code.or_else(|| self.judge_sql(name, args, input));
+        if let Some(verdict) = known {
+            return verdict;
+        }
+        let verdict = match safe::prove(args, self.classifier, &self.scope.place) {
+            Proof::Reads(rule) => Verdict::safe(rule).or_stricter(self.raised(args)),
+            Proof::Unproven(rule) => Verdict::dangerous(rule),
+            Proof::Unknown => {
+                let searched = self.search_suffixes(args.get(1..).unwrap_or_default());
+                Verdict::dangerous(unknown_program(args)).or_stricter(searched)
+            }
+        };
+        self.distrust_name(args, verdict)
+    }
+
+    /// What a person added to the rules may raise a tier.
+    fn raised(&self, args: &[Arg]) -> Verdict {
+        self.classifier.additions().raise(args).unwrap_or_else(|| Verdict::safe(""))
+    }
+
+    /// A name that is not written out, or that lies where anybody may put a program, is never safe.
+    fn distrust_name(&self, args: &[Arg], verdict: Verdict) -> Verdict {
+        let written =
+            args.first().is_some_and(|program| program.is_written() && safe::trusted_name(&program.text).is_some());
+        if verdict.tier == Tier::Safe && !written {
+            return Verdict::dangerous(unknown_program(args));
+        }
+        verdict
+    }
+}
+
+fn unknown_program(args: &[Arg]) -> String {
+    match args.first() {
+        Some(program) if program.is_written() => {
+            let name: String = program.text.chars().take(40).collect();
+            format!("`{}` is not on any list", crate::Shown(&name))
+        }
+        _ => "the name of the program is not written out".into(),
+    }
+}
+
+/// The last component of a path.
+pub(super) fn basename(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Whether a program runs a text or another program that its words give: no form of it may be remembered.
+pub(super) fn runs_text(name: &str, rest: &[String]) -> bool {
+    let inline = |option: &&String| code::gives_code(name, option);
+    let elsewhere = matches!(
+        name,
+        "eval"
+            | "source"
+            | "."
+            | "trap"
+            | "alias"
+            | "su"
+            | "ssh"
+            | "sudo"
+            | "tmux"
+            | "screen"
+            | "at"
+            | "batch"
+            | "expect"
+    );
+    shell::SHELLS.contains(&name)
+        || inner::is_wrapper(name)
+        || elsewhere
+        || embedded::is_runner_of(name, rest)
+        || (code::is_interpreter(name) && (rest.is_empty() || rest.iter().any(|option| inline(&option))))
+}

@@ -1,0 +1,326 @@
+//! Shells and builtins that run a text.
+
+use super::{Input, Verdict};
+use crate::command::{
+    options::{Options, Reading},
+    syntax,
+    tier::Tier,
+    walk::{Arg, HOME, SOMETHING, UNKNOWN, Value, Walker},
+};
+
+/// Programs that run a script or a text in (roughly) this language.
+pub(super) const SHELLS: &[&str] = &[
+    "sh",
+    "bash",
+    "dash",
+    "zsh",
+    "ksh",
+    "mksh",
+    "ash",
+    "fish",
+    "rbash",
+    "bash5",
+    "csh",
+    "tcsh",
+    "pwsh",
+    "powershell",
+    "cmd",
+];
+
+/// Other programs and builtins that run a text they are given.
+pub(super) const TEXT_RUNNERS: &[&str] = &[
+    "eval",
+    "trap",
+    "su",
+    "runuser",
+    "script",
+    "nix-shell",
+    "flock",
+    "sg",
+    "ssh",
+    "mosh",
+    "autossh",
+    "rsh",
+    "sshpass",
+    "dsh",
+    "pdsh",
+    "tmux",
+    "screen",
+    "at",
+    "batch",
+    "parallel",
+    "entr",
+    "hyperfine",
+    "concurrently",
+    "expect",
+    "watch",
+];
+
+const SHELL_FLAGS: &str =
+    "-c -l -e -u -x -v -n -f -i -s -p -o: +o: -O: --login --norc --noprofile --posix -E -h -m -B -H -T";
+
+/// A text made of expanded words, with what was not known spelled as expansions again.
+fn respelled(text: &str) -> String {
+    text.replace(HOME, "$HOME").replace([UNKNOWN, SOMETHING], "${UNKNOWN}")
+}
+
+impl Walker<'_> {
+    /// The verdict on a shell or a builtin that runs a text, if `name` is one.
+    pub(super) fn judge_shell(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
+        let rest = args.get(1..).unwrap_or_default();
+        if SHELLS.contains(&name) {
+            return self.judge_shell_program(rest, input);
+        }
+        match name {
+            "eval" => Some(self.eval(rest)),
+            "trap" => self.trap(rest),
+            "source" | "." => {
+                let content = rest.first().and_then(|arg| arg.content.clone());
+                let found = content.map_or(Verdict::safe(""), |text| self.run_text(&text, self.here));
+                Some(Verdict::dangerous("runs a script that is not part of this text").or_stricter(found))
+            }
+            "alias" if rest.iter().any(|arg| arg.text.contains('=')) => {
+                let found = self.search_values(rest);
+                Some(Verdict::dangerous("gives a command another meaning").or_stricter(found))
+            }
+            "watch" | "gwatch" => self.watch(rest),
+            "su" | "runuser" | "script" | "nix-shell" | "flock" | "sg" | "newgrp" | "scriptreplay" => {
+                let found = self.search_option(rest, "-c --command --run").or_stricter(self.search_input(input));
+                Some(Verdict::dangerous("runs a command as somebody else or somewhere else").or_stricter(found))
+            }
+            "ssh" | "mosh" | "autossh" | "rsh" | "sshpass" | "dsh" | "pdsh" => {
+                Some(self.remote(rest).or_stricter(self.search_input(input)))
+            }
+            "tmux" | "screen" if matches!(rest, [word] if matches!(word.text.as_str(), "-ls" | "-list")) => None,
+            "tmux" | "screen" | "at" | "batch" | "parallel" | "entr" | "hyperfine" | "concurrently" | "expect" => {
+                let given = self.search_input(input).or_stricter(self.search_template(rest));
+                let found = self.search_words(rest);
+                Some(Verdict::dangerous("runs a command later or elsewhere").or_stricter(found).or_stricter(given))
+            }
+            "crontab" => match input {
+                Input::Text(text) => Some(Verdict::dangerous("plans commands").or_stricter(self.search_lines(text))),
+                Input::Terminal | Input::Unknown => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn judge_shell_program(&mut self, rest: &[Arg], input: &Input) -> Option<Verdict> {
+        let reading = Reading { flags: SHELL_FLAGS, stop_at_operand: true, inert: true };
+        let Ok(options) = Options::read(rest, reading) else {
+            let found = self.search_words(rest);
+            return Some(Verdict::dangerous("a shell with options that are not on the list").or_stricter(found));
+        };
+        if options.has("-c") {
+            return Some(self.shell_text(&options));
+        }
+        if rest.first().is_some_and(|arg| matches!(arg.text.as_str(), "--version" | "--help")) {
+            return None;
+        }
+        if let Some(text) = options.operands.first().and_then(|script| script.content.clone()) {
+            let span = self.here;
+            return Some(
+                Verdict::dangerous("a shell runs the text it is given").or_stricter(self.run_text(&text, span)),
+            );
+        }
+        let from_input = options.operands.first().is_none_or(|script| script.text == "-");
+        let reads_input = from_input || options.has("-s");
+        Some(match input {
+            Input::Text(text) if reads_input => {
+                let floor = Verdict::dangerous("a shell runs the text it is given");
+                let span = self.here;
+                floor.or_stricter(self.run_text(text, span))
+            }
+            Input::Text(_) | Input::Unknown | Input::Terminal if reads_input => {
+                Verdict::dangerous("a shell runs what it is given")
+            }
+            Input::Text(_) | Input::Unknown | Input::Terminal => {
+                Verdict::dangerous("a shell runs a script that is not part of this text")
+            }
+        })
+    }
+
+    /// `-c text name arguments…`.
+    fn shell_text(&mut self, options: &Options<'_>) -> Verdict {
+        let Some((text, arguments)) = options.operands.split_first() else {
+            return Verdict::dangerous("a shell without its text");
+        };
+        let quiet = !options.has("-i -s") && text.is_exact();
+        let scope = self.scope.clone();
+        self.scope = scope.for_new_shell();
+        self.scope.positional = arguments.iter().skip(1).map(|arg| arg.text.clone()).collect();
+        if let Some(name) = arguments.first() {
+            self.scope.variables.insert("0".into(), Value::OneOf(vec![name.text.clone()]));
+        }
+        let verdict = self.run_text(&text.text, text.span);
+        self.scope = scope;
+        if quiet {
+            verdict
+        } else {
+            Verdict::dangerous("a shell runs a text that is not written out").or_stricter(verdict)
+        }
+    }
+
+    fn eval(&mut self, rest: &[Arg]) -> Verdict {
+        let text = rest.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ");
+        let span = rest.first().map(|arg| arg.span).unwrap_or_default();
+        let verdict = self.run_text(&text, span);
+        let written = rest.iter().all(Arg::is_exact);
+        if written {
+            verdict
+        } else {
+            Verdict::dangerous("`eval` runs a text that is not written out").or_stricter(verdict)
+        }
+    }
+
+    fn trap(&mut self, rest: &[Arg]) -> Option<Verdict> {
+        let operands: Vec<&Arg> = rest.iter().filter(|arg| !matches!(arg.text.as_str(), "--" | "-l" | "-p")).collect();
+        let (text, signals) = operands.split_first()?;
+        if signals.is_empty() || matches!(text.text.as_str(), "" | "-") {
+            return Some(Verdict::safe("resets a trap"));
+        }
+        let verdict = self.run_text(&text.text, text.span);
+        Some(if text.is_exact() {
+            verdict
+        } else {
+            Verdict::dangerous("a trap that is not written out").or_stricter(verdict)
+        })
+    }
+
+    fn watch(&mut self, rest: &[Arg]) -> Option<Verdict> {
+        let flags = "-n: -d? -t -b -e -g -c -x --interval: --differences? --no-title --color --errexit --chgexit -p -w";
+        let Ok(options) = Options::read(rest, Reading { flags, stop_at_operand: true, inert: true }) else {
+            return Some(
+                Verdict::dangerous("`watch` with options that are not on the list")
+                    .or_stricter(self.search_words(rest)),
+            );
+        };
+        let words: Vec<&str> = options.operands.iter().map(|arg| arg.text.as_str()).collect();
+        let span = options.operands.first()?.span;
+        // Several words are joined without their quotes: only plain ones still mean what they meant.
+        let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./:=,@%+-".contains(&byte));
+        let joined_well = words.len() == 1 || words.iter().all(|text| plain(text));
+        let written = joined_well && options.operands.iter().all(|arg| arg.is_exact());
+        // The words lose their quotes when they are joined; a reader means them as they stand.
+        let verdict = self.run_text(&words.join(" "), span).or_stricter(self.search_suffixes(rest));
+        Some(if written {
+            verdict
+        } else {
+            Verdict::dangerous("`watch` runs what is not written out").or_stricter(verdict)
+        })
+    }
+
+    /// The words after the host are a command line of the other machine.
+    fn remote(&mut self, rest: &[Arg]) -> Verdict {
+        let found = self.search_words(rest);
+        Verdict::dangerous("runs on another machine").or_stricter(found)
+    }
+
+    /// Follows a text as part of the command line: what it does is written down, its tier comes back.
+    pub(super) fn run_text(&mut self, text: &str, span: crate::command::answer::Span) -> Verdict {
+        let before = self.parts.len();
+        let here = self.here;
+        let done = self.deeper(|walker| {
+            walker.here = span;
+            if walker.text_budget < text.len() {
+                walker.suspect("more texts within texts than are followed");
+                walker.raw_search(text, span);
+                return;
+            }
+            walker.text_budget -= text.len();
+            let text = &respelled(text);
+            let parsed = syntax::parse(text);
+            if !parsed.understood() {
+                let why = parsed.faults.first().map_or("not understood", |fault| fault.why);
+                walker.suspect(format!("the text that is run was not understood: {why}"));
+                walker.raw_search(text, span);
+            }
+            walker.walk(parsed, Some(span));
+        });
+        self.here = here;
+        if done.is_none() {
+            return Verdict::dangerous("texts within texts too deep to follow");
+        }
+        let worst = self.parts.get(before..).unwrap_or_default().iter().max_by_key(|part| part.tier);
+        worst.map_or_else(
+            || Verdict::safe("runs a text that does nothing"),
+            |part| Verdict { tier: part.tier, rule: part.rule.clone().into() },
+        )
+    }
+
+    /// Looks into a text without holding its harmless parts against the command line.
+    pub(in crate::command) fn search_text(&mut self, text: &str, span: crate::command::answer::Span) -> Verdict {
+        let before = self.parts.len();
+        let scope = self.scope.clone();
+        let verdict = self.run_text(text, span);
+        self.scope = scope;
+        self.parts.truncate(before);
+        if verdict.tier == Tier::Destructive { verdict } else { Verdict::safe("") }
+    }
+
+    /// Looks into every word as a text, and into all of them as a command line from each word on.
+    pub(super) fn search_words(&mut self, rest: &[Arg]) -> Verdict {
+        let mut found = self.search_suffixes(rest);
+        for word in rest.iter().filter(|word| word.text.contains(char::is_whitespace)) {
+            found = found.or_stricter(self.search_text(&word.text, word.span));
+        }
+        found
+    }
+
+    /// Looks into what a program is given to read, as a text that it runs.
+    fn search_input(&mut self, input: &Input) -> Verdict {
+        match input {
+            Input::Text(text) => self.search_text(text, self.here),
+            Input::Terminal | Input::Unknown => Verdict::safe(""),
+        }
+    }
+
+    /// `parallel 'command {}' ::: words`: the command with each word in its place.
+    fn search_template(&mut self, rest: &[Arg]) -> Verdict {
+        let Some(at) = rest.iter().position(|arg| arg.text.starts_with(":::")) else { return Verdict::safe("") };
+        let (template, words) = rest.split_at(at);
+        let template: Vec<&str> = template.iter().map(|arg| arg.text.as_str()).collect();
+        let template = template.join(" ");
+        let words: Vec<&str> = words.iter().skip(1).map(|arg| arg.text.as_str()).collect();
+        let words = words.join(" ");
+        let text = if template.contains("{}") { template.replace("{}", &words) } else { format!("{template} {words}") };
+        self.search_text(&text, self.here)
+    }
+
+    fn search_values(&mut self, rest: &[Arg]) -> Verdict {
+        let mut found = Verdict::safe("");
+        for word in rest {
+            if let Some((_, value)) = word.text.split_once('=') {
+                found = found.or_stricter(self.search_text(value, word.span));
+            }
+        }
+        found
+    }
+
+    /// Looks into the value of an option wherever it stands, and into everything else.
+    fn search_option(&mut self, rest: &[Arg], names: &str) -> Verdict {
+        let mut found = self.search_words(rest);
+        for (index, word) in rest.iter().enumerate() {
+            let short = word.text.starts_with('-') && !word.text.starts_with("--") && word.text.ends_with('c');
+            if (short || names.split(' ').any(|name| name == word.text))
+                && let Some(value) = rest.get(index + 1)
+            {
+                found = found.or_stricter(self.search_text(&value.text, value.span));
+            }
+            if let Some((_, value)) = word.text.split_once('=') {
+                found = found.or_stricter(self.search_text(value, word.span));
+            }
+        }
+        found
+    }
+
+    /// Lines of a crontab: five fields, then a command.
+    fn search_lines(&mut self, text: &str) -> Verdict {
+        let mut found = Verdict::safe("");
+        for line in text.lines().take(64) {
+            let words: Vec<&str> = line.split_whitespace().skip(if line.starts_with('@') { 1 } else { 5 }).collect();
+            found = found.or_stricter(self.search_text(&words.join(" "), self.here));
+        }
+        found
+    }
+}

@@ -1,0 +1,102 @@
+//! Database clients: what they are told to run is searched for statements that destroy data.
+
+use std::{collections::HashMap, sync::LazyLock};
+
+use super::{Input, Verdict};
+use crate::command::{
+    lang::sql,
+    walk::{Arg, Walker},
+};
+
+/// Clients that take statements of SQL or a language with the same verbs.
+const CLIENTS: &[&str] = &[
+    "psql",
+    "pgcli",
+    "mysql",
+    "mariadb",
+    "mycli",
+    "sqlite3",
+    "sqlite",
+    "litecli",
+    "duckdb",
+    "clickhouse",
+    "clickhouse-client",
+    "cqlsh",
+    "sqlcmd",
+    "sqlplus",
+    "snowsql",
+    "bq",
+    "presto",
+    "trino",
+    "hive",
+    "beeline",
+    "impala-shell",
+    "spark-sql",
+    "cockroach",
+    "usql",
+    "db2",
+    "isql",
+    "vsql",
+    "wrangler",
+    "turso",
+    "prisma",
+    "supabase",
+    "influx",
+    "osqueryi",
+    "athenacli",
+    "dolt",
+    "crdb",
+    "ysqlsh",
+    "monetdb",
+    "mclient",
+    "tarantool",
+    "surreal",
+];
+
+/// Clients with a language of their own.
+const OTHER_CLIENTS: &[&str] =
+    &["mongo", "mongosh", "redis-cli", "valkey-cli", "keydb-cli", "etcdctl", "neo4j", "cypher-shell", "arangosh"];
+
+/// Says what a text destroys.
+type Search = fn(&str) -> Option<&'static str>;
+
+static INDEX: LazyLock<HashMap<&'static str, Search>> = LazyLock::new(|| {
+    let sql = CLIENTS.iter().map(|name| (*name, sql::destroys as Search));
+    let other = OTHER_CLIENTS.iter().map(|name| (*name, sql::destroys_otherwise as Search));
+    sql.chain(other).collect()
+});
+
+/// All clients.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    CLIENTS.iter().chain(OTHER_CLIENTS).copied()
+}
+
+/// Where a statement may begin in a word: at its start, behind `-e`, behind `--execute=`.
+fn statements(word: &str) -> impl Iterator<Item = &str> {
+    let joined = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).and_then(|rest| rest.get(1..));
+    let valued = word.strip_prefix("--").and_then(|rest| rest.split_once('=')).map(|(_, value)| value);
+    [Some(word), joined, valued].into_iter().flatten()
+}
+
+impl Walker<'_> {
+    /// The verdict on a database client that is told to destroy data.
+    pub(in crate::command) fn judge_sql(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
+        let rest = args.get(1..).unwrap_or_default();
+        if let Some(destroys) = INDEX.get(name) {
+            let joined = rest.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+            let given = if let Input::Text(text) = input { text.as_str() } else { "" };
+            let texts = rest.iter().flat_map(|word| statements(&word.text)).chain([joined.as_str(), given]);
+            let mut texts = texts.chain(rest.iter().filter_map(|word| word.content.as_deref()));
+            return texts
+                .find_map(destroys)
+                .map(|what| Verdict::destructive(format!("a database client runs `{what}`")));
+        }
+        // A statement where a command should stand: some tool runs it as it is.
+        if !args.first().is_some_and(|word| sql::may_start(&word.text)) {
+            return None;
+        }
+        let whole = args.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+        let found = sql::is_destroying_statement(&whole);
+        found.map(|what| Verdict::destructive(format!("a database statement: `{what}`")))
+    }
+}

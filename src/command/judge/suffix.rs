@@ -1,0 +1,90 @@
+//! Where the command starts is not known: every word may start it.
+
+use std::{collections::HashSet, sync::LazyLock};
+
+use super::{
+    Input, Verdict, basename, code, embedded, inner,
+    shell::{SHELLS, TEXT_RUNNERS},
+    sql_client,
+};
+use crate::command::{
+    answer::Span,
+    destroy,
+    tier::Tier,
+    walk::{Arg, Walker},
+};
+
+/// More possible commands in one argument vector than this is no command line that a person wrote.
+const MAX_CANDIDATES: usize = 64;
+/// The same for a whole text, whatever is nested in it.
+const MAX_CANDIDATES_IN_ALL: usize = 512;
+
+impl Walker<'_> {
+    /// The worst that a command starting at any of `words` does; only destruction counts.
+    pub(in crate::command) fn search_suffixes(&mut self, words: &[Arg]) -> Verdict {
+        let mut candidates = 0;
+        let mut before: Option<&str> = None;
+        for (index, word) in words.iter().enumerate() {
+            let name = basename(&word.text);
+            // The first of several equal names sees everything the others see.
+            if !may_destroy(name) || before == Some(name) {
+                continue;
+            }
+            before = Some(name);
+            candidates += 1;
+            self.candidates += 1;
+            if candidates > MAX_CANDIDATES || self.candidates > MAX_CANDIDATES_IN_ALL {
+                return Verdict::destructive("hides what it runs among too many names of dangerous programs");
+            }
+            let suffix = words.get(index..).unwrap_or_default();
+            let found = self.quietly(|walker| walker.judge(suffix, &Input::Unknown));
+            if found.tier == Tier::Destructive {
+                return found;
+            }
+        }
+        Verdict::safe("")
+    }
+
+    /// Judges without writing anything down.
+    fn quietly<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.parts.len();
+        let scope = self.scope.clone();
+        let result = work(self);
+        self.scope = scope;
+        self.parts.truncate(before);
+        result
+    }
+
+    /// The last net, for a text that was not understood: the words of each stretch between operators, quotes dropped.
+    pub(in crate::command) fn raw_search(&mut self, text: &str, span: Span) {
+        let separators = |c: char| matches!(c, ';' | '|' | '&' | '\n' | '(' | ')' | '`' | '{' | '}' | '<' | '>');
+        let text = text.replace("\\\n", "");
+        for stretch in text.split(separators) {
+            let words: Vec<Arg> = stretch
+                .split(|c: char| c.is_whitespace() || c.is_control() || crate::command::syntax::is_invisible(c))
+                .map(|word| word.replace(['\'', '"', '\\'], ""))
+                .filter(|word| !word.is_empty())
+                .map(|word| Arg::literal(word, span))
+                .collect();
+            let found = self.search_suffixes(&words);
+            if found.tier == Tier::Destructive {
+                self.note(Tier::Destructive, found.rule, span);
+                return;
+            }
+        }
+    }
+}
+
+/// Every program besides the destroyers themselves that can lead to one.
+static LEADING: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    let lists = [SHELLS, TEXT_RUNNERS].into_iter().flatten().copied();
+    lists.chain(inner::names()).chain(code::names()).chain(sql_client::names()).chain(embedded::names()).collect()
+});
+
+/// Whether a program can be found destructive at all.
+pub(super) fn may_destroy(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte);
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.bytes().all(plain)
+        && (destroy::knows(name) || LEADING.contains(name) || code::is_interpreter(name))
+}

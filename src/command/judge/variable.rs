@@ -1,0 +1,129 @@
+//! What setting a variable can do to the programs that read it.
+
+use super::Verdict;
+use crate::command::walk::Arg;
+
+/// Variables that only change how output looks or what is logged.
+const HARMLESS: &[&str] = &[
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "TERM",
+    "COLORTERM",
+    "COLUMNS",
+    "LINES",
+    "NODE_ENV",
+    "RUST_LOG",
+    "RUST_BACKTRACE",
+    "CI",
+    "DEBUG",
+    "PYTHONUNBUFFERED",
+    "PYTHONDONTWRITEBYTECODE",
+    "AWS_REGION",
+    "AWS_DEFAULT_REGION",
+    "AWS_PROFILE",
+    "GREP_COLORS",
+    "LS_COLORS",
+    "BLOCK_SIZE",
+    "TIME_STYLE",
+    "POSIXLY_CORRECT",
+    "GIT_OPTIONAL_LOCKS",
+    "GIT_TERMINAL_PROMPT",
+    "CARGO_TERM_COLOR",
+    "LOG_LEVEL",
+    "VERBOSE",
+];
+
+/// Variables that name a pager; `cat` and nothing are harmless ones.
+const PAGERS: &[&str] = &["PAGER", "GIT_PAGER", "AWS_PAGER", "GH_PAGER", "SYSTEMD_PAGER", "BAT_PAGER", "MANPAGER"];
+
+/// Variables that decide what programs run or load, even if they are only changed where they are already exported.
+fn steers_programs(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "PATH",
+        "IFS",
+        "ENV",
+        "BASH_ENV",
+        "PROMPT_COMMAND",
+        "SHELLOPTS",
+        "BASHOPTS",
+        "CDPATH",
+        "HOME",
+        "SHELL",
+        "EDITOR",
+        "VISUAL",
+        "BROWSER",
+        "LESSOPEN",
+        "LESSCLOSE",
+        "LESS",
+        "MAKEFLAGS",
+        "NODE_OPTIONS",
+        "NODE_PATH",
+        "PERL5OPT",
+        "PERL5LIB",
+        "PERL5DB",
+        "RUBYOPT",
+        "RUBYLIB",
+        "JAVA_TOOL_OPTIONS",
+        "_JAVA_OPTIONS",
+        "CLASSPATH",
+        "GCONV_PATH",
+        "TERMINFO",
+        "TERMCAP",
+        "TMPDIR",
+        "MANOPT",
+        "GLOBIGNORE",
+        "CC",
+        "CXX",
+        "RUSTC",
+        "RUSTC_WRAPPER",
+        "RUSTFLAGS",
+        "CARGO_HOME",
+        "GOFLAGS",
+        "KUBECONFIG",
+        "DOCKER_HOST",
+        "SSH_ASKPASS",
+        "http_proxy",
+        "https_proxy",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
+        "all_proxy",
+        "BASH_XTRACEFD",
+        "HISTFILE",
+        "EXECIGNORE",
+        "CURL_HOME",
+        "WGETRC",
+        "RIPGREP_CONFIG_PATH",
+        "TAR_OPTIONS",
+        "GZIP",
+        "PS4",
+        "PS1",
+        "PS0",
+        "PS2",
+        "HOSTALIASES",
+        "LOCPATH",
+        "NLSPATH",
+    ];
+    const STARTS: &[&str] =
+        &["LD_", "DYLD_", "GIT_", "PYTHON", "BASH_FUNC_", "npm_config_", "NPM_CONFIG_", "SSH_", "GLIBC_", "MALLOC_"];
+    NAMES.contains(&name)
+        || STARTS.iter().any(|start| name.starts_with(start))
+        || name.ends_with("PAGER")
+        || name.ends_with("_EDITOR")
+}
+
+/// Judges `name=value`; `alone` when it is not in front of a command but only sets a variable of the shell.
+pub(in crate::command) fn judge(name: &str, value: &Arg, alone: bool) -> Verdict {
+    let harmless = HARMLESS.contains(&name) || name.starts_with("LC_");
+    let quiet_pager = PAGERS.contains(&name) && value.is_exact() && matches!(value.text.as_str(), "" | "cat");
+    if quiet_pager || (harmless && !value.text.contains('/')) || (alone && !steers_programs(name)) {
+        return Verdict::safe("sets a harmless variable");
+    }
+    let name: String = name.chars().take(40).collect();
+    Verdict::dangerous(format!("the variable `{name}` may change what programs do"))
+}

@@ -1,0 +1,118 @@
+//! `awk` programs: everything but what runs a program, reads another file or writes one.
+
+/// Why a program is not known to be harmless.
+pub(in crate::command) type Doubt = &'static str;
+
+/// Words that reach outside the program.
+const OUTSIDE: &[&str] = &["system", "getline", "close", "fflush", "extension"];
+
+/// Reads a whole program.
+pub(in crate::command) fn check(program: &str) -> Result<(), Doubt> {
+    if program.contains('@') && ["@load", "@include", "@namespace"].iter().any(|word| program.contains(word)) {
+        return Err("an `awk` program that loads another one");
+    }
+    let (tokens, ambiguous) = tokens(program)?;
+    if ambiguous && (program.contains(['>', '|', '@']) || OUTSIDE.iter().any(|word| program.contains(word))) {
+        return Err("an `awk` program with a slash that may divide or start a pattern");
+    }
+    let mut printing = false;
+    let mut depth = 0_usize;
+    for (index, token) in tokens.iter().enumerate() {
+        match token {
+            Token::Word(word) if OUTSIDE.contains(&word.as_str()) => {
+                return Err("an `awk` program that reaches outside");
+            }
+            Token::Word(word) if word == "print" || word == "printf" => (printing, depth) = (true, 0),
+            Token::Sign('|') if tokens.get(index + 1) == Some(&Token::Sign('|')) => {}
+            Token::Sign('|') if index > 0 && tokens.get(index - 1) == Some(&Token::Sign('|')) => {}
+            Token::Sign('|') => return Err("an `awk` program with a pipe to another program"),
+            // An indirect call may call anything, `system` too.
+            Token::Sign('@') => return Err("an `awk` program with an indirect call"),
+            Token::Sign('(' | '[') => depth += 1,
+            Token::Sign(')' | ']') => depth = depth.saturating_sub(1),
+            Token::Sign(';' | '}' | '\n') => printing = false,
+            Token::Sign('>') if printing && depth == 0 => return Err("an `awk` program that writes a file"),
+            Token::Sign(_) | Token::Word(_) | Token::Value => {}
+        }
+    }
+    Ok(())
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Token {
+    Word(String),
+    Sign(char),
+    /// A text, a number, or a pattern between slashes.
+    Value,
+}
+
+/// The words and signs of a program, and whether some slash can be read in two ways.
+fn tokens(program: &str) -> Result<(Vec<Token>, bool), Doubt> {
+    let mut ambiguous = false;
+    let mut tokens = Vec::new();
+    let mut chars = program.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' => {
+                delimited(&mut chars, '"')?;
+                tokens.push(Token::Value);
+            }
+            '#' => while chars.next_if(|c| *c != '\n').is_some() {},
+            '/' => {
+                ambiguous |= is_ambiguous(&tokens);
+                if starts_pattern(tokens.last()) {
+                    delimited(&mut chars, '/')?;
+                    tokens.push(Token::Value);
+                } else {
+                    tokens.push(Token::Sign('/'));
+                }
+            }
+            '\\' => drop(chars.next()),
+            c if c.is_ascii_alphabetic() || c == '_' => {
+                let mut word = String::from(c);
+                while let Some(c) = chars.next_if(|c| c.is_ascii_alphanumeric() || *c == '_') {
+                    word.push(c);
+                }
+                tokens.push(Token::Word(word));
+            }
+            c if c.is_ascii_digit() => {
+                while chars.next_if(|c| c.is_ascii_alphanumeric() || *c == '.').is_some() {}
+                tokens.push(Token::Value);
+            }
+            ' ' | '\t' => {}
+            c => tokens.push(Token::Sign(c)),
+        }
+    }
+    Ok((tokens, ambiguous))
+}
+
+/// A slash divides after a value and starts a pattern elsewhere.
+fn starts_pattern(before: Option<&Token>) -> bool {
+    match before {
+        None => true,
+        Some(Token::Value | Token::Sign(')' | ']' | '$')) => false,
+        Some(Token::Word(word)) => matches!(word.as_str(), "print" | "printf" | "return" | "in" | "case"),
+        Some(Token::Sign(_)) => true,
+    }
+}
+
+/// Behind `)`, `++`, `--` or a keyword, only a full grammar tells.
+fn is_ambiguous(tokens: &[Token]) -> bool {
+    match tokens {
+        [.., Token::Sign(before), Token::Sign(last)] if before == last => matches!(last, '+' | '-'),
+        [.., Token::Sign(')')] => true,
+        [.., Token::Word(word)] => matches!(word.as_str(), "else" | "do" | "in"),
+        _ => false,
+    }
+}
+
+fn delimited(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, sign: char) -> Result<(), Doubt> {
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => drop(chars.next()),
+            c if c == sign => return Ok(()),
+            _ => {}
+        }
+    }
+    Err("an `awk` program that ends early")
+}

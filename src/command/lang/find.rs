@@ -1,0 +1,98 @@
+//! `find` expressions: which tests and actions there are, what is run on what.
+
+use crate::command::walk::{Arg, HOME, Known, SOMETHING, UNKNOWN};
+
+/// Tests and options without a value.
+const BARE: &str = "-print -print0 -prune -quit -ls -empty -true -false -daystart -depth -d -follow -mount -xdev -executable \
+    -readable -writable -nouser -nogroup -noleaf -warn -nowarn -ignore_readdir_race -noignore_readdir_race -not -a -and -o -or ! ( ) , -L -H -P -x -E -X -s";
+/// Tests and actions with one value.
+const VALUED: &str = "-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -lname -ilname -type -xtype -size \
+    -perm -user -group -uid -gid -inum -samefile -links -newer -anewer -cnewer -newermt -newerat -newerct -newermm -newerBt -mtime -atime -ctime \
+    -mmin -amin -cmin -used -fstype -context -maxdepth -mindepth -printf -D -f";
+/// Actions that run a program, up to `;` or `+`.
+const RUNNING: &str = "-exec -execdir -ok -okdir";
+
+fn is_in(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == word)
+}
+
+/// Whether every word of an expression is a test, or an action that only prints.
+pub(in crate::command) fn check(rest: &[Arg]) -> Result<(), String> {
+    let mut words = rest.iter().peekable();
+    let mut in_expression = false;
+    while let Some(word) = words.next() {
+        let text = word.text.as_str();
+        if text.starts_with("-O") || is_in(BARE, text) {
+            in_expression |= !matches!(text, "-L" | "-H" | "-P" | "-x" | "-E" | "-X" | "-s");
+        } else if is_in(VALUED, text) {
+            in_expression = true;
+            let value = words.next().ok_or("a test without its value")?;
+            if value.splits && value.is_wild() {
+                return Err("an expansion may turn into an action".into());
+            }
+        } else if in_expression || text.starts_with('-') {
+            let short: String = text.chars().take(24).filter(|c| !c.is_control()).collect();
+            return Err(format!("`{short}` is not a test that only reads"));
+        } else if word.may_be_option() {
+            return Err("an expansion may turn into an action".into());
+        }
+    }
+    Ok(())
+}
+
+/// The commands that an expression runs.
+pub(in crate::command) fn commands(rest: &[Arg]) -> Vec<Vec<Arg>> {
+    let mut commands = Vec::new();
+    let mut words = rest.iter();
+    while words.by_ref().any(|word| is_in(RUNNING, &word.text)) {
+        let command: Vec<Arg> =
+            words.by_ref().take_while(|word| !matches!(word.text.as_str(), ";" | "+")).cloned().collect();
+        commands.push(command);
+    }
+    commands
+}
+
+/// The directories that are walked.
+pub(in crate::command) fn roots(rest: &[Arg]) -> Vec<&Arg> {
+    let is_root = |word: &&Arg| !word.text.starts_with(['-', '(', '!']);
+    rest.iter()
+        .skip_while(|word| matches!(word.text.as_str(), "-L" | "-H" | "-P" | "-x" | "-E" | "-X" | "--"))
+        .take_while(is_root)
+        .collect()
+}
+
+/// Whether an expression chooses among what it finds.
+pub(in crate::command) fn is_selective(rest: &[Arg]) -> bool {
+    const CHOOSING: &str = "-name -iname -path -ipath -wholename -regex -iregex -lname -size -perm -user -group -uid -gid -inum -samefile \
+        -newer -newermt -mtime -atime -ctime -mmin -amin -cmin -empty -nouser -nogroup -used -maxdepth";
+    let mut words = rest.iter();
+    while let Some(word) = words.next() {
+        if is_in(CHOOSING, &word.text) {
+            let value = words.clone().next().map(|value| value.text.as_str()).unwrap_or_default();
+            if word.text == "-maxdepth" || !matches!(value, "*" | ".*" | "/*" | "*/*") {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// What a command is run on: the directories themselves, or something below them.
+pub(in crate::command) fn found(rest: &[Arg]) -> Vec<Arg> {
+    let selective = is_selective(rest);
+    let below = |root: &Arg| {
+        let text = match root.text.as_str() {
+            // Everything below the root of the disk, or below a home, is somebody's.
+            root if selective && (root == "/" || root == HOME.to_string()) => format!("{root}/{UNKNOWN}"),
+            root if selective => format!("{root}/{SOMETHING}"),
+            root => root.to_owned(),
+        };
+        Arg { text, known: Known::Partly, ..root.clone() }
+    };
+    let roots = roots(rest);
+    if roots.is_empty() {
+        let text = if selective { format!("./{SOMETHING}") } else { ".".into() };
+        return vec![Arg { text, known: Known::Partly, ..Arg::default() }];
+    }
+    roots.into_iter().map(below).collect()
+}

@@ -1,0 +1,32 @@
+//! Shell commands and tool calls in three tiers: safe, dangerous, destructive.
+//!
+//! [`classify`] parses a command line as bash would, follows everything that may run, and asks two questions about each
+//! part over the same parse: can it be *proven* to only read, and is it *found* to destroy something for good? What is
+//! neither is dangerous, and so is everything that was not understood. The tier of the whole is that of its strictest
+//! part.
+//!
+//! Nothing here runs anything or reads the disk: scripts in files, aliases, links and a repository's own configuration
+//! are not seen. This is a gate, not a sandbox. `docs/commands.md` says what is proven and what is not.
+
+mod addition;
+mod answer;
+mod classifier;
+mod destroy;
+mod judge;
+mod lang;
+mod line;
+mod options;
+mod safe;
+mod shape;
+mod syntax;
+#[cfg(test)]
+mod tests;
+mod tier;
+mod tool;
+mod walk;
+
+pub use addition::{Additions, InvalidAddition, Raise, SafeAddition};
+pub use answer::{Classification, Part, Span};
+pub use classifier::{Classifier, classify, classify_tool};
+pub use shape::{Shape, ShapeWord};
+pub use tier::{InvalidTier, Profile, Tier};

@@ -1,0 +1,202 @@
+//! Command lines split into options and operands by a written list of options.
+//!
+//! A list is text: `-a -n: --sort?:name|size --color? -#` says that `-a` stands alone, `-n` takes a value, `--sort` may
+//! take one of two values with `=`, `--color` may take any, and `-5` is an option too. An option that is not on the list
+//! is an error, and so is an abbreviated one: what is not known is never guessed.
+
+use super::walk::Arg;
+
+/// What an option on the list takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Takes<'l> {
+    Nothing,
+    /// A value, in the same word or the next; one of these, if there are any.
+    Value(&'l str),
+    /// A value in the same word, or none.
+    Maybe(&'l str),
+}
+
+/// A command line taken apart.
+#[derive(Debug, Default)]
+pub(super) struct Options<'a> {
+    pub(super) operands: Vec<&'a Arg>,
+    pub(super) given: Vec<(String, Option<String>)>,
+    /// Where the first operand stands among the words that were read.
+    pub(super) first_operand: Option<usize>,
+    /// The values of options, for those who must look at what is sent somewhere.
+    pub(super) values: Vec<&'a Arg>,
+}
+
+/// How to read a command line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading<'l> {
+    pub(super) flags: &'l str,
+    /// Options end at the first operand, as for programs that run what follows.
+    pub(super) stop_at_operand: bool,
+    /// No option of the program can harm, so a word that may turn out to be one is as good as any.
+    pub(super) inert: bool,
+}
+
+/// Why a command line does not fit a list.
+#[derive(Debug)]
+pub(super) enum Misfit {
+    Unknown(String),
+    Value(String),
+    MissingValue(String),
+    MayBeOption,
+}
+
+impl Misfit {
+    pub(super) fn describe(&self) -> String {
+        match self {
+            Misfit::Unknown(option) => format!("option {option} is not on the list"),
+            Misfit::Value(option) => format!("the value of {option} is not on the list"),
+            Misfit::MissingValue(option) => format!("option {option} lacks its value"),
+            Misfit::MayBeOption => "an expansion may turn into an option".into(),
+        }
+    }
+}
+
+impl<'a> Options<'a> {
+    pub(super) fn has(&self, names: &str) -> bool {
+        self.given.iter().any(|(name, _)| names.split(' ').any(|wanted| wanted == name))
+    }
+
+    pub(super) fn value(&self, names: &str) -> Option<&str> {
+        let named = |name: &str| names.split(' ').any(|wanted| wanted == name);
+        self.given.iter().rev().find(|(name, _)| named(name)).and_then(|(_, value)| value.as_deref())
+    }
+
+    /// Reads `words` (without the program's name).
+    pub(super) fn read(words: &'a [Arg], reading: Reading<'_>) -> Result<Self, Misfit> {
+        let mut options = Options::default();
+        let mut rest = words.iter().enumerate();
+        while let Some((index, word)) = rest.next() {
+            if word.text == "--" {
+                options.first_operand = options.first_operand.or(Some(index + 1));
+                options.operands.extend(rest.map(|(_, word)| word));
+                break;
+            }
+            if word.text.starts_with('-') && word.text.len() > 1 {
+                let mut next = || rest.next().map(|(_, word)| word);
+                options.option(word, reading, &mut next)?;
+                continue;
+            }
+            if !reading.inert && word.may_be_option() {
+                return Err(Misfit::MayBeOption);
+            }
+            options.first_operand = options.first_operand.or(Some(index));
+            options.operands.push(word);
+            if reading.stop_at_operand {
+                options.operands.extend(rest.map(|(_, word)| word));
+                break;
+            }
+        }
+        Ok(options)
+    }
+
+    fn option(
+        &mut self,
+        word: &'a Arg,
+        reading: Reading<'_>,
+        next: &mut impl FnMut() -> Option<&'a Arg>,
+    ) -> Result<(), Misfit> {
+        let (name, attached) = match word.text.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (word.text.as_str(), None),
+        };
+        if name.len() > 2
+            && let Some(takes) = find(reading.flags, name)
+        {
+            return self.take(word, name, takes, attached, next);
+        }
+        if name.starts_with("--") {
+            return Err(Misfit::Unknown(shown(name)));
+        }
+        let letters = word.text.get(1..).unwrap_or_default();
+        if letters.bytes().all(|byte| byte.is_ascii_digit()) && find(reading.flags, "-#").is_some() {
+            self.given.push(("-#".into(), Some(letters.into())));
+            return Ok(());
+        }
+        self.cluster(word, letters, reading, next)
+    }
+
+    /// `-abc`: letters up to the first that takes a value, which is the rest of the word or the next one.
+    fn cluster(
+        &mut self,
+        word: &'a Arg,
+        letters: &str,
+        reading: Reading<'_>,
+        next: &mut impl FnMut() -> Option<&'a Arg>,
+    ) -> Result<(), Misfit> {
+        for (at, letter) in letters.char_indices() {
+            let name = format!("-{letter}");
+            let rest = letters.get(at + letter.len_utf8()..).unwrap_or_default();
+            match find(reading.flags, &name) {
+                None => return Err(Misfit::Unknown(shown(&name))),
+                Some(Takes::Nothing) => self.given.push((name, None)),
+                Some(takes) => {
+                    let attached = (!rest.is_empty()).then_some(rest);
+                    return self.take(word, &name, takes, attached, next);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn take(
+        &mut self,
+        word: &'a Arg,
+        name: &str,
+        takes: Takes<'_>,
+        attached: Option<&str>,
+        next: &mut impl FnMut() -> Option<&'a Arg>,
+    ) -> Result<(), Misfit> {
+        let (value, allowed) = match (takes, attached) {
+            (Takes::Nothing, None) | (Takes::Maybe(""), None) => (None, ""),
+            (Takes::Maybe(_), None) => (None, ""),
+            (Takes::Nothing, Some(_)) => return Err(Misfit::Value(name.into())),
+            (Takes::Value(allowed) | Takes::Maybe(allowed), Some(value)) => {
+                self.values.push(word);
+                (Some(value.to_owned()), allowed)
+            }
+            (Takes::Value(allowed), None) => {
+                let value = next().ok_or_else(|| Misfit::MissingValue(name.into()))?;
+                if value.splits && !reading_is_plain(value) {
+                    return Err(Misfit::MayBeOption);
+                }
+                self.values.push(value);
+                (Some(value.text.clone()), allowed)
+            }
+        };
+        let fits = allowed.is_empty() || value.as_ref().is_none_or(|value| allowed.split('|').any(|one| one == value));
+        if !fits {
+            return Err(Misfit::Value(name.into()));
+        }
+        self.given.push((name.into(), value));
+        Ok(())
+    }
+}
+
+/// A value that may split into several words is only the value if nothing but the environment decides.
+fn reading_is_plain(value: &Arg) -> bool {
+    !value.is_wild()
+}
+
+fn find<'l>(list: &'l str, name: &str) -> Option<Takes<'l>> {
+    list.split_ascii_whitespace().find_map(|entry| {
+        let rest = entry.strip_prefix(name)?;
+        match rest.as_bytes() {
+            [] => Some(Takes::Nothing),
+            [b':', ..] => rest.get(1..).map(Takes::Value),
+            [b'?', b':', ..] => rest.get(2..).map(Takes::Maybe),
+            [b'?'] => Some(Takes::Maybe("")),
+            _ => None,
+        }
+    })
+}
+
+fn shown(name: &str) -> String {
+    let short: String = name.chars().take(24).filter(|c| !c.is_control()).collect();
+    format!("`{short}`")
+}

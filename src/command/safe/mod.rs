@@ -1,0 +1,315 @@
+//! What is proven to read only: a table of programs, subcommands, options and operands, each written out.
+//!
+//! A command is safe if some row has its program, its subcommand and every one of its options, and the row's question
+//! about the operands is answered yes. There is no row for "anything else": what no row speaks of is not safe.
+
+mod cloud;
+mod containers;
+mod coreutils;
+mod files;
+mod git;
+mod github;
+mod network;
+mod packages;
+mod projects;
+mod question;
+mod shell;
+mod system;
+mod text;
+mod versions;
+
+use std::{collections::HashMap, sync::LazyLock};
+
+use super::{
+    classifier::Classifier,
+    options::{Options, Reading},
+    tier::Profile,
+    walk::{Arg, Place},
+};
+
+/// What operands a row takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operands {
+    /// Any number, all of them only read.
+    Any,
+    None,
+    AtMost(usize),
+    /// Some only if one of these options is given: without it, an operand changes something.
+    With(&'static str),
+}
+
+/// A question about a whole command line; the answer no has a reason.
+type Question = fn(&Options<'_>) -> Result<(), String>;
+
+/// A question about the words as they stand, for programs whose options no list can describe.
+type RawQuestion = fn(&[Arg]) -> Result<(), String>;
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::command) struct Spec {
+    /// Names, separated by blanks.
+    programs: &'static str,
+    /// The words of the subcommand; alternatives are separated by `|`.
+    subcommand: &'static str,
+    /// Options that may stand before the subcommand.
+    globals: &'static str,
+    flags: &'static str,
+    operands: Operands,
+    question: Option<Question>,
+    /// No option of the program can harm: a word that may turn out to be one is no danger.
+    inert: bool,
+    stop_at_operand: bool,
+    /// The whole command line goes through the question only.
+    raw: Option<RawQuestion>,
+    /// Talks to the network: what it sends must be written out.
+    network: bool,
+    /// Leaves a file where it is run: only the directory that the host starts commands in is meant for that.
+    only_at_start: bool,
+    /// Not safe where the profile is strict.
+    lenient: bool,
+    pub(in crate::command) matches: &'static [&'static str],
+    pub(in crate::command) not_matches: &'static [&'static str],
+}
+
+const fn spec(programs: &'static str, flags: &'static str) -> Spec {
+    Spec {
+        programs,
+        subcommand: "",
+        globals: "",
+        flags,
+        operands: Operands::Any,
+        question: None,
+        inert: false,
+        stop_at_operand: false,
+        raw: None,
+        network: false,
+        only_at_start: false,
+        lenient: false,
+        matches: &[],
+        not_matches: &[],
+    }
+}
+
+impl Spec {
+    const fn sub(mut self, subcommand: &'static str) -> Self {
+        self.subcommand = subcommand;
+        self
+    }
+
+    const fn globals(mut self, globals: &'static str) -> Self {
+        self.globals = globals;
+        self
+    }
+
+    const fn operands(mut self, operands: Operands) -> Self {
+        self.operands = operands;
+        self
+    }
+
+    const fn none(self) -> Self {
+        self.operands(Operands::None)
+    }
+
+    const fn asking(mut self, question: Question) -> Self {
+        self.question = Some(question);
+        self
+    }
+
+    const fn raw(mut self, question: RawQuestion) -> Self {
+        self.raw = Some(question);
+        self
+    }
+
+    const fn inert(mut self) -> Self {
+        self.inert = true;
+        self
+    }
+
+    const fn stopping(mut self) -> Self {
+        self.stop_at_operand = true;
+        self
+    }
+
+    const fn network(mut self) -> Self {
+        self.network = true;
+        self
+    }
+
+    const fn only_at_start(mut self) -> Self {
+        self.only_at_start = true;
+        self
+    }
+
+    const fn lenient(mut self) -> Self {
+        self.lenient = true;
+        self
+    }
+
+    const fn examples(mut self, matches: &'static [&'static str], not_matches: &'static [&'static str]) -> Self {
+        self.matches = matches;
+        self.not_matches = not_matches;
+        self
+    }
+}
+
+/// Rows that belong together.
+#[derive(Debug)]
+pub(in crate::command) struct Family {
+    pub(in crate::command) specs: &'static [Spec],
+    /// Asks a registry or a service: no word may hold the output of a command.
+    asks_elsewhere: bool,
+}
+
+const fn local(specs: &'static [Spec]) -> Family {
+    Family { specs, asks_elsewhere: false }
+}
+
+const fn elsewhere(specs: &'static [Spec]) -> Family {
+    Family { specs, asks_elsewhere: true }
+}
+
+/// All rows, by the families they belong to.
+pub(in crate::command) const FAMILIES: &[Family] = &[
+    local(coreutils::SPECS),
+    local(files::SPECS),
+    local(text::SPECS),
+    local(shell::SPECS),
+    local(git::SPECS),
+    elsewhere(github::SPECS),
+    elsewhere(network::SPECS),
+    elsewhere(packages::SPECS),
+    local(projects::SPECS),
+    local(containers::SPECS),
+    elsewhere(cloud::SPECS),
+    local(system::SPECS),
+    local(versions::SPECS),
+];
+
+/// A row and the family it is from.
+type Row = (&'static Spec, &'static Family);
+
+static INDEX: LazyLock<HashMap<&'static str, Vec<Row>>> = LazyLock::new(|| {
+    let mut index: HashMap<_, Vec<_>> = HashMap::new();
+    for family in FAMILIES {
+        for spec in family.specs {
+            for program in spec.programs.split_ascii_whitespace() {
+                index.entry(program).or_default().push((spec, family));
+            }
+        }
+    }
+    index
+});
+
+/// The result of looking for a proof.
+#[derive(Debug)]
+pub(in crate::command) enum Proof {
+    /// Proven, by this rule.
+    Reads(String),
+    /// The program is known, this use of it is not proven.
+    Unproven(String),
+    /// Nobody has written anything about the program.
+    Unknown,
+}
+
+/// Directories whose programs are what their names say.
+const TRUSTED: &[&str] = &["/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/sbin", "/usr/sbin"];
+
+/// The name under which a program is looked up: bare, or in a directory of the system.
+pub(in crate::command) fn trusted_name(program: &str) -> Option<&str> {
+    match program.rsplit_once('/') {
+        None => Some(program),
+        Some((directory, name)) => TRUSTED.contains(&directory).then_some(name),
+    }
+}
+
+/// Looks for a proof that `args` only read.
+pub(in crate::command) fn prove(args: &[Arg], classifier: &Classifier, place: &Place) -> Proof {
+    let Some((program, rest)) = args.split_first() else { return Proof::Unknown };
+    let Some(name) = trusted_name(&program.text) else { return Proof::Unknown };
+    if let Some(rule) = classifier.additions().proves(name, rest) {
+        return Proof::Reads(rule);
+    }
+    let Some(specs) = INDEX.get(name) else {
+        return if versions::is_known(name) { Proof::Unproven(not_only_reading(name)) } else { Proof::Unknown };
+    };
+    let mut doubt = None;
+    for (spec, family) in specs {
+        match spec.try_prove(rest, family, classifier.profile(), place) {
+            Ok(()) if program.is_written() => return Proof::Reads(format!("`{name}` only reads in this form")),
+            Ok(()) => doubt = Some("the name of the program is not written out".into()),
+            Err(None) => {}
+            Err(Some(why)) => doubt = Some(format!("`{name}`: {why}")),
+        }
+    }
+    Proof::Unproven(doubt.unwrap_or_else(|| not_only_reading(name)))
+}
+
+fn not_only_reading(name: &str) -> String {
+    format!("`{name}` is not known to only read in this form")
+}
+
+impl Spec {
+    /// Whether the row fits; no reason if it speaks of something else.
+    fn try_prove(&self, rest: &[Arg], family: &Family, profile: Profile, place: &Place) -> Result<(), Option<String>> {
+        let rest = self.after_subcommand(rest).ok_or(None)?;
+        if self.lenient && profile == Profile::Strict {
+            return Err(Some("asked about by the strict profile".into()));
+        }
+        if profile == Profile::Strict && rest.iter().any(question::reads_secret) {
+            return Err(Some("reads something that is usually secret".into()));
+        }
+        if family.asks_elsewhere && rest.iter().any(|word| word.substituted) {
+            return Err(Some("the output of a command would be sent elsewhere".into()));
+        }
+        if self.only_at_start && *place != Place::Start {
+            return Err(Some("it saves a file in another directory".into()));
+        }
+        if let Some(question) = self.raw {
+            return question(rest).map_err(Some);
+        }
+        let reading = Reading { flags: self.flags, stop_at_operand: self.stop_at_operand, inert: self.inert };
+        let options = Options::read(rest, reading).map_err(|misfit| Some(misfit.describe()))?;
+        self.check_operands(&options).map_err(Some)?;
+        if self.network && !options.operands.iter().chain(&options.values).all(|word| question::is_sendable(word)) {
+            return Err(Some("what is sent over the network is not written out".into()));
+        }
+        self.question.map_or(Ok(()), |question| question(&options)).map_err(Some)
+    }
+
+    fn check_operands(&self, options: &Options<'_>) -> Result<(), String> {
+        let count = options.operands.len();
+        let splits = options.operands.iter().any(|operand| operand.splits || operand.glob);
+        let fits = match self.operands {
+            Operands::Any => true,
+            Operands::None => count == 0,
+            Operands::AtMost(most) => count <= most && !splits,
+            Operands::With(flags) => count == 0 || options.has(flags),
+        };
+        if fits { Ok(()) } else { Err("in this form its operands are not only read".into()) }
+    }
+
+    /// The words behind the subcommand, if this is it.
+    fn after_subcommand<'a>(&self, rest: &'a [Arg]) -> Option<&'a [Arg]> {
+        if self.subcommand.is_empty() {
+            return Some(rest);
+        }
+        self.subcommand.split('|').find_map(|subcommand| self.after_words(rest, subcommand))
+    }
+
+    /// The words behind `subcommand`, before each word of which the global options may stand.
+    fn after_words<'a>(&self, rest: &'a [Arg], subcommand: &str) -> Option<&'a [Arg]> {
+        let mut words = rest;
+        for wanted in subcommand.split(' ') {
+            if !self.globals.is_empty() && words.first().is_some_and(|word| word.text.starts_with('-')) {
+                let reading = Reading { flags: self.globals, stop_at_operand: true, inert: true };
+                words = words.get(Options::read(words, reading).ok()?.first_operand?..)?;
+            }
+            let (word, behind) = words.split_first()?;
+            if !word.is_written() || word.text != wanted {
+                return None;
+            }
+            words = behind;
+        }
+        Some(words)
+    }
+}

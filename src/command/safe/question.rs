@@ -1,0 +1,213 @@
+//! Questions about operands and values that a list of options cannot ask.
+
+use crate::command::{
+    lang::{awk, find, sed},
+    options::Options,
+    walk::Arg,
+};
+
+/// `sort -o`, `uniq in out` and the like are a matter of options; these are a matter of what is in the words.
+type Answer = Result<(), String>;
+
+fn exact(word: &Arg) -> Result<&str, String> {
+    if word.is_exact() { Ok(&word.text) } else { Err("a program text that is not written out".into()) }
+}
+
+/// `sed`: the first operand is the script, unless `-e` gives it.
+pub(super) fn sed_script(options: &Options<'_>) -> Answer {
+    let scripts: Vec<&str> = options
+        .given
+        .iter()
+        .filter(|(name, _)| name == "-e" || name == "--expression")
+        .filter_map(|(_, value)| value.as_deref())
+        .collect();
+    if options.values.iter().any(|word| !word.is_exact()) {
+        return Err("a program text that is not written out".into());
+    }
+    if !scripts.is_empty() {
+        return sed::check(&scripts.join("\n")).map_err(Into::into);
+    }
+    let script = options.operands.first().ok_or("a script is missing")?;
+    sed::check(exact(script)?).map_err(Into::into)
+}
+
+/// `awk`: the first operand is the program; `name=value` among the rest only sets a variable.
+pub(super) fn awk_program(options: &Options<'_>) -> Answer {
+    let program = options.operands.first().ok_or("a program is missing")?;
+    let reads_network = options.operands.iter().any(|operand| operand.text.starts_with("/inet"));
+    if reads_network {
+        return Err("`awk` opens a network connection".into());
+    }
+    awk::check(exact(program)?).map_err(Into::into)
+}
+
+pub(super) fn find_expression(rest: &[Arg]) -> Answer {
+    find::check(rest)
+}
+
+/// `date +format`: any other operand sets the clock.
+pub(super) fn date_format(options: &Options<'_>) -> Answer {
+    let shows = options.operands.iter().all(|operand| operand.text.starts_with('+'));
+    let reads = options.has("-j");
+    if shows || reads { Ok(()) } else { Err("an operand without `+` sets the clock".into()) }
+}
+
+/// Only places that leave nothing behind may be written to.
+pub(super) fn writes_nothing(options: &Options<'_>) -> Answer {
+    let free = |operand: &&Arg| operand.is_exact() && crate::command::walk::is_free(&operand.text);
+    if options.operands.iter().all(free) { Ok(()) } else { Err("it writes its operands".into()) }
+}
+
+/// Addresses that are only fetched.
+pub(super) fn curl_addresses(options: &Options<'_>) -> Answer {
+    for (name, value) in &options.given {
+        let value = value.as_deref().unwrap_or_default();
+        let sends_file = matches!(name.as_str(), "-H" | "--header" | "-w" | "--write-out") && value.starts_with('@');
+        let writes_file = matches!(name.as_str(), "-w" | "--write-out") && value.contains("%output");
+        let overrides = name.ends_with("header") || name == "-H";
+        if overrides && value.to_ascii_lowercase().contains("method") {
+            return Err("a header asks for another method".into());
+        }
+        if sends_file || writes_file {
+            return Err(format!("the value of {name} names a file"));
+        }
+        if name == "--url" && !is_fetched(value) {
+            return Err("an address that is more than fetched".into());
+        }
+    }
+    addresses(options)
+}
+
+pub(super) fn addresses(options: &Options<'_>) -> Answer {
+    match options.operands.iter().find(|operand| !is_fetched(&operand.text)) {
+        Some(_) => Err("an address that is more than fetched".into()),
+        None => Ok(()),
+    }
+}
+
+/// `wget` names the file after the address: a hidden file could be one that programs read.
+pub(super) fn wget_addresses(options: &Options<'_>) -> Answer {
+    let hidden = |operand: &&Arg| {
+        operand.text.rsplit('/').next().is_some_and(|name| {
+            name.starts_with('.') || crate::command::tool::is_sensitive(name) || crate::command::tool::is_guarded(name)
+        })
+    };
+    if options.operands.iter().any(hidden) {
+        return Err("it saves a file that programs may obey".into());
+    }
+    addresses(options)
+}
+
+/// Plain web addresses; not the service that hands out a machine's credentials.
+fn is_fetched(address: &str) -> bool {
+    let lower = address.to_ascii_lowercase();
+    let (scheme, rest) = lower.split_once("://").unwrap_or(("http", lower.as_str()));
+    let metadata = ["169.254.169.254", "metadata.google.internal", "100.100.100.200", "fd00:ec2::254", "169.254.170.2"];
+    matches!(scheme, "http" | "https" | "ftp" | "ftps") && !metadata.iter().any(|host| rest.contains(host))
+}
+
+/// What may leave the machine: text that is written out, or an address on this machine.
+pub(super) fn is_sendable(word: &Arg) -> bool {
+    let local = ["http://localhost", "http://127.0.0.1", "https://localhost", "localhost", "127.0.0.1", "http://[::1]"];
+    let stays = local.iter().any(|host| {
+        word.text.strip_prefix(host).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', ':', '?']))
+    });
+    word.is_written_but_for_globs() || (stays && !word.substituted)
+}
+
+/// `git ls-remote ext::…` runs a program.
+pub(super) fn plain_remote(options: &Options<'_>) -> Answer {
+    let plain = |operand: &&Arg| operand.is_exact() && !operand.text.contains("::") && !operand.text.contains("=");
+    if options.operands.iter().all(plain) { Ok(()) } else { Err("an address that may run a program".into()) }
+}
+
+/// `git config name` reads, `git config name value` writes.
+pub(super) fn one_name(options: &Options<'_>) -> Answer {
+    if options.operands.len() == 1 || options.has("-l --list --get --get-all --get-regexp --get-urlmatch") {
+        Ok(())
+    } else {
+        Err("it sets what it names".into())
+    }
+}
+
+/// `hostname`, `umask`, `ulimit`: an operand sets what is shown without one. Left to [`Operands`](super::Operands).
+pub(super) fn plain_names(options: &Options<'_>) -> Answer {
+    let name = |operand: &&Arg| operand.is_exact() && crate::command::syntax::is_name(&operand.text);
+    if options.operands.iter().all(name) { Ok(()) } else { Err("a name that may be evaluated".into()) }
+}
+
+/// `export name=value`: judged as the same assignment in front of a command.
+pub(super) fn exported(options: &Options<'_>) -> Answer {
+    for operand in &options.operands {
+        let (name, value) = operand.text.split_once('=').unwrap_or((&operand.text, ""));
+        let value = Arg { text: value.to_owned(), ..(*operand).clone() };
+        if !crate::command::syntax::is_name(name) || operand.text.contains('[') {
+            return Err("a name that may be evaluated".into());
+        }
+        if operand.text.contains('=') {
+            let alone = !options.has("-x");
+            let verdict = crate::command::judge::variable::judge(name, &value, alone);
+            if verdict.tier > crate::command::tier::Tier::Safe {
+                return Err(verdict.rule.into_owned());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Operands of `test` and `printf` that the shell evaluates although they are quoted.
+pub(super) fn no_evaluation(rest: &[Arg]) -> Answer {
+    let traps = rest.iter().any(|word| crate::command::walk::is_evaluation_trap(&word.text));
+    let evaluates = |word: &&Arg| matches!(word.text.as_str(), "-v" | "-R");
+    let wild = rest.windows(2).any(|pair| matches!(pair, [first, second] if evaluates(&first) && !second.is_exact()));
+    if traps || wild { Err("an operand that is evaluated".into()) } else { Ok(()) }
+}
+
+/// `printf -v name` sets a variable, and evaluates its name.
+pub(super) fn printf_operands(rest: &[Arg]) -> Answer {
+    no_evaluation(rest)?;
+    let first = rest.first();
+    let option = first.is_some_and(|word| word.text.starts_with("-v") || (word.may_be_option() && word.is_wild()));
+    if option { Err("`printf -v` sets a variable".into()) } else { Ok(()) }
+}
+
+/// Only signal 0, or a list of signals.
+pub(super) fn only_asks(rest: &[Arg]) -> Answer {
+    match rest.first().map(|word| word.text.as_str()) {
+        Some("-0" | "-l" | "-L") => Ok(()),
+        _ => Err("it sends a signal".into()),
+    }
+}
+
+/// Nothing but one option that shows a version or help.
+pub(super) fn one_of_a_kind(rest: &[Arg]) -> Answer {
+    match rest {
+        [word]
+            if word.is_written()
+                && matches!(word.text.as_str(), "--version" | "--help" | "-V" | "version" | "-version") =>
+        {
+            Ok(())
+        }
+        _ => Err("it is not known to only read in this form".into()),
+    }
+}
+
+/// Files that hold secrets by their usual names.
+pub(super) fn reads_secret(word: &Arg) -> bool {
+    crate::command::tool::is_sensitive(&word.text)
+}
+
+/// The options before a redirect target or a body do not send anything: `gh api` reads unless it is told otherwise.
+pub(super) fn reads_api(options: &Options<'_>) -> Answer {
+    if options.operands.iter().any(|operand| operand.text.contains("graphql")) {
+        return Err("a query may change something".into());
+    }
+    let header = |(name, value): &(String, Option<String>)| {
+        matches!(name.as_str(), "-H" | "--header")
+            && value.as_ref().is_some_and(|value| value.to_ascii_lowercase().contains("method"))
+    };
+    if options.given.iter().any(header) {
+        return Err("a header asks for another method".into());
+    }
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! Processes, services, logs and hardware, where they are only shown.
+
+use super::{Operands, Spec, spec};
+use crate::command::options::Options;
+
+pub(super) const SPECS: &[Spec] = &[
+    spec("ps", "").raw(ps_words).examples(&["ps", "ps aux", "ps -ef", "ps -p 1 -o pid,comm", "ps aux --sort=-%mem"], &["ps > f"]),
+    spec("pgrep pidof pstree procs", "-a -l -f -u: -x -n -o -c -v -i -p -P: -s -g: -t: -d: -U: -h -A -T -w --full --list-name --list-full --exact").inert().examples(&["pgrep -af node", "pstree -p"], &["pgrep --signal x"]),
+    spec("top htop btop", "-b -n: -d: -u: -p: -o: -c -H -i -l: -s: -w? -1").asking(batch).none().examples(&["top -bn1", "top -b -n 1", "top -l 1"], &["top", "htop"]),
+    spec("free vmstat iostat mpstat", "-b -k -m -g -h -s: -c: -t -l -w -a -d -D -S: -n -x -y -z -P: -p: -N -C -T --mega --giga --human --si --total").inert().examples(&["free -h", "vmstat 1 5", "iostat -x"], &["free --x"]),
+    spec("lscpu lsblk lsusb lspci lsmem lsns lsipc lsmod lshw lslocks blkid findmnt", "-a -b -d -e? -f -i -J -l -m -n -o: -p -P -r -s -S -t -T -v -vv -vvv -x -k -nn -D -c: -short -class: -O --all --json --output: --fs --bytes --list --noheadings --paths --tree --real --df --target: --source: -C: -M: --verbose")
+        .asking(no_shadow)
+        .examples(&["lsblk -f", "lscpu", "findmnt -T /"], &["lshw -dump f", "blkid -g", "findmnt --x"]),
+    spec("mount", "-l").none().examples(&["mount", "mount -l"], &["mount /dev/sda1 /mnt", "mount -o remount,rw /"]),
+    spec("swapon zramctl", "--show? -s --summary").asking(shows).none().examples(&["swapon --show"], &["swapon /swapfile", "swapon -a"]),
+    spec("dmesg", "-H -T -k -l: -f: -L? -w -W -x -u -r -t -e -P -J -d --human --ctime --level: --facility: --color? --follow --nopager --since: --until: --kernel --decode --json").none().examples(&["dmesg -T", "dmesg --level=err"], &["dmesg -C", "dmesg -c", "dmesg -n 1", "dmesg -D"]),
+    spec("journalctl", "-a -b? -e -f -k -m -n? -N -o: -p: -q -r -t: -u: -x -S: -U: -F: -g: -xe -xeu: -fu: -# --all --boot? --follow --dmesg --lines? --output: --priority: --quiet --reverse --identifier: --unit: --user-unit: --since: --until: --grep: --no-pager --utc --user --system --list-boots --disk-usage --no-hostname --no-full --full --catalog --output-fields: --field: --fields --case-sensitive? --pager-end --merge --header --after-cursor:")
+        .examples(&["journalctl -u nginx -n 50 --no-pager", "journalctl -xe", "journalctl -b -p err", "journalctl -f"], &["journalctl --vacuum-time=1d", "journalctl --rotate", "journalctl --flush", "journalctl --cursor-file=f"]),
+    spec("systemctl", "-a -l -t: -p: -q -r -n: -o: --all --full --type: --property: --quiet --no-pager --user --system --state: --failed --no-legend --plain --lines: --output: --value --reverse --after --before --recursive --show-types --with-dependencies --legend? -P:")
+        .globals("--user --system --no-pager -q --quiet -l --full")
+        .sub("status|show|is-active|is-enabled|is-failed|is-system-running|list-units|list-unit-files|list-timers|list-sockets|list-dependencies|list-jobs|list-machines|cat|get-default|show-environment|help|list-automounts|list-paths")
+        .examples(&["systemctl status nginx", "systemctl --user list-units", "systemctl is-active x"], &["systemctl stop sshd", "systemctl restart x", "systemctl -H host status x", "systemctl edit x"]),
+    spec("systemctl", "--failed --all --no-pager --type: --state: -a -t: --version --user --no-legend").none().examples(&["systemctl", "systemctl --failed"], &["systemctl --force --force reboot"]),
+    spec("loginctl timedatectl hostnamectl localectl resolvectl networkctl bootctl coredumpctl machinectl busctl", "--no-pager --all -a -l --full --static --pretty --transient --json: -p: --property: --value --no-legend -n:")
+        .asking(status_words)
+        .examples(&["timedatectl", "hostnamectl status", "loginctl list-sessions", "resolvectl status"], &["timedatectl set-time x", "hostnamectl set-hostname x", "loginctl terminate-user x", "busctl call a b c d"]),
+    spec("systemd-analyze", "--no-pager --user").sub("time|blame|critical-chain|verify|calendar|timespan|timestamp|security").examples(&["systemd-analyze blame"], &["systemd-analyze plot > f", "systemd-analyze log-level debug"]),
+    spec("systemd-analyze", "").none().examples(&["systemd-analyze"], &["systemd-analyze set-log-level x"]),
+    spec("service", "--status-all").asking(service_status).examples(&["service nginx status", "service --status-all"], &["service nginx restart", "service nginx stop"]),
+    spec("rc-status", "-a -s -r -l").examples(&["rc-status -a"], &["rc-service x stop"]),
+    spec("launchctl", "").sub("list|print|print-disabled|version|managername").examples(&["launchctl list"], &["launchctl unload x"]),
+    spec("crontab", "-l -u:").asking(lists).none().examples(&["crontab -l"], &["crontab -r", "crontab -e", "crontab f", "crontab"]),
+    spec("atq", "-q: -V").none().examples(&["atq"], &["atrm 1"]),
+    spec("ulimit", "-a").none().examples(&["ulimit -a"], &["ulimit -c 0"]),
+    spec("sysctl", "-a -n -e -N -b -r: --all --values --names --pattern: --ignore").asking(no_assignment).examples(&["sysctl -a", "sysctl -n kernel.hostname", "sysctl hw.ncpu"], &["sysctl -w a=1", "sysctl a=1", "sysctl -p"]),
+    spec("getent", "-s:").operands(Operands::Any).inert().examples(&["getent passwd root"], &["getent --x"]),
+    spec("finger", "-l -s -m -p").inert().examples(&["finger ann"], &["finger --x"]),
+    spec("modinfo", "-a -d -l -p -n -F: -0 -k:").inert().examples(&["modinfo ext4"], &["modinfo --x"]),
+    spec("sensors nvidia-smi rocm-smi", "-L -q -i: -a -u -j --query-gpu: --format: --list-gpus --query-compute-apps: --id: -d:").asking(reads_gpu).examples(&["nvidia-smi", "nvidia-smi --query-gpu=name --format=csv"], &["nvidia-smi -r", "nvidia-smi -pl 100", "sensors -s"]),
+    spec("system_profiler vm_stat", "-detailLevel: -json").examples(&["vm_stat", "system_profiler SPHardwareDataType"], &["system_profiler -xml > f"]),
+    spec("defaults", "").sub("read|read-type|domains|find").examples(&["defaults read com.apple.dock"], &["defaults write x y z", "defaults delete x"]),
+    spec("diskutil", "-plist").sub("list|info").examples(&["diskutil list"], &["diskutil eraseDisk x y z", "diskutil unmount x"]),
+    spec("ufw firewall-cmd", "--state --list-all --list-ports --list-services --get-active-zones --zone:").asking(firewall).examples(&["ufw status", "firewall-cmd --list-all"], &["ufw disable", "ufw allow 22", "firewall-cmd"]),
+    spec("iptables ip6tables nft", "-L -S -n -v -t: -x --list? --list-rules --numeric --verbose --line-numbers").asking(lists_rules).examples(&["iptables -L -n -v", "iptables -S", "nft list ruleset"], &["iptables -F", "iptables -A INPUT -j DROP", "nft flush ruleset"]),
+    spec("zfs zpool", "-H -r -o: -t: -p -v -L -P -d: -s: -x").sub("list|status|get|iostat|history").examples(&["zpool status", "zfs list -t snapshot"], &["zpool destroy tank", "zfs destroy x"]),
+    spec("lvs vgs pvs lvdisplay vgdisplay pvdisplay", "-a -o: -v -S: --units: --noheadings --segments").inert().examples(&["lvs", "vgdisplay"], &["lvs --config x"]),
+    spec("smartctl", "-a -i -H -A -l: -x --all --info --health --scan").examples(&["smartctl -a /dev/sda"], &["smartctl -t long /dev/sda", "smartctl -s off /dev/sda"]),
+    spec("tmux screen", "-ls -list").asking(lists_sessions).none().examples(&["screen -ls"], &["screen -dm x", "tmux"]),
+];
+
+use crate::command::walk::Arg;
+
+fn when(holds: bool, why: &str) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(why.into()) }
+}
+
+/// `ps` has three styles of options and none of them writes.
+fn ps_words(rest: &[Arg]) -> Result<(), String> {
+    when(!rest.iter().any(|word| word.text.contains("--pdeathsig")), "an option that is not on the list")
+}
+
+fn batch(options: &Options<'_>) -> Result<(), String> {
+    when(options.has("-b -l"), "it waits for keys")
+}
+
+fn no_shadow(options: &Options<'_>) -> Result<(), String> {
+    when(!options.has("-M"), "an option that is not on the list")
+}
+
+fn shows(options: &Options<'_>) -> Result<(), String> {
+    when(options.has("--show -s --summary"), "it changes swap")
+}
+
+fn lists(options: &Options<'_>) -> Result<(), String> {
+    when(options.has("-l"), "it changes what is planned")
+}
+
+fn status_words(options: &Options<'_>) -> Result<(), String> {
+    let reads = |word: &str| {
+        matches!(word, "status" | "show" | "info" | "statistics")
+            || word.starts_with("list")
+            || word.ends_with("-status")
+    };
+    when(options.operands.first().is_none_or(|word| word.is_exact() && reads(&word.text)), "it may change a setting")
+}
+
+fn service_status(options: &Options<'_>) -> Result<(), String> {
+    let status = matches!(options.operands.as_slice(), [name, verb] if name.is_exact() && verb.is_exact() && verb.text == "status");
+    when(status || (options.operands.is_empty() && options.has("--status-all")), "it changes a service")
+}
+
+fn no_assignment(options: &Options<'_>) -> Result<(), String> {
+    when(!options.operands.iter().any(|word| word.text.contains('=')), "it sets a value")
+}
+
+fn reads_gpu(options: &Options<'_>) -> Result<(), String> {
+    when(options.operands.is_empty(), "it may change a device")
+}
+
+fn firewall(options: &Options<'_>) -> Result<(), String> {
+    let status = matches!(options.operands.as_slice(), [word] | [word, _] if word.text == "status");
+    when(status || (options.operands.is_empty() && !options.given.is_empty()), "it changes the firewall")
+}
+
+fn lists_rules(options: &Options<'_>) -> Result<(), String> {
+    let nft = options.operands.first().is_some_and(|word| word.text == "list");
+    when(options.has("-L -S --list --list-rules") || nft, "it changes the firewall")
+}
+
+fn lists_sessions(options: &Options<'_>) -> Result<(), String> {
+    when(!options.given.is_empty(), "it starts a session")
+}

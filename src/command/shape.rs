@@ -1,0 +1,156 @@
+//! What "always" may mean: one command with its fixed words, and the places where a word may differ.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    judge,
+    safe::trusted_name,
+    syntax::tree::{Form, Parsed, Piece, Word},
+    tool,
+};
+
+/// A parsed command that a person may allow for good: the program, its fixed words, and the role of each other word.
+///
+/// Two command lines have equal shapes exactly when they are the same but for words in a role. There is no shape for
+/// anything else than one command of written words: not for lists, redirections, expansions, wrappers, shells, or
+/// interpreters with code. Show it in full, or do not offer it.
+///
+/// ```
+/// use bestow::command::classify;
+/// let shape = |text| classify(text).shape;
+/// assert_eq!(shape("git add src/a.rs"), shape("git add docs/b.md"));
+/// assert_ne!(shape("git add src/a.rs"), shape("git add -f src/a.rs"));
+/// assert_eq!(shape("npm test && ./deploy"), None);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Shape {
+    program: String,
+    words: Vec<ShapeWord>,
+}
+
+/// One word behind the program.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ShapeWord {
+    /// This word and no other.
+    Fixed(String),
+    /// Any relative path below the working directory that is not sensitive.
+    PathInside,
+    /// Any text: a message, a title.
+    Text,
+}
+
+/// A program (and subcommand) with words that may differ.
+struct Roles {
+    command: &'static [&'static str],
+    /// Options whose value is prose.
+    prose: &'static [&'static str],
+    paths: bool,
+}
+
+const ROLES: &[Roles] = &[
+    Roles { command: &["mkdir"], prose: &[], paths: true },
+    Roles { command: &["touch"], prose: &[], paths: true },
+    Roles { command: &["git", "add"], prose: &[], paths: true },
+    Roles { command: &["git", "restore"], prose: &[], paths: true },
+    Roles { command: &["git", "commit"], prose: &["-m", "--message"], paths: false },
+    Roles { command: &["gh", "pr", "comment"], prose: &["-b", "--body"], paths: false },
+    Roles { command: &["gh", "issue", "comment"], prose: &["-b", "--body"], paths: false },
+    Roles { command: &["rustfmt"], prose: &[], paths: true },
+    Roles { command: &["gofmt"], prose: &[], paths: true },
+];
+
+impl Shape {
+    /// The program as it was written.
+    pub fn program(&self) -> &str {
+        &self.program
+    }
+
+    /// The words behind the program.
+    pub fn words(&self) -> &[ShapeWord] {
+        &self.words
+    }
+
+    /// The shape of a text, if it has one.
+    pub(super) fn of(parsed: &Parsed) -> Option<Self> {
+        let [statement] = parsed.script.statements.as_slice() else { return None };
+        let [pipeline] = statement.pipelines.as_slice() else { return None };
+        let [command] = pipeline.commands.as_slice() else { return None };
+        let Form::Simple(simple) = &command.form else { return None };
+        if statement.background || !command.redirects.is_empty() || !simple.assignments.is_empty() {
+            return None;
+        }
+        let words: Vec<String> = simple.words.iter().map(written).collect::<Option<_>>()?;
+        let (program, rest) = words.split_first()?;
+        let name = trusted_name(program)?;
+        if judge::runs_text(name, rest) || !program.is_ascii() {
+            return None;
+        }
+        Some(Shape { program: program.clone(), words: roles(name, rest) })
+    }
+}
+
+/// The text of a word that is what it says.
+fn written(word: &Word) -> Option<String> {
+    word.pieces
+        .iter()
+        .map(|piece| match piece {
+            Piece::Bare(text) if text.contains('{') => None,
+            Piece::Bare(text) | Piece::Quoted(text) => Some(text.as_str()),
+            Piece::Glob(_) | Piece::Tilde(_) | Piece::Parameter(_) | Piece::Command { .. } => None,
+            Piece::Process(_) | Piece::Arithmetic(_) => None,
+        })
+        .collect()
+}
+
+fn roles(name: &str, rest: &[String]) -> Vec<ShapeWord> {
+    let fixed = |word: &String| ShapeWord::Fixed(word.clone());
+    let row = ROLES.iter().find(|row| {
+        let mut command = row.command.iter();
+        command.next() == Some(&name)
+            && command.len() <= rest.len()
+            && command.zip(rest).all(|(wanted, word)| wanted == word)
+    });
+    let Some(row) = row else { return rest.iter().map(fixed).collect() };
+    let mut prose = false;
+    let subcommand = row.command.len() - 1;
+    rest.iter()
+        .enumerate()
+        .map(|(index, word)| {
+            let text = std::mem::replace(&mut prose, row.prose.contains(&word.as_str()));
+            match word {
+                _ if index < subcommand => fixed(word),
+                _ if text => ShapeWord::Text,
+                word if row.paths && is_inside(word) => ShapeWord::PathInside,
+                word => fixed(word),
+            }
+        })
+        .collect()
+}
+
+fn is_inside(word: &str) -> bool {
+    let starts_elsewhere = word.starts_with(['-', '/', '~', ':', '+']) || word.is_empty() || word == ".";
+    !starts_elsewhere && !word.contains('=') && !tool::is_sensitive(word) && !tool::is_guarded(word)
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", crate::Shown(&self.program))?;
+        for word in &self.words {
+            match word {
+                ShapeWord::Fixed(text)
+                    if text.is_empty() || text.contains(|c: char| !c.is_ascii_graphic() || c == '\'') =>
+                {
+                    write!(f, " {text:?}")?;
+                }
+                ShapeWord::Fixed(text) => write!(f, " {}", crate::Shown(text))?,
+                ShapeWord::PathInside => f.write_str(" <any path in the working directory>")?,
+                ShapeWord::Text => f.write_str(" <any text>")?,
+            }
+        }
+        Ok(())
+    }
+}

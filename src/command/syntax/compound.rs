@@ -1,0 +1,235 @@
+//! Compound commands: groups, conditions, loops, cases, functions, tests.
+
+use super::{
+    reader::{Read, Reader},
+    statement::bare_text,
+    tree::{Form, Piece, Script, Word},
+    word::Pieces,
+};
+
+impl Reader<'_> {
+    /// `( … )` or `(( … ))`.
+    pub(super) fn parenthesis(&mut self) -> Read<Form> {
+        let start = self.at;
+        if self.peek_second() == Some(b'(') {
+            let known_faults = self.ledger.faults.len();
+            if let Ok(inside) = self.arithmetic_in_parentheses() {
+                return Ok(Form::Arithmetic(inside));
+            }
+            self.at = start;
+            self.ledger.faults.truncate(known_faults);
+        }
+        self.at += 1;
+        let script = self.body(&[])?;
+        self.demand(b')', "a parenthesis that is not closed")?;
+        Ok(Form::Subshell(script))
+    }
+
+    /// The compound command that the reserved word opens.
+    pub(super) fn compound(&mut self, word: &'static str) -> Read<Form> {
+        self.skip_reserved(word);
+        match word {
+            "{" => self.group(),
+            "if" => self.condition(),
+            "while" | "until" => {
+                let test = self.body(&["do"])?;
+                Ok(Form::Block(vec![test, self.do_body()?]))
+            }
+            "for" | "select" => self.for_loop(),
+            "case" => self.case(),
+            "function" => {
+                self.blanks();
+                let word = self.word()?;
+                let Some(name) = word.as_ref().and_then(bare_text).map(str::to_owned) else {
+                    return self.stop("a function without a plain name");
+                };
+                self.function_body(name)
+            }
+            "[[" => self.test(),
+            "coproc" => self.coproc(),
+            _ => self.stop("a reserved word where a command should start"),
+        }
+    }
+
+    fn group(&mut self) -> Read<Form> {
+        let script = self.body(&["}"])?;
+        self.demand_reserved("}", "a brace that is not closed")?;
+        Ok(Form::Block(vec![script]))
+    }
+
+    fn condition(&mut self) -> Read<Form> {
+        let mut parts = vec![self.body(&["then"])?];
+        self.demand_reserved("then", "`then` is missing")?;
+        loop {
+            parts.push(self.body(&["elif", "else", "fi"])?);
+            let Some(word) = self.reserved() else { return self.stop("`fi` is missing") };
+            self.skip_reserved(word);
+            match word {
+                "fi" => return Ok(Form::Block(parts)),
+                "elif" => {
+                    parts.push(self.body(&["then"])?);
+                    self.demand_reserved("then", "`then` is missing")?;
+                }
+                _ => {
+                    parts.push(self.body(&["fi"])?);
+                    self.demand_reserved("fi", "`fi` is missing")?;
+                    return Ok(Form::Block(parts));
+                }
+            }
+        }
+    }
+
+    fn do_body(&mut self) -> Read<Script> {
+        self.demand_reserved("do", "`do` is missing")?;
+        let body = self.body(&["done"])?;
+        self.demand_reserved("done", "`done` is missing")?;
+        Ok(body)
+    }
+
+    fn for_loop(&mut self) -> Read<Form> {
+        self.blanks();
+        if self.peek() == Some(b'(') {
+            let header = self.arithmetic_in_parentheses()?;
+            self.blanks();
+            self.eat(b';');
+            return Ok(Form::Count { header, body: self.loop_body()? });
+        }
+        let Some(variable) = self.word()?.as_ref().and_then(bare_text).map(str::to_owned) else {
+            return self.stop("a loop without a variable");
+        };
+        self.skip_newlines()?;
+        let mut words = None;
+        if self.reserved() == Some("in") {
+            self.skip_reserved("in");
+            words = Some(self.words_to_end_of_line()?);
+        }
+        self.blanks();
+        self.eat(b';');
+        Ok(Form::For { variable, words, body: self.loop_body()? })
+    }
+
+    fn loop_body(&mut self) -> Read<Script> {
+        self.skip_newlines()?;
+        if self.reserved() == Some("{") {
+            self.skip_reserved("{");
+            let body = self.body(&["}"])?;
+            self.demand_reserved("}", "a brace that is not closed")?;
+            return Ok(body);
+        }
+        self.do_body()
+    }
+
+    fn words_to_end_of_line(&mut self) -> Read<Vec<Word>> {
+        let mut words = Vec::new();
+        loop {
+            self.blanks();
+            match self.word()? {
+                Some(word) => words.push(word),
+                None => return Ok(words),
+            }
+        }
+    }
+
+    fn skip_newlines(&mut self) -> Read<()> {
+        self.blanks();
+        while self.peek() == Some(b'\n') {
+            self.newline()?;
+            self.blanks();
+        }
+        Ok(())
+    }
+
+    fn case(&mut self) -> Read<Form> {
+        self.blanks();
+        let Some(subject) = self.word()? else { return self.stop("`case` without a word") };
+        self.demand_reserved("in", "`in` is missing")?;
+        let mut arms = Vec::new();
+        loop {
+            self.skip_newlines()?;
+            if self.reserved() == Some("esac") {
+                self.skip_reserved("esac");
+                return Ok(Form::Case { subject, arms });
+            }
+            let patterns = self.patterns()?;
+            let body = self.list(&["esac"])?;
+            arms.push((patterns, body));
+            if self.peek() == Some(b';') {
+                self.at += 1;
+                if self.eat(b';') {
+                    self.eat(b'&');
+                } else {
+                    self.demand(b'&', "a case that is not closed")?;
+                }
+            } else if self.reserved() != Some("esac") {
+                return self.stop("`esac` is missing");
+            }
+        }
+    }
+
+    fn patterns(&mut self) -> Read<Vec<Word>> {
+        self.eat(b'(');
+        let mut patterns = Vec::new();
+        loop {
+            self.blanks();
+            match self.word()? {
+                Some(word) => patterns.push(word),
+                None => return self.stop("a case without a pattern"),
+            }
+            self.blanks();
+            if self.eat(b')') {
+                return Ok(patterns);
+            }
+            self.demand(b'|', "a case pattern that is not closed")?;
+        }
+    }
+
+    /// `[[ … ]]`: only the words matter, the operators between them do not.
+    fn test(&mut self) -> Read<Form> {
+        let mut words: Vec<Word> = Vec::new();
+        loop {
+            self.skip_newlines()?;
+            if self.reserved() == Some("]]") {
+                self.skip_reserved("]]");
+                return Ok(Form::Test(words));
+            }
+            let operator = matches!(self.peek(), Some(b'&' | b'|' | b'<' | b'>' | b'(' | b')' | b';'));
+            if operator && !matches!(self.peek_second(), Some(b'(') if matches!(self.peek(), Some(b'<' | b'>'))) {
+                self.at += 1;
+                continue;
+            }
+            match self.word()? {
+                Some(word) => words.push(word),
+                None => return self.stop("a test that is not closed"),
+            }
+        }
+    }
+
+    fn coproc(&mut self) -> Read<Form> {
+        self.blanks();
+        let start = self.at;
+        // `coproc NAME { … }`: the name is only one before a compound command.
+        if self.reserved().is_none() && self.peek() != Some(b'(') {
+            self.word()?;
+            self.blanks();
+            let compound = self.peek() == Some(b'(') || self.reserved().is_some();
+            if !compound {
+                self.at = start;
+            }
+        }
+        self.list_of_one()
+    }
+
+    fn list_of_one(&mut self) -> Read<Form> {
+        let command = self.command()?;
+        let pipeline = super::tree::Pipeline { commands: vec![command] };
+        let statement = super::tree::Statement { pipelines: vec![pipeline], background: true };
+        Ok(Form::Subshell(Script { statements: vec![statement] }))
+    }
+
+    /// The text of a here-document as pieces.
+    pub(super) fn expand_body(&mut self) -> Read<Vec<Piece>> {
+        let mut pieces = Pieces::default();
+        self.double_quoted(None, &mut pieces)?;
+        Ok(pieces.0)
+    }
+}

@@ -1,0 +1,312 @@
+//! Everything that starts with a dollar sign or a backtick.
+
+use super::{
+    reader::{Read, Reader},
+    tree::{Change, Parameter, Piece, Script},
+    word::Pieces,
+};
+
+impl Reader<'_> {
+    /// Reads from a `$` on; a dollar sign that starts nothing is only itself.
+    pub(super) fn dollar(&mut self, quoted: bool, pieces: &mut Pieces) -> Read<()> {
+        self.at += 1;
+        match self.peek() {
+            Some(b'(') if self.peek_second() == Some(b'(') => self.double_parenthesis(quoted, pieces)?,
+            Some(b'(') => self.substitution(quoted, pieces)?,
+            Some(b'{') => {
+                self.at += 1;
+                self.nested(|reader| reader.braces(quoted, pieces))?;
+            }
+            Some(b'[') => {
+                self.at += 1;
+                let inside = self.nested(|reader| reader.arithmetic(b'[', b']'))?;
+                self.demand(b']', "arithmetic that is not closed")?;
+                pieces.0.push(Piece::Arithmetic(inside.into()));
+            }
+            Some(b'\'') if !quoted => {
+                self.at += 1;
+                self.escaped_quote(pieces)?;
+            }
+            Some(b'"') if !quoted => {}
+            Some(byte) if byte.is_ascii_alphabetic() || byte == b'_' => {
+                let name = self.name();
+                pieces.0.push(plain_parameter(name, quoted));
+            }
+            Some(byte) if byte.is_ascii_digit() || b"@*#?-$!".contains(&byte) => {
+                self.at += 1;
+                pieces.0.push(plain_parameter(char::from(byte).into(), quoted));
+            }
+            _ if quoted => pieces.quoted("$"),
+            _ => pieces.bare('$'),
+        }
+        Ok(())
+    }
+
+    fn name(&mut self) -> String {
+        let mut name = String::new();
+        while let Some(byte) = self.peek().filter(|byte| byte.is_ascii_alphanumeric() || *byte == b'_') {
+            name.push(byte.into());
+            self.at += 1;
+        }
+        name
+    }
+
+    fn substitution(&mut self, quoted: bool, pieces: &mut Pieces) -> Read<()> {
+        let script = self.parenthesised()?.into();
+        pieces.0.push(Piece::Command { script, quoted });
+        Ok(())
+    }
+
+    /// `( … )` from the opening parenthesis on, here-documents inside it being its own.
+    pub(super) fn parenthesised(&mut self) -> Read<Script> {
+        let awaited = std::mem::take(&mut self.awaited);
+        let script = self.nested(|reader| {
+            reader.demand(b'(', "a parenthesis is missing")?;
+            let script = reader.list(&[])?;
+            reader.demand(b')', "a parenthesis that is not closed")?;
+            Ok(script)
+        })?;
+        if !std::mem::replace(&mut self.awaited, awaited).is_empty() {
+            self.fault("a here-document without a body");
+        }
+        Ok(script)
+    }
+
+    /// `$((`: arithmetic if it closes as such, else a substitution that starts with a subshell.
+    fn double_parenthesis(&mut self, quoted: bool, pieces: &mut Pieces) -> Read<()> {
+        let start = self.at;
+        let known_faults = self.ledger.faults.len();
+        if let Ok(inside) = self.nested(Self::arithmetic_in_parentheses) {
+            pieces.0.push(Piece::Arithmetic(inside.into()));
+            return Ok(());
+        }
+        self.at = start;
+        self.ledger.faults.truncate(known_faults);
+        self.substitution(quoted, pieces)
+    }
+
+    /// `((…))` from the first parenthesis on.
+    pub(super) fn arithmetic_in_parentheses(&mut self) -> Read<Vec<Piece>> {
+        if !self.eat_two(b'(', b'(') {
+            return self.stop("arithmetic is missing");
+        }
+        let inside = self.arithmetic(b'(', b')')?;
+        if self.eat_two(b')', b')') { Ok(inside) } else { self.stop("arithmetic that is not closed") }
+    }
+
+    /// Arithmetic up to (not including) the `close` that belongs to whoever asked. Quotes do not protect anything here.
+    pub(super) fn arithmetic(&mut self, open: u8, close: u8) -> Read<Vec<Piece>> {
+        let mut pieces = Pieces::default();
+        let mut depth = 0_usize;
+        loop {
+            self.step()?;
+            let Some(byte) = self.peek() else { return self.stop("arithmetic that is not closed") };
+            match byte {
+                b'$' => self.dollar(true, &mut pieces)?,
+                b'`' => self.backticks(true, &mut pieces)?,
+                b'\\' => {
+                    self.at += 1;
+                    self.character();
+                }
+                _ if byte == close && depth == 0 => return Ok(pieces.0),
+                _ => {
+                    depth = if byte == open { depth + 1 } else { depth - usize::from(byte == close) };
+                    let c = self.character().unwrap_or(' ');
+                    pieces.quoted(c.encode_utf8(&mut [0; 4]));
+                }
+            }
+        }
+    }
+
+    /// Backticks: the text between them loses one layer of backslashes and is a script of its own.
+    pub(super) fn backticks(&mut self, quoted: bool, pieces: &mut Pieces) -> Read<()> {
+        let start = self.at;
+        self.at += 1;
+        let mut text = String::new();
+        loop {
+            self.step()?;
+            match self.character() {
+                None => return self.stop("a backtick that is not closed"),
+                Some('`') => break,
+                Some('\\') => match self.character() {
+                    Some(c @ ('`' | '\\' | '$')) => text.push(c),
+                    Some('"') if quoted => text.push('"'),
+                    Some(c) => text.extend(['\\', c]),
+                    None => return self.stop("a backtick that is not closed"),
+                },
+                Some(c) => text.push(c),
+            }
+        }
+        let span = self.span_from(start);
+        let script = self.inside(&text, span, |reader| reader.whole())?.into();
+        pieces.0.push(Piece::Command { script, quoted });
+        Ok(())
+    }
+
+    /// `${ … }`, the brace having been taken.
+    fn braces(&mut self, quoted: bool, pieces: &mut Pieces) -> Read<()> {
+        if matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'|')) {
+            self.eat(b'|');
+            let script = self.list(&["}"])?.into();
+            self.demand(b'}', "a brace that is not closed")?;
+            pieces.0.push(Piece::Command { script, quoted });
+            return Ok(());
+        }
+        let prefix = match (self.peek(), self.peek_second()) {
+            (Some(b'!'), Some(second)) if second != b'}' => Change::Indirect,
+            (Some(b'#'), Some(second)) if second != b'}' => Change::Edit,
+            _ => Change::Nothing,
+        };
+        if prefix != Change::Nothing {
+            self.at += 1;
+        }
+        let mut name = self.name();
+        if name.is_empty() {
+            match self.peek() {
+                Some(byte) if b"@*#?-$!".contains(&byte) => {
+                    name.push(byte.into());
+                    self.at += 1;
+                }
+                _ => return self.stop("a parameter without a name"),
+            }
+        }
+        let mut inside = Pieces::default();
+        let form = self.parameter_change(prefix, quoted, &mut inside)?;
+        self.demand(b'}', "a brace that is not closed")?;
+        pieces.0.push(Piece::Parameter(Parameter { name, quoted, form, inside: inside.0 }.into()));
+        Ok(())
+    }
+
+    /// What stands between the name and the closing brace.
+    fn parameter_change(&mut self, prefix: Change, quoted: bool, inside: &mut Pieces) -> Read<Change> {
+        let mut form = prefix;
+        let mut whole_list = false;
+        if self.eat(b'[') {
+            let subscript = self.nested(|reader| reader.arithmetic(b'[', b']'))?;
+            self.demand(b']', "a subscript that is not closed")?;
+            whole_list = matches!(subscript.as_slice(), [Piece::Quoted(text)] if text == "@" || text == "*");
+            inside.0.extend(subscript);
+            if form == Change::Nothing {
+                form = Change::Edit;
+            }
+        }
+        if self.peek() == Some(b'}') {
+            // `${!list[@]}` are the keys of a list, not what a value names.
+            return Ok(if form == Change::Indirect && whole_list { Change::Edit } else { form });
+        }
+        let operator = self.change_operator(prefix)?;
+        self.rest_of_braces(quoted, operator, inside)?;
+        let follows_name = prefix == Change::Indirect && operator != Change::Nothing;
+        Ok(if follows_name { Change::Indirect } else { operator })
+    }
+
+    fn change_operator(&mut self, prefix: Change) -> Read<Change> {
+        let colon = self.eat(b':');
+        let operator = match self.peek() {
+            Some(b'-') => Change::Default,
+            Some(b'=') => Change::Assign,
+            Some(b'+') => Change::Instead,
+            Some(b'?') => Change::Required,
+            _ if colon => return Ok(Change::Edit),
+            Some(b'@' | b'*') if prefix == Change::Indirect && self.peek_second() == Some(b'}') => {
+                // `${!prefix*}` lists names.
+                self.at += 1;
+                return Ok(Change::Nothing);
+            }
+            Some(b'@') if self.peek_second() == Some(b'P') => Change::Prompt,
+            Some(b'@' | b'#' | b'%' | b'/' | b'^' | b',') => Change::Edit,
+            _ => return self.stop("an expansion nobody knows"),
+        };
+        self.at += 1;
+        Ok(operator)
+    }
+
+    /// The word after the operator, up to (not including) the closing brace.
+    fn rest_of_braces(&mut self, quoted: bool, operator: Change, inside: &mut Pieces) -> Read<()> {
+        let quotes_are_text = quoted && operator != Change::Edit;
+        loop {
+            self.step()?;
+            match self.peek() {
+                None => return self.stop("a brace that is not closed"),
+                Some(b'}') => return Ok(()),
+                Some(b'\'') if quotes_are_text => {
+                    self.at += 1;
+                    inside.quoted("'");
+                }
+                Some(b'$') => self.dollar(quoted, inside)?,
+                Some(b'`') => self.backticks(quoted, inside)?,
+                Some(b'<' | b'>') if !quoted && self.peek_second() == Some(b'(') => {
+                    self.at += 1;
+                    let script = self.parenthesised()?;
+                    inside.0.push(Piece::Process(script.into()));
+                }
+                Some(byte @ (b'\\' | b'\'' | b'"' | b'~')) => self.unquoted(byte, inside)?,
+                Some(_) => {
+                    let c = self.character().unwrap_or(' ');
+                    inside.quoted(c.encode_utf8(&mut [0; 4]));
+                }
+            }
+        }
+    }
+
+    /// `$'…'`, the quote having been taken.
+    fn escaped_quote(&mut self, pieces: &mut Pieces) -> Read<()> {
+        let mut text = String::new();
+        loop {
+            self.step()?;
+            match self.character() {
+                None => return self.stop("a quote that is not closed"),
+                Some('\'') => break,
+                Some('\\') => match self.character() {
+                    None => return self.stop("a quote that is not closed"),
+                    Some(c) => self.escape(c, &mut text),
+                },
+                Some(c) => text.push(c),
+            }
+        }
+        // The shell ends the string at a NUL; what follows it is not part of the word.
+        pieces.quoted(text.split('\0').next().unwrap_or_default());
+        Ok(())
+    }
+
+    fn escape(&mut self, c: char, text: &mut String) {
+        let code = match c {
+            'n' => 10,
+            't' => 9,
+            'r' => 13,
+            'a' => 7,
+            'b' => 8,
+            'e' | 'E' => 27,
+            'f' => 12,
+            'v' => 11,
+            'x' => self.digits(16, 2),
+            'u' => self.digits(16, 4),
+            'U' => self.digits(16, 8),
+            '0'..='7' => {
+                self.at -= 1;
+                self.digits(8, 3) & 0xff
+            }
+            'c' => self.character().map_or(0, |c| u32::from(c) & 0x1f),
+            '\\' | '\'' | '"' | '?' => u32::from(c),
+            _ => {
+                text.push('\\');
+                u32::from(c)
+            }
+        };
+        text.push(char::from_u32(code).unwrap_or('\u{fffd}'));
+    }
+
+    fn digits(&mut self, radix: u32, most: usize) -> u32 {
+        let mut value = 0_u32;
+        for _ in 0..most {
+            let Some(digit) = self.raw().and_then(|byte| char::from(byte).to_digit(radix)) else { break };
+            value = value.wrapping_mul(radix).wrapping_add(digit);
+            self.at += 1;
+        }
+        value
+    }
+}
+
+fn plain_parameter(name: String, quoted: bool) -> Piece {
+    Piece::Parameter(Parameter { name, quoted, form: Change::Nothing, inside: Vec::new() }.into())
+}

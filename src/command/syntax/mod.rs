@@ -1,0 +1,38 @@
+//! A parser for bash that would rather say "not understood" than guess.
+//!
+//! One pass from left to right, bounded in depth, words and steps. It knows quoting, expansions, substitutions,
+//! here-documents and all compound commands. What it meets and does not vouch for becomes a [`Fault`](tree::Fault):
+//! a text with a fault can never be proven safe. Nothing here knows what a program does.
+
+mod compound;
+mod dollar;
+mod reader;
+mod redirect;
+mod statement;
+pub(super) mod tree;
+mod word;
+
+pub(super) use reader::is_name;
+pub(super) use word::is_invisible;
+
+use reader::Reader;
+use tree::{Fault, Parsed};
+
+/// The longest text that is parsed at all.
+pub(super) const MAX_BYTES: usize = 64 * 1024;
+
+/// Reads `text` as bash would.
+pub(super) fn parse(text: &str) -> Parsed {
+    if text.len() > MAX_BYTES {
+        let fault = Fault { at: MAX_BYTES, why: "longer than what is parsed" };
+        return Parsed { faults: vec![fault], broken: true, ..Parsed::default() };
+    }
+    let mut reader = Reader::new(text);
+    let mut script = tree::Script::default();
+    let broken = reader.program(&mut script).is_err();
+    if text.chars().any(|c| c.is_control() && !matches!(c, '\t' | '\n')) {
+        reader.fault("a control character");
+    }
+    let ledger = reader.ledger;
+    Parsed { script, bodies: ledger.bodies, faults: ledger.faults, broken, steps: ledger.steps }
+}

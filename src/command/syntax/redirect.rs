@@ -1,0 +1,202 @@
+//! Redirections and the bodies of here-documents.
+
+use super::{
+    reader::{Awaited, Read, Reader},
+    tree::{Flow, Piece, Redirect, Word},
+};
+
+impl Reader<'_> {
+    /// A redirection, or nothing if something else stands here.
+    pub(super) fn redirect(&mut self) -> Read<Option<Redirect>> {
+        self.peek();
+        let start = self.at;
+        let descriptor = self.descriptor();
+        let flow = match self.redirect_operator() {
+            Some(operator) => operator,
+            None => {
+                self.at = start;
+                return Ok(None);
+            }
+        };
+        self.node()?;
+        if let Operator::HereDocument { strip_tabs } = flow {
+            return self.here_document(descriptor.flatten(), strip_tabs).map(Some);
+        }
+        self.blanks();
+        let Some(target) = self.word()? else { return self.stop("a redirection without a target") };
+        let flow = match flow {
+            Operator::Plain(flow) => flow,
+            Operator::Copy if is_descriptor(&target) => Flow::Duplicate,
+            Operator::Copy | Operator::HereDocument { .. } => Flow::Write,
+        };
+        Ok(Some(Redirect { flow, descriptor: descriptor.flatten(), target }))
+    }
+
+    /// A number or `{name}` directly before an operator: `Some(None)` for a name.
+    fn descriptor(&mut self) -> Option<Option<u32>> {
+        let start = self.at;
+        let mut digits = String::new();
+        while let Some(byte) = self.peek().filter(u8::is_ascii_digit) {
+            digits.push(byte.into());
+            self.at += 1;
+        }
+        if digits.is_empty() && self.peek() == Some(b'{') {
+            self.at += 1;
+            while self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+                self.at += 1;
+            }
+            if self.eat(b'}') && matches!(self.peek(), Some(b'<' | b'>')) {
+                return Some(None);
+            }
+        } else if matches!(self.peek(), Some(b'<' | b'>')) {
+            return digits.parse().ok().map(Some);
+        }
+        self.at = start;
+        None
+    }
+
+    fn redirect_operator(&mut self) -> Option<Operator> {
+        let (first, second) = (self.peek()?, self.peek_second());
+        let operator = match (first, second) {
+            (b'<' | b'>', Some(b'(')) => return None,
+            (b'<', Some(b'<')) => {
+                self.at += 1;
+                self.eat(b'<');
+                if self.eat(b'<') {
+                    return Some(Operator::Plain(Flow::HereString));
+                }
+                return Some(Operator::HereDocument { strip_tabs: self.eat(b'-') });
+            }
+            (b'<', Some(b'&')) | (b'>', Some(b'&')) => Operator::Copy,
+            (b'<', Some(b'>')) | (b'>', Some(b'>' | b'|')) => Operator::Plain(Flow::Write),
+            (b'&', Some(b'>')) => {
+                self.at += 1;
+                self.eat(b'>');
+                self.eat(b'>');
+                return Some(Operator::Plain(Flow::Write));
+            }
+            (b'<', _) => {
+                self.at += 1;
+                return Some(Operator::Plain(Flow::Read));
+            }
+            (b'>', _) => {
+                self.at += 1;
+                return Some(Operator::Plain(Flow::Write));
+            }
+            _ => return None,
+        };
+        self.at += 1;
+        self.peek();
+        self.at += 1;
+        Some(operator)
+    }
+
+    fn here_document(&mut self, descriptor: Option<u32>, strip_tabs: bool) -> Read<Redirect> {
+        self.blanks();
+        let start = self.at;
+        let Some(target) = self.word()? else { return self.stop("a here-document without a delimiter") };
+        let source = self.slice(start, self.at);
+        let literal = source.contains(['\'', '"']) || source.replace("\\\n", "").contains('\\');
+        let delimiter: String = target.pieces.iter().map(delimiter_text).collect();
+        if delimiter.contains('\n') {
+            self.fault("a here-document whose end cannot be told");
+        }
+        let body = self.ledger.bodies.len();
+        self.ledger.bodies.push(Word::default());
+        self.awaited.push(Awaited { body, delimiter, strip_tabs, literal });
+        Ok(Redirect { flow: Flow::HereDocument(body), descriptor, target })
+    }
+
+    /// Takes the end of the line, and with it the bodies that follow it.
+    pub(super) fn newline(&mut self) -> Read<()> {
+        self.at += 1;
+        self.step()?;
+        self.here_document_bodies()
+    }
+
+    pub(super) fn here_document_bodies(&mut self) -> Read<()> {
+        for awaited in std::mem::take(&mut self.awaited) {
+            let start = self.at;
+            let text = self.here_document_text(&awaited)?;
+            let span = self.span_from(start);
+            let pieces = if awaited.literal {
+                vec![Piece::Quoted(text)]
+            } else {
+                self.inside(&text, span, |reader| reader.expand_body())?
+            };
+            if let Some(body) = self.ledger.bodies.get_mut(awaited.body) {
+                *body = Word { span, pieces };
+            }
+        }
+        Ok(())
+    }
+
+    /// The lines up to the delimiter; the end of the text ends a body too.
+    fn here_document_text(&mut self, awaited: &Awaited) -> Read<String> {
+        let mut text = String::new();
+        while self.raw().is_some() {
+            self.step()?;
+            let line_start = text.len();
+            self.here_document_line(awaited, &mut text);
+            let line = text.get(line_start..).unwrap_or_default();
+            if line.strip_suffix('\n').unwrap_or(line) == awaited.delimiter {
+                text.truncate(line_start);
+                return Ok(text);
+            }
+        }
+        Ok(text)
+    }
+
+    /// One line, with the lines that are continued on it unless the delimiter was quoted.
+    fn here_document_line(&mut self, awaited: &Awaited, text: &mut String) {
+        loop {
+            if awaited.strip_tabs {
+                while self.raw() == Some(b'\t') {
+                    self.at += 1;
+                }
+            }
+            let start = self.at;
+            let rest = self.text.as_bytes().get(start..).unwrap_or_default();
+            let length = rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |end| end + 1);
+            self.at += length;
+            self.ledger.steps += length;
+            let line = self.slice(start, self.at);
+            let content = line.strip_suffix('\n').unwrap_or(line);
+            let backslashes = content.bytes().rev().take_while(|byte| *byte == b'\\').count();
+            if awaited.literal || backslashes % 2 == 0 || content.len() == line.len() {
+                text.push_str(line);
+                return;
+            }
+            text.push_str(content.get(..content.len() - 1).unwrap_or_default());
+        }
+    }
+}
+
+/// What a redirection operator asks for.
+#[derive(Clone, Copy, Debug)]
+enum Operator {
+    Plain(Flow),
+    /// `<&` and `>&`: a descriptor, or a file if the target is not one.
+    Copy,
+    HereDocument {
+        strip_tabs: bool,
+    },
+}
+
+/// `1`, `-`, `1-`.
+fn is_descriptor(target: &Word) -> bool {
+    let [Piece::Bare(text) | Piece::Quoted(text)] = target.pieces.as_slice() else { return false };
+    let digits = text.strip_suffix('-').unwrap_or(text);
+    text == "-" || (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// A delimiter is not expanded: a dollar sign in it is a dollar sign. Rare forms become a text that no line equals.
+fn delimiter_text(piece: &Piece) -> String {
+    match piece {
+        Piece::Bare(text) | Piece::Quoted(text) => text.clone(),
+        Piece::Glob(c) => c.to_string(),
+        Piece::Tilde(name) => format!("~{name}"),
+        Piece::Parameter(parameter) if parameter.inside.is_empty() => format!("${}", parameter.name),
+        Piece::Parameter(_) | Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => "\n".into(),
+    }
+}

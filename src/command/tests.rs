@@ -1,0 +1,91 @@
+//! The tables against their own examples.
+
+use super::{Tier, classifier::Classifier, classify, destroy, safe};
+
+#[test]
+fn every_safe_row_matches_its_examples() {
+    let mut wrong = Vec::new();
+    for spec in safe::FAMILIES.iter().flat_map(|family| family.specs) {
+        assert!(!spec.matches.is_empty() && !spec.not_matches.is_empty(), "a row without examples: {spec:?}");
+        for (example, safe) in
+            spec.matches.iter().map(|one| (one, true)).chain(spec.not_matches.iter().map(|one| (one, false)))
+        {
+            let answer = classify(example);
+            if (answer.tier == Tier::Safe) != safe {
+                wrong.push(format!("{example}: {}", answer.reason));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_destructive_row_matches_its_examples() {
+    let mut wrong = Vec::new();
+    for rule in destroy::TABLES.iter().copied().flatten() {
+        assert!(!rule.matches.is_empty() && !rule.not_matches.is_empty(), "a row without examples: {rule:?}");
+        for (example, hit) in
+            rule.matches.iter().map(|one| (one, true)).chain(rule.not_matches.iter().map(|one| (one, false)))
+        {
+            let answer = classify(example);
+            if (answer.tier == Tier::Destructive) != hit {
+                wrong.push(format!("{example}: {}", answer.reason));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Steps of the parser for `unit` written `times` times.
+fn steps(unit: &str, times: usize) -> usize {
+    Classifier::default().classify_counting(&unit.repeat(times)).1
+}
+
+#[test]
+fn the_work_of_the_parser_grows_with_the_length_and_no_faster() {
+    let units = [
+        "ls -la | wc -l; ",
+        "$(",
+        "`",
+        "((",
+        "$((",
+        "\"$(",
+        "${a:-",
+        "a\\\n",
+        "<<E ",
+        "{a,b}",
+        "'a' ",
+        "[[ a ]] ",
+        "if a; then b; fi; ",
+        "$((a) ",
+        "<(a) ",
+        "# x\n",
+        "\\",
+        "é",
+        "a[",
+        "cat <<E\n$(ls)\nE\n",
+        "case a in b) c;; esac; ",
+        "f() { a; }; ",
+        "@(",
+        "$'a' ",
+        "((a) ",
+    ];
+    for unit in units {
+        let (once, twice) = (steps(unit, 300), steps(unit, 600));
+        assert!(twice <= 2 * once + once / 2 + 5_000, "{unit:?}: {once}, then {twice}");
+        assert!(once <= 4_200 + 24 * 300 * unit.len(), "{unit:?}: {once}");
+    }
+}
+
+#[test]
+fn a_hundred_thousand_levels_are_answered_and_hide_nothing() {
+    for open in ["$(", "(", "`", "{ ", "\"$(", "$((", "${x:-", "<(", "if ", "[[ ", "{a,", "a[$(", "! ", "f() { ", "@("]
+    {
+        let nested = open.repeat(100_000);
+        assert_eq!(classify(&nested).tier, Tier::Dangerous, "{open}");
+        assert_eq!(classify(&format!("{nested}; rm -rf /")).tier, Tier::Destructive, "{open}");
+        let shorter = open.repeat(2_000);
+        assert!(classify(&shorter).tier >= Tier::Dangerous, "{open}");
+        assert_eq!(classify(&format!("rm -rf /; {shorter}")).tier, Tier::Destructive, "{open}");
+    }
+}

@@ -1,0 +1,165 @@
+//! Tool calls: a name and an input object.
+
+use serde_json::Value;
+
+use super::{
+    answer::Classification,
+    classifier::Classifier,
+    tier::{Profile, Tier},
+};
+
+/// Names of tools that run a command line.
+const RUNNING: &[&str] = &["bash", "exec", "shell"];
+/// Names of tools that write a file.
+const WRITING: &[&str] = &["write", "file_write"];
+/// Names of tools that read a file.
+const READING: &[&str] = &["read", "file_read"];
+
+pub(super) fn classify(classifier: &Classifier, name: &str, input: &Value) -> Classification {
+    if RUNNING.contains(&name) {
+        return match only_text(input, &["command", "input"]) {
+            Ok(Some(command)) => classifier.classify(command),
+            Ok(None) => Classification::plain(Tier::Dangerous, "there is nothing to run"),
+            Err(why) => Classification::plain(Tier::Dangerous, why),
+        };
+    }
+    if WRITING.contains(&name) {
+        return match only_text(input, &["path", "file_path"]) {
+            Ok(Some(path)) if is_sensitive(path) || is_guarded(path) => {
+                Classification::plain(Tier::Dangerous, "writes to a sensitive path")
+            }
+            Ok(Some(_)) => Classification::plain(Tier::Safe, "writes to a path that is not sensitive"),
+            Ok(None) => Classification::plain(Tier::Dangerous, "writes without saying where"),
+            Err(why) => Classification::plain(Tier::Dangerous, why),
+        };
+    }
+    if READING.contains(&name) {
+        return match only_text(input, &["path", "file_path"]) {
+            Ok(Some(path)) if classifier.profile() == Profile::Strict && is_sensitive(path) => {
+                Classification::plain(Tier::Dangerous, "reads something that is usually secret")
+            }
+            Ok(_) => Classification::plain(Tier::Safe, "reads only"),
+            Err(why) if classifier.profile() == Profile::Strict => Classification::plain(Tier::Dangerous, why),
+            Err(_) => Classification::plain(Tier::Safe, "reads only"),
+        };
+    }
+    Classification::plain(Tier::Dangerous, "a tool that is not on any list")
+}
+
+/// The text under one of `keys`; an input that holds another kind of value, or two texts, says nothing.
+fn only_text<'v>(input: &'v Value, keys: &[&str]) -> Result<Option<&'v str>, &'static str> {
+    let mut found: Option<&str> = None;
+    for key in keys {
+        match (input.get(key), found) {
+            (None | Some(Value::Null), _) => {}
+            (Some(Value::String(text)), None) => found = Some(text),
+            (Some(Value::String(text)), Some(before)) if before == text => {}
+            (Some(Value::String(_)), Some(_)) => return Err("the input says two different things"),
+            (Some(Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)), _) => {
+                return Err("the input holds something other than text");
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Files that usually hold secrets: by any component of the path, whatever the case.
+pub(super) fn is_sensitive(path: &str) -> bool {
+    const NAMES: &[&str] = &[
+        ".ssh",
+        ".gnupg",
+        ".aws",
+        ".kube",
+        ".netrc",
+        ".pgpass",
+        ".npmrc",
+        ".pypirc",
+        ".docker",
+        ".git-credentials",
+        ".htpasswd",
+        "shadow",
+        "gshadow",
+        "sudoers",
+        "id_rsa",
+        "id_dsa",
+        "id_ecdsa",
+        "id_ed25519",
+        "authorized_keys",
+        ".password-store",
+        "keychains",
+        ".vault-token",
+        "master.key",
+    ];
+    const ENDS: &[&str] = &[".pem", ".key", ".p12", ".pfx", ".kdbx", ".jks", ".keystore", ".ppk"];
+    path.split(['/', '\\']).any(|part| {
+        let part = part.trim_end_matches(['.', ' ']).to_ascii_lowercase();
+        NAMES.contains(&part.as_str())
+            || part == ".env"
+            || part.starts_with(".env.")
+            || part.starts_with(".env_")
+            || part == ".envrc"
+            || part.ends_with(".env")
+            || part.contains("credentials")
+            || ENDS.iter().any(|end| part.ends_with(end))
+    })
+}
+
+/// Files that programs run or obey: shell start-up files, hooks, the system's own configuration.
+pub(super) fn is_guarded(path: &str) -> bool {
+    const NAMES: &[&str] = &[
+        ".bashrc",
+        ".bash_profile",
+        ".bash_login",
+        ".bash_logout",
+        ".profile",
+        ".zshrc",
+        ".zshenv",
+        ".zprofile",
+        ".zlogin",
+        ".kshrc",
+        ".cshrc",
+        ".inputrc",
+        ".gitconfig",
+        ".gitmodules",
+        ".hooks",
+        "agents.toml",
+        ".vimrc",
+        ".tmux.conf",
+        "crontab",
+        "launchagents",
+        "launchdaemons",
+        ".claude",
+        ".codex",
+        ".cursor",
+        ".vscode",
+        ".idea",
+        "authorized_keys",
+        ".config",
+    ];
+    let lower = path.to_ascii_lowercase();
+    let system = [
+        "/etc/",
+        "/bin/",
+        "/sbin/",
+        "/boot/",
+        "/usr/",
+        "/lib/",
+        "/lib64/",
+        "/dev/",
+        "/proc/",
+        "/sys/",
+        "/root/",
+        "/var/spool/",
+        "/system/",
+        "/library/",
+    ];
+    let parts: Vec<&str> = lower.split(['/', '\\']).filter(|part| !matches!(*part, "" | ".")).collect();
+    let hooks = parts.contains(&".git");
+    let climbs = parts.contains(&"..") || path.starts_with('~');
+    let hidden_control = path.chars().any(char::is_control);
+    hooks
+        || climbs
+        || hidden_control
+        || system.iter().any(|start| lower.starts_with(start))
+        || parts.iter().any(|part| NAMES.contains(part))
+}

@@ -1,0 +1,74 @@
+//! A word after expansion, as far as a text alone tells what it becomes.
+
+use crate::command::answer::Span;
+
+/// Stands in [`Arg::text`] for text that nobody knows and that may be empty.
+pub(in crate::command) const UNKNOWN: char = '\0';
+/// Stands for text that nobody knows but that is not empty.
+pub(in crate::command) const SOMETHING: char = '\u{2}';
+/// Stands for the home directory.
+pub(in crate::command) const HOME: char = '\u{1}';
+
+/// How much of a word is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::command) enum Known {
+    /// Every character.
+    #[default]
+    Fully,
+    /// The rest comes from the environment, or from a program whose output has a known form.
+    Environment,
+    /// The rest may be anything.
+    Partly,
+}
+
+/// One argument.
+#[derive(Clone, Debug, Default)]
+pub(in crate::command) struct Arg {
+    pub(in crate::command) text: String,
+    pub(in crate::command) span: Span,
+    pub(in crate::command) known: Known,
+    /// Has a glob outside quotes.
+    pub(in crate::command) glob: bool,
+    /// May turn into several words, or none.
+    pub(in crate::command) splits: bool,
+    /// Came out of an expansion, even if the value is known.
+    pub(in crate::command) expanded: bool,
+    /// Holds the output of a command.
+    pub(in crate::command) substituted: bool,
+    /// What is in the file that the word names, where a process substitution tells.
+    pub(in crate::command) content: Option<String>,
+}
+
+impl Arg {
+    /// A word that is known to the last character.
+    pub(in crate::command) fn literal(text: impl Into<String>, span: Span) -> Self {
+        Arg { text: text.into(), span, ..Arg::default() }
+    }
+
+    /// Known to the last character, and not a pattern.
+    pub(in crate::command) fn is_exact(&self) -> bool {
+        self.known == Known::Fully && !self.glob && !self.splits && !self.text.contains(HOME)
+    }
+
+    /// Written as it is: nothing was expanded.
+    pub(in crate::command) fn is_written(&self) -> bool {
+        self.is_exact() && !self.expanded
+    }
+
+    /// Written as it is, with globs.
+    pub(in crate::command) fn is_written_but_for_globs(&self) -> bool {
+        self.known == Known::Fully && !self.splits && !self.expanded && !self.text.contains(HOME)
+    }
+
+    /// May hold anything.
+    pub(in crate::command) fn is_wild(&self) -> bool {
+        self.known == Known::Partly
+    }
+
+    /// A word that a program may read as an option although it is not written as one.
+    pub(in crate::command) fn may_be_option(&self) -> bool {
+        let open_start = self.text.starts_with([UNKNOWN, SOMETHING]) || self.text.is_empty();
+        let glob_start = self.glob && self.text.starts_with(['*', '?', '[']);
+        glob_start || (self.is_wild() && (open_start || self.splits))
+    }
+}

@@ -1,0 +1,247 @@
+//! Simple commands: assignments, redirections, and the program with its arguments.
+
+use std::rc::Rc;
+
+use super::{
+    Arg, HOME, Known, MAX_NESTING, Scope, UNKNOWN, Walker, is_evaluation_trap,
+    output::{self, Output},
+    scope::Value,
+    value_of,
+};
+use crate::command::{
+    answer::Span,
+    destroy::target,
+    judge::{Input, Verdict, variable},
+    syntax::tree::{Assignment, Flow, Piece, Redirect, Simple},
+    tier::Tier,
+};
+
+impl Walker<'_> {
+    /// Walks a simple command; says what it certainly prints.
+    pub(super) fn simple(
+        &mut self,
+        simple: &Simple,
+        redirects: &[Redirect],
+        span: Span,
+        input: Input,
+    ) -> Option<Output> {
+        let alone = simple.words.is_empty();
+        // In front of `read`, `IFS` only says how that one line is split.
+        let reads = simple
+            .words
+            .first()
+            .is_some_and(|word| matches!(word.pieces.as_slice(), [Piece::Bare(name)] if name == "read"));
+        for assignment in simple.assignments.iter().filter(|assignment| !(reads && assignment.name == "IFS")) {
+            self.assign(assignment, alone, span);
+        }
+        for assignment in simple.assignments.iter().filter(|assignment| reads && assignment.name == "IFS") {
+            self.expand_whole(&assignment.value);
+        }
+        let given = self.redirects(redirects);
+        self.here = span;
+        let args = self.expand_all(&simple.words);
+        self.here = span;
+        if alone {
+            self.note(Tier::Safe, "sets variables or redirects only", span);
+            return None;
+        }
+        let input = given.map_or(input, Input::Text);
+        let Some(program) = args.first() else {
+            self.suspect("what is run depends on an expansion that may be empty");
+            return None;
+        };
+        let output = prints(&args, &input, redirects);
+        if let Some(body) = self.scope.functions.get(&program.text).map(Rc::clone) {
+            self.call(&args, &body, span);
+            return output;
+        }
+        let verdict = self.judge(&args, &input);
+        self.note(verdict.tier, verdict.rule, span);
+        self.remember(&args);
+        output
+    }
+
+    /// A call runs the body with these arguments; the program of the same name may run as well.
+    fn call(&mut self, args: &[Arg], body: &Rc<crate::command::syntax::tree::Command>, span: Span) {
+        let name = args.first().map(|arg| arg.text.clone()).unwrap_or_default();
+        let verdict = self.search_suffixes(args.get(1..).unwrap_or_default());
+        if verdict.tier == Tier::Destructive {
+            self.note(verdict.tier, verdict.rule, span);
+        }
+        if self.running.contains(&name) || self.running.len() >= MAX_NESTING {
+            self.note(Tier::Dangerous, "a function that calls itself", span);
+            return;
+        }
+        let positional = args.iter().skip(1).map(|arg| arg.text.clone()).collect();
+        let before = std::mem::replace(&mut self.scope.positional, positional);
+        self.running.push(name);
+        self.deeper(|walker| walker.command(body, Input::Unknown));
+        self.running.pop();
+        self.scope.positional = before;
+        self.note(Tier::Safe, "calls a function of this text", span);
+    }
+
+    fn assign(&mut self, assignment: &Assignment, alone: bool, span: Span) {
+        self.here = span;
+        let values = self.expand_whole(&assignment.value);
+        self.here = span;
+        for value in &values {
+            let verdict = self.judge_variable(&assignment.name, value, alone);
+            if verdict.tier > Tier::Safe {
+                self.note(verdict.tier, verdict.rule, span);
+            }
+            if is_evaluation_trap(&value.text) {
+                self.suspect("a variable holds a subscript with a command, which arithmetic would run");
+            }
+        }
+        let subscript = matches!(assignment.value.pieces.as_slice(), [Piece::Glob('['), ..]);
+        if assignment.partial && subscript && values.iter().any(Arg::is_wild) {
+            self.suspect("a subscript evaluates text that nobody has read");
+        }
+        if alone {
+            let value = if assignment.partial { list_value(&values, subscript) } else { value_of(&values) };
+            self.scope.variables.insert(assignment.name.clone(), value);
+        }
+    }
+
+    /// Walks redirections; gives back the text that becomes the input.
+    pub(super) fn redirects(&mut self, redirects: &[Redirect]) -> Option<String> {
+        let mut text = None;
+        for redirect in redirects {
+            let here = self.here;
+            match redirect.flow {
+                Flow::HereDocument(body) => {
+                    let bodies = Rc::clone(&self.bodies);
+                    let args = bodies.get(body).map(|word| self.expand_whole(word)).unwrap_or_default();
+                    text = Some(joined(&args));
+                }
+                Flow::HereString => {
+                    let args = self.expand_whole(&redirect.target);
+                    text = Some(joined(&args));
+                }
+                Flow::Duplicate => {}
+                Flow::Read | Flow::Write => {
+                    for target in self.expand_whole(&redirect.target) {
+                        self.redirect(redirect.flow, &target);
+                        if redirect.flow == Flow::Read && target.content.is_some() {
+                            text = target.content;
+                        }
+                    }
+                }
+            }
+            self.here = here;
+        }
+        text
+    }
+
+    fn redirect(&mut self, flow: Flow, target: &Arg) {
+        let text = target.text.as_str();
+        let network = text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/");
+        let rule = match flow {
+            _ if network => "a redirection opens a network connection",
+            Flow::Write if target::is_device(text) => {
+                self.note(Tier::Destructive, format!("a redirection overwrites the device `{text}`"), target.span);
+                return;
+            }
+            Flow::Write if !is_free(text) || !target.is_exact() => "a redirection writes a file",
+            Flow::Read if target.is_wild() => "a redirection reads a file nobody knows",
+            Flow::Read | Flow::Write | Flow::Duplicate | Flow::HereString | Flow::HereDocument(_) => return,
+        };
+        self.note(Tier::Dangerous, rule, target.span);
+    }
+
+    /// What a command changes in the shell that runs it.
+    fn remember(&mut self, args: &[Arg]) {
+        let Some((program, rest)) = args.split_first() else { return };
+        let mut operands = rest.iter().filter(|arg| !arg.text.starts_with('-') || arg.text == "-");
+        match program.text.as_str() {
+            "cd" | "pushd" => {
+                let target = operands.next().map_or_else(|| HOME.to_string(), |arg| arg.text.clone());
+                self.scope.enter(&target);
+            }
+            "popd" => self.scope.enter(&UNKNOWN.to_string()),
+            "read" | "mapfile" | "readarray" | "getopts" => {
+                for name in operands {
+                    self.scope.variables.insert(name.text.clone(), Value::Wild);
+                }
+            }
+            "export" | "declare" | "local" | "readonly" | "typeset" => {
+                for arg in operands {
+                    if let Some((name, value)) = arg.text.split_once('=') {
+                        let value = Arg { text: value.to_owned(), ..arg.clone() };
+                        self.scope.variables.insert(name.to_owned(), value_of(&[value]));
+                    }
+                }
+            }
+            "set" => {
+                let start = rest.iter().position(|arg| arg.text == "--").map_or(0, |at| at + 1);
+                self.scope.positional = rest.iter().skip(start).map(|arg| arg.text.clone()).collect();
+            }
+            "unset" => {
+                for name in operands {
+                    self.scope.variables.insert(name.text.clone(), Value::OneOf(vec![String::new()]));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn judge_variable(&mut self, name: &str, value: &Arg, alone: bool) -> Verdict {
+        let verdict = variable::judge(name, value, alone);
+        if verdict.tier == Tier::Safe {
+            return verdict;
+        }
+        // A variable that a program runs (a pager, an editor) is searched like a command line.
+        let found = self.search_text(value.content.as_ref().unwrap_or(&value.text), value.span);
+        if found.tier == Tier::Destructive { found } else { verdict }
+    }
+}
+
+/// The elements of `name=(…)`; anything else that is not a plain value may be anything.
+fn list_value(values: &[Arg], subscript: bool) -> Value {
+    let [list] = values else { return Value::Wild };
+    if subscript || list.known != Known::Fully || !list.text.starts_with(' ') {
+        return Value::Wild;
+    }
+    Value::OneOf(list.text.split_whitespace().take(64).map(str::to_owned).collect())
+}
+
+/// Where output may go without leaving anything behind.
+pub(in crate::command) fn is_free(target: &str) -> bool {
+    matches!(
+        target,
+        "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "/dev/fd/1" | "/dev/fd/2" | "/dev/fd/63"
+    )
+}
+
+fn joined(args: &[Arg]) -> String {
+    args.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ") + "\n"
+}
+
+/// What the command prints into a pipe: its own words, or what it was given.
+fn prints(args: &[Arg], input: &Input, redirects: &[Redirect]) -> Option<Output> {
+    let elsewhere =
+        |redirect: &Redirect| redirect.flow == Flow::Write && redirect.descriptor.is_none_or(|number| number == 1);
+    if redirects.iter().any(elsewhere) {
+        return None;
+    }
+    let passes_on = match args {
+        [program] => matches!(program.text.as_str(), "cat" | "tee" | "sort" | "uniq" | "nl"),
+        [program, rest @ ..] => {
+            let only_options = rest.iter().all(|arg| arg.text.starts_with('-'));
+            matches!(program.text.as_str(), "tee") || (program.text == "cat" && only_options)
+        }
+        [] => false,
+    };
+    match input {
+        Input::Text(text) if passes_on => Some(Output { text: text.clone(), exact: false }),
+        Input::Text(_) | Input::Terminal | Input::Unknown => output::printed(args),
+    }
+}
+
+impl Scope {
+    /// Forgets what a caller knows and a program started by it does not.
+    pub(in crate::command) fn for_new_shell(&self) -> Scope {
+        Scope { functions: Default::default(), positional: Vec::new(), ..self.clone() }
+    }
+}

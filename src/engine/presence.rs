@@ -1,0 +1,96 @@
+//! Who is there: the users of foreground agents, and whoever approves for an owner.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+
+use crate::{
+    kernel::{Command, Waiting},
+    model::{AgentId, OwnerId, Route},
+};
+
+use super::{
+    Error,
+    cell::Cell,
+    shared::{Shared, Writer},
+    surface::{self, Heard, Open, ToPerson, show},
+};
+
+impl Shared {
+    /// Opens a way to the user of a foreground agent; an earlier one for the same agent closes.
+    pub(super) fn connect(&self, agent: &AgentId) -> Result<(u64, mpsc::Receiver<ToPerson>), Error> {
+        self.under_lock(None, |shared, writer, now, stuck| {
+            // Whoever was there before hears nothing of what follows.
+            let before = writer.carriers.remove(agent);
+            if let Err(why) = shared.carry_out(writer, Command::Connected { agent: agent.clone() }, now, stuck) {
+                writer.carriers.extend(before.map(|open| (agent.clone(), open)));
+                return Err(why);
+            }
+            let here = |route: &Route| matches!(route, Route::Carrier(carrier) if carrier == agent);
+            let (open, receiver) = writer.open_surface(|waiting| here(&waiting.route));
+            let generation = open.generation;
+            writer.carriers.insert(agent.clone(), open);
+            Ok((generation, receiver))
+        })
+    }
+
+    /// Shows words to an agent's own user. Nobody hears them if nobody is there, or is far behind: talk must not cost
+    /// a user the questions that wait.
+    pub(super) fn say(&self, agent: &AgentId, cell: &Arc<Cell>, text: &str) -> Result<Heard, Error> {
+        self.under_lock(Some((agent, cell)), |_, writer, _, _| {
+            let open = writer.carriers.get(agent).filter(|open| open.sender.capacity() > surface::CAPACITY / 2);
+            let said = || ToPerson::Said { from: agent.clone(), text: text.into() };
+            Ok(if open.is_some_and(|open| show(open, said()).is_ok()) { Heard::Shown } else { Heard::ByNobody })
+        })
+    }
+
+    pub(super) fn disconnect(&self, agent: &AgentId, generation: u64) {
+        // Fails only if the engine is closed; then nobody is connected anyway.
+        let _ = self.under_lock(None, |shared, writer, now, stuck| {
+            if writer.carriers.get(agent).is_some_and(|open| open.generation == generation) {
+                writer.carriers.remove(agent);
+                shared.carry_out(writer, Command::Disconnected { agent: agent.clone() }, now, stuck)?;
+            }
+            Ok(())
+        });
+    }
+
+    /// Opens a surface that shows everything that waits for an owner's approval.
+    pub(super) fn attend(&self, owner: &OwnerId) -> Result<(u64, mpsc::Receiver<ToPerson>), Error> {
+        self.under_lock(None, |shared, writer, now, stuck| {
+            shared.carry_out(writer, Command::ApproverArrived { owner: owner.clone() }, now, stuck)?;
+            let (open, receiver) = writer.open_surface(|waiting| waiting.request.owner == *owner);
+            let generation = open.generation;
+            writer.approvers.entry(owner.clone()).or_default().push(open);
+            Ok((generation, receiver))
+        })
+    }
+
+    pub(super) fn stop_attending(&self, owner: &OwnerId, generation: u64) {
+        let _ = self.under_lock(None, |shared, writer, now, stuck| {
+            let Some(open) = writer.approvers.get_mut(owner) else { return Ok(()) };
+            let before = open.len();
+            open.retain(|open| open.generation != generation);
+            if open.len() < before {
+                shared.carry_out(writer, Command::ApproverLeft { owner: owner.clone() }, now, stuck)?;
+            }
+            Ok(())
+        });
+    }
+}
+
+impl Writer {
+    /// A new surface, with everything on it that should be there already.
+    fn open_surface(&mut self, belongs: impl Fn(&Waiting) -> bool) -> (Open, mpsc::Receiver<ToPerson>) {
+        self.generation += 1;
+        let waiting = self.state.pending.values().filter(|waiting| belongs(waiting));
+        let asks: Vec<_> = waiting.map(|waiting| ToPerson::Ask(Arc::clone(&waiting.request))).collect();
+        let (sender, receiver) = mpsc::channel(asks.len() + surface::CAPACITY);
+        let open = Open { generation: self.generation, sender };
+        for ask in asks {
+            // There is room: the channel was made for them.
+            let _ = show(&open, ask);
+        }
+        (open, receiver)
+    }
+}

@@ -1,0 +1,92 @@
+//! Who hears of an event: agents, whoever waits for an answer, people, subscribers.
+
+use std::{collections::HashMap, sync::Arc};
+
+use tokio::sync::watch;
+
+use crate::model::{AgentId, Event, OwnerId, Recorded, RequestId, Route, Timestamp};
+
+use super::{
+    mail,
+    publish::retired,
+    shared::{Shared, Stuck, Writer},
+    surface::{ToPerson, show},
+};
+
+impl Shared {
+    /// Sent from under the lock, so that everybody hears events in their order; no send here can wait.
+    pub(super) fn tell(&self, writer: &mut Writer, events: &[Event], now: Timestamp, stuck: &mut Stuck) {
+        let went: HashMap<_, _> =
+            events.iter().enumerate().filter_map(|(place, event)| Some((retired(event)?, place))).collect();
+        for (place, event) in events.iter().enumerate() {
+            for (agent, mail) in mail::addressed(event, events) {
+                // What concerned one that went is no news for the next one of that name.
+                let is_for_another = went.get(&agent).is_some_and(|went| place <= *went);
+                if let Some(cell) = self.cell(&agent).filter(|_| !is_for_another) {
+                    cell.mail().post(mail);
+                }
+            }
+            if let Event::Requested { request } = event {
+                self.answers.insert(request.id, watch::Sender::new(None));
+            }
+            if let Event::Resolved { resolution, .. } = event
+                && let Some((_, answer)) = self.answers.remove(&resolution.request)
+            {
+                answer.send_replace(Some(Arc::clone(resolution)));
+            }
+            writer.show(event, events, stuck);
+            writer.sequence += 1;
+            if let Some(subscribers) = &writer.events {
+                // No subscriber is no problem.
+                let _ = subscribers.send(Recorded { sequence: writer.sequence, at: now, event: event.clone() });
+            }
+        }
+    }
+}
+
+impl Writer {
+    /// Shows an event to the people it concerns. `events` is the batch it happened in.
+    fn show(&mut self, event: &Event, events: &[Event], stuck: &mut Stuck) {
+        if let Event::CarrierDisconnected { agent } = event {
+            self.carriers.remove(agent);
+        }
+        if let Event::Requested { request } = event
+            && !request.asked.is_empty()
+        {
+            self.show_approvers(&request.owner, &ToPerson::Ask(Arc::clone(request)), stuck);
+        }
+        if let Event::Routed { request, route: Route::Carrier(carrier) } = event {
+            self.show_carrier(carrier, ToPerson::Ask(Arc::clone(request)), stuck);
+        }
+        if let Event::Resolved { resolution, carrier } = event
+            && !events.iter().any(|event| never_asked(event, resolution.request))
+        {
+            let settled = ToPerson::Settled(Arc::clone(resolution));
+            if let Some(carrier) = carrier {
+                self.show_carrier(carrier, settled.clone(), stuck);
+            }
+            self.show_approvers(&resolution.owner, &settled, stuck);
+        }
+    }
+
+    fn show_carrier(&self, carrier: &AgentId, what: ToPerson, stuck: &mut Stuck) {
+        if let Some(open) = self.carriers.get(carrier)
+            && show(open, what).is_err()
+        {
+            stuck.carriers.push((carrier.clone(), open.generation));
+        }
+    }
+
+    fn show_approvers(&self, owner: &OwnerId, what: &ToPerson, stuck: &mut Stuck) {
+        for open in self.approvers.get(owner).into_iter().flatten() {
+            if show(open, what.clone()).is_err() {
+                stuck.approvers.push((owner.clone(), open.generation));
+            }
+        }
+    }
+}
+
+/// Whether this is a request that no person was shown, since nothing was missing.
+fn never_asked(event: &Event, id: RequestId) -> bool {
+    matches!(event, Event::Requested { request } if request.id == id && request.asked.is_empty())
+}

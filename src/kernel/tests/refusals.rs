@@ -1,0 +1,209 @@
+//! A refused command leaves the state equal, whatever it was refused for.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::model::{Actor, AgentPolicy, Answer, GrantId, Policy, Scope};
+
+/// The names of the reasons, so that a new one breaks the build here until it has a row below.
+fn name(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::AgentExists(_) => "AgentExists",
+        Refusal::AlreadyResolved(_) => "AlreadyResolved",
+        Refusal::OtherOwner { .. } => "OtherOwner",
+        Refusal::NotForeground(_) => "NotForeground",
+        Refusal::NotYours(_) => "NotYours",
+        Refusal::NotHeld { .. } => "NotHeld",
+        Refusal::NotAsked(_) => "NotAsked",
+        Refusal::NothingHeldBack => "NothingHeldBack",
+        Refusal::NoChildKind { .. } => "NoChildKind",
+        Refusal::TooManyChildren { .. } => "TooManyChildren",
+        Refusal::OtherChange { .. } => "OtherChange",
+        Refusal::HeldOnce { .. } => "HeldOnce",
+        Refusal::InFile(_) => "InFile",
+        Refusal::TooManyAsked { .. } => "TooManyAsked",
+        Refusal::FromFile(..) => "FromFile",
+        Refusal::Protected(_) => "Protected",
+        Refusal::Sensitive { .. } => "Sensitive",
+        Refusal::NotYourGrant(_) => "NotYourGrant",
+        Refusal::SelfGrant(_) => "SelfGrant",
+        Refusal::ScopeTooWide { .. } => "ScopeTooWide",
+        Refusal::ScopePast(_) => "ScopePast",
+        Refusal::TooDeep { .. } => "TooDeep",
+        Refusal::TooManyPending { .. } => "TooManyPending",
+        Refusal::TooManyGrants { .. } => "TooManyGrants",
+        Refusal::UnknownAgent(_) => "UnknownAgent",
+        Refusal::UnknownGrant(_) => "UnknownGrant",
+        Refusal::UnknownRequest(_) => "UnknownRequest",
+        // Codes and handles are looked up by the engine; no command names one.
+        Refusal::Gone(_) => "Gone",
+        Refusal::UnknownCode(_) => "UnknownCode",
+        Refusal::AmbiguousCode(_) => "AmbiguousCode",
+    }
+}
+
+/// A state in which everything can go wrong: `lead`, `ann`, `bob` of one owner, `eve` of another, `cfg` from a file;
+/// request 1 waits, request 2 is over.
+fn world() -> State {
+    let mut state = State::new(settings(|settings| {
+        settings.max_depth = 1;
+        settings.max_pending = 1;
+        settings.max_grants = 3;
+    }));
+    done(&mut state, register("lead", "you", Kind::Foreground, &["@write:/w", "@network"]));
+    done(&mut state, register("ann", "you", Kind::Subagent, &[]));
+    done(&mut state, register("bob", "you", Kind::Subagent, &["@write:/w/x", "@write:/w/y", "@write:/w/z"]));
+    done(&mut state, register("eve", "them", Kind::Subagent, &[]));
+    let place = crate::model::Place { file: "agents.toml".into(), line: 1 };
+    let right = crate::model::BaseRight { right: Right::from(tag("@events")), hold: Hold::Use, place };
+    let spec = AgentPolicy { profile: profile("cfg", "you", Kind::Permanent), rights: vec![right] };
+    let policy = Policy { settings: (*state.settings).clone(), agents: [(id("cfg"), spec)].into() };
+    done(&mut state, configure(policy));
+    done(&mut state, grant("lead", "ann", &["@network"]));
+    done(&mut state, request(2, "lead", &["@events"]));
+    done(&mut state, answer(2, "you", Answer::deny()));
+    done(&mut state, scoped_request(1, "ann", Some(Scope::Once)));
+    state
+}
+
+fn configure(policy: Policy) -> Command {
+    Command::Configure { policy: std::sync::Arc::new(policy), run: "r0".parse().unwrap() }
+}
+
+fn scoped_request(number: u128, from: &str, scope: Option<Scope>) -> Command {
+    let (id, from, reason) = (request_id(number), id(from), "why".parse().unwrap());
+    Command::Request { id, from, rights: rights(&["@read:/w/q"]), reason, scope, broken: Broken::new() }
+}
+
+fn answer(number: u128, owner: &str, answer: Answer) -> Command {
+    Command::Answer { request: request_id(number), answer, by: person(owner) }
+}
+
+fn create(agent: &str, owner: &str, kind: Kind, tags: &[&str]) -> Command {
+    let (run, reason) = ("r0".parse().unwrap(), "why".parse().unwrap());
+    let profile = profile(agent, owner, kind);
+    Command::Create { creator: id("lead"), profile, run, rights: rights(tags), reason, broken: Broken::new() }
+}
+
+fn revoke(grant: u64, by: Actor, owner: Option<&str>) -> Command {
+    Command::Revoke { grant: GrantId::new(grant), by, owner: owner.map(|owner| owner.parse().unwrap()), reason: None }
+}
+
+fn give(to: &str, owner: &str, tags: &[&str], scope: Scope) -> Command {
+    Command::Give { by: person(owner), to: id(to), rights: starts(tags), reason: "why".parse().unwrap(), scope }
+}
+
+fn spend(agent: &str, wanted: &str, broken: Broken) -> Command {
+    Command::Spend { agent: id(agent), permission: tag(wanted), broken }
+}
+
+/// Reasons for which something else must be true than in the world above.
+fn rows_of_their_own() -> [(&'static str, State, Command); 4] {
+    let mut with_a_child = State::new(settings(|settings| settings.max_children = 1));
+    done(&mut with_a_child, register("lead", "you", Kind::Foreground, &[]));
+    done(&mut with_a_child, create("first", "you", Kind::Subagent, &[]));
+    let mut asked_once = State::new(settings(|settings| settings.max_asks_per_minute = 1));
+    done(&mut asked_once, register("bob", "you", Kind::Subagent, &[]));
+    done(&mut asked_once, request(1, "bob", &["@network"]));
+    let mut for_once = world();
+    done(&mut for_once, answer(1, "you", Answer::allow()));
+    let mut waiting = State::new(settings(|settings| settings.widening = crate::model::Widening::Confirm));
+    let policy = Policy { settings: settings(|_| ()), agents: [].into() };
+    done(&mut waiting, configure(policy));
+    [
+        ("TooManyChildren", with_a_child, create("second", "you", Kind::Subagent, &[])),
+        ("TooManyAsked", asked_once, request(2, "bob", &["@events"])),
+        ("HeldOnce", for_once, grant("ann", "bob", &["@read:/w/q"])),
+        ("OtherChange", waiting, Command::AgreeToWidening { by: None, change: 7, run: "r0".parse().unwrap() }),
+    ]
+}
+
+#[test]
+fn a_refused_command_leaves_the_state_equal() {
+    let state = world();
+    let number = |to: &str| state.agents[&id(to)].held[0].id.number();
+    let all_broken: Broken = state.grants.keys().copied().collect();
+    let broken_grant = Command::Grant {
+        from: id("lead"),
+        to: id("ann"),
+        rights: rights(&["@write:/w/a"]),
+        reason: "why".parse().unwrap(),
+        scope: Scope::Always,
+        broken: all_broken.clone(),
+    };
+    let taken = Policy {
+        settings: (*state.settings).clone(),
+        agents: [(id("lead"), AgentPolicy { profile: profile("lead", "you", Kind::Foreground), rights: vec![] })]
+            .into(),
+    };
+    let past = Scope::Until(NOW);
+    let rows: Vec<(&str, Command)> = vec![
+        ("AgentExists", register("ann", "you", Kind::Subagent, &[])),
+        ("AgentExists", create("ann", "you", Kind::Subagent, &[])),
+        ("AgentExists", configure(taken)),
+        ("AlreadyResolved", answer(2, "you", Answer::allow())),
+        ("AlreadyResolved", Command::Cancel { request: request_id(2), by: id("lead") }),
+        ("OtherOwner", answer(1, "them", Answer::allow())),
+        ("OtherOwner", answer(2, "them", Answer::allow())),
+        ("OtherOwner", grant("lead", "eve", &["@network"])),
+        ("OtherOwner", give("ann", "them", &["@network"], Scope::Always)),
+        ("OtherOwner", revoke(number("lead"), Actor::Operator, Some("them"))),
+        ("OtherOwner", create("kid", "them", Kind::Subagent, &[])),
+        ("NotForeground", Command::Connected { agent: id("ann") }),
+        ("NotForeground", Command::UserActive { agent: id("ann") }),
+        ("NotYours", Command::Cancel { request: request_id(1), by: id("bob") }),
+        ("NotYours", Command::Cancel { request: request_id(2), by: id("bob") }),
+        ("NotHeld", grant("ann", "lead", &["@events"])),
+        ("NotHeld", broken_grant),
+        ("NotHeld", create("kid", "you", Kind::Subagent, &["@network", "@events"])),
+        ("NotHeld", spend("ann", "@events", Broken::new())),
+        ("NotHeld", spend("lead", "@write:/w", all_broken)),
+        ("NotAsked", answer(1, "you", Answer::allow_only(tag("@read:/w")))),
+        ("NothingHeldBack", Command::AgreeToWidening { by: None, change: 1, run: "r0".parse().unwrap() }),
+        ("NoChildKind", create("kid", "you", Kind::Foreground, &[])),
+        ("NoChildKind", create("kid", "you", Kind::System, &[])),
+        ("InFile", Command::Retire { agent: id("cfg") }),
+        ("FromFile", revoke(number("cfg"), Actor::Operator, None)),
+        ("Protected", register("kid", "you", Kind::Subagent, &["@network", "@read:/p"])),
+        ("Protected", request(3, "lead", &["@read:/p/key"])),
+        ("Protected", grant("lead", "ann", &["@read:/p/key"])),
+        ("Protected", give("ann", "you", &["@read:/p"], Scope::Always)),
+        ("Protected", spend("ann", "@read:/p", Broken::new())),
+        ("Sensitive", grant("lead", "ann", &["@write:/w/.git/hooks"])),
+        ("Sensitive", spend("lead", "@write:/w/.env", Broken::new())),
+        ("NotYourGrant", revoke(number("lead"), Actor::Agent(id("ann")), None)),
+        ("SelfGrant", grant("lead", "lead", &["@network"])),
+        ("ScopeTooWide", answer(1, "you", Answer::allow().scope(Scope::Session))),
+        ("ScopePast", give("ann", "you", &["@network"], past)),
+        ("ScopePast", scoped_request(3, "lead", Some(past))),
+        ("TooDeep", grant("ann", "lead", &["@network"])),
+        ("TooManyPending", request(3, "ann", &["@events"])),
+        ("TooManyGrants", grant("lead", "bob", &["@write:/w/a", "@write:/w/b", "@write:/w/c", "@write:/w/d"])),
+        ("TooManyGrants", give("bob", "you", &["@network"], Scope::Always)),
+        ("TooManyGrants", register("kid", "you", Kind::Subagent, &["@network", "@events", "@read:/a", "@read:/b"])),
+        ("UnknownAgent", grant("nobody", "ann", &["@network"])),
+        ("UnknownAgent", grant("lead", "nobody", &["@network"])),
+        ("UnknownAgent", request(3, "nobody", &["@network"])),
+        ("UnknownAgent", Command::Retire { agent: id("nobody") }),
+        ("UnknownAgent", Command::BeginRun { agent: id("nobody"), run: "r1".parse().unwrap() }),
+        ("UnknownAgent", spend("nobody", "@network", Broken::new())),
+        ("UnknownAgent", Command::Connected { agent: id("nobody") }),
+        ("UnknownAgent", Command::UserActive { agent: id("nobody") }),
+        ("UnknownGrant", revoke(999, Actor::Operator, None)),
+        ("UnknownRequest", answer(9, "you", Answer::allow())),
+        ("UnknownRequest", Command::Cancel { request: request_id(9), by: id("ann") }),
+    ];
+    let mut met = BTreeSet::from(["UnknownCode", "AmbiguousCode", "Gone"]);
+    let rows = rows.into_iter().map(|(expected, command)| (expected, state.clone(), command));
+    for (expected, state, command) in rows.chain(rows_of_their_own()) {
+        let mut after = state.clone();
+        let told = format!("{command:?}");
+        let refused = after.execute(command, NOW).unwrap_err();
+        assert_eq!(name(&refused), expected, "{told}");
+        assert!(after == state, "{told} changed something");
+        let sentence = refused.to_string();
+        assert!(!sentence.ends_with('.') && !sentence.contains('\n'), "{sentence}");
+        met.insert(expected);
+    }
+    assert_eq!(met.len(), 30, "each reason has a row");
+}

@@ -1,0 +1,305 @@
+//! A state with the whole record of how it came about, and a slow, obvious reading of what it means.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use super::*;
+use crate::{
+    kernel::{Check, Ground, check, compile},
+    model::{
+        Access, Actor, AgentPolicy, Answer, BaseRight, Grant, GrantId, Origin, Place, Policy, Scope, Want, Widening,
+    },
+};
+
+pub(super) const TAGS: [&str; 10] = [
+    "@network",
+    "@events",
+    "@write:/w",
+    "@write:/w/a",
+    "@read:/w/a",
+    "@read:/w/a/b",
+    "@write:/w/b",
+    "@read:/",
+    "@read:/p/x",
+    "@read:/p",
+];
+const AGENTS: [&str; 6] = ["a", "b", "c", "lead", "spy", "kid"];
+const FILE_AGENTS: [&str; 3] = ["f", "g", "kid"];
+
+/// Four small numbers, read as a command about whatever there is.
+pub(super) type Step = (u8, u8, u8, u8);
+
+#[derive(Debug)]
+pub(super) struct Tale {
+    pub(super) first: Settings,
+    pub(super) state: State,
+    pub(super) now: Timestamp,
+    pub(super) events: Vec<Event>,
+    count: u128,
+}
+
+fn pick<T: Clone>(from: impl IntoIterator<Item = T>, number: u8) -> Option<T> {
+    let all: Vec<T> = from.into_iter().collect();
+    all.get(usize::from(number) % all.len().max(1)).cloned()
+}
+
+fn some_tags(number: u8) -> Vec<&'static str> {
+    let number = usize::from(number);
+    let mut tags = vec![TAGS[number % TAGS.len()]];
+    if number > 100 {
+        tags.push(TAGS[number / 10 % TAGS.len()]);
+    }
+    tags
+}
+
+impl Tale {
+    pub(super) fn new(reads: Reads) -> Tale {
+        let first = settings(|settings| {
+            settings.reads = reads;
+            settings.max_depth = 4;
+            settings.max_pending = 2;
+            settings.max_grants = 12;
+            settings.denial_memory = Duration::from_millis(10);
+            settings.request_timeout = Duration::from_millis(20);
+        });
+        let mut tale = Tale { state: State::new(first.clone()), first, now: NOW, events: Vec::new(), count: 0 };
+        for (agent, kind, tags) in [
+            ("a", Kind::Subagent, &["@write:/w", "@network"][..]),
+            ("b", Kind::Cron, &[]),
+            ("c", Kind::System, &[]),
+            ("lead", Kind::Foreground, &["@events"]),
+        ] {
+            tale.tell(register(agent, "you", kind, tags)).unwrap();
+        }
+        tale.tell(register("spy", "them", Kind::Foreground, &["@write:/w"])).unwrap();
+        tale
+    }
+
+    pub(super) fn tell(&mut self, command: Command) -> Result<Vec<Event>, Refusal> {
+        let events = self.state.execute(command, self.now)?;
+        self.events.extend(events.iter().cloned());
+        Ok(events)
+    }
+
+    /// What a step means now.
+    pub(super) fn command(&mut self, (kind, one, other, third): Step) -> Command {
+        self.count += 1;
+        self.now = self.now.after(Duration::from_millis(u64::from(third % 4)));
+        let agent = |number: u8| id(AGENTS[usize::from(number) % AGENTS.len()]);
+        let rights = |number| rights(&some_tags(number));
+        let starts = |number: u8| {
+            let hold = if number.is_multiple_of(5) { Hold::PassOn } else { Hold::Use };
+            rights(number).into_iter().map(|right| Start { right, hold }).collect::<Vec<_>>()
+        };
+        let scope = match third % 5 {
+            0 => Scope::Once,
+            1 => Scope::Session,
+            2 => Scope::Until(self.now.after(Duration::from_millis(u64::from(third)))),
+            _ => Scope::Always,
+        };
+        let (reason, run) = ("why".parse().unwrap(), format!("r{}", third % 3).parse().unwrap());
+        let broken: Broken = if third > 200 {
+            pick(self.state.grants.keys().copied(), other).into_iter().collect()
+        } else {
+            Broken::new()
+        };
+        let some_request = pick(self.state.pending.keys().chain(self.state.resolved.keys()).copied(), other);
+        let request = some_request.unwrap_or(request_id(u128::MAX));
+        let some_grant = pick(self.state.grants.keys().copied(), other).unwrap_or(GrantId::new(u64::MAX));
+        match kind % 20 {
+            0 => Command::Register {
+                profile: profile(AGENTS[usize::from(one) % 6], "you", Kind::Subagent),
+                run,
+                rights: starts(other),
+            },
+            1 => {
+                let profile = profile("kid", "you", Kind::Subagent);
+                Command::Create { creator: agent(one), profile, run, rights: rights(other), reason, broken }
+            }
+            2 if one < 100 => Command::Retire { agent: agent(other) },
+            2 | 3 => Command::BeginRun { agent: agent(one), run },
+            4 | 5 => {
+                let scope = (third > 100).then_some(scope);
+                Command::Request {
+                    id: request_id(self.count),
+                    from: agent(one),
+                    rights: rights(other),
+                    reason,
+                    scope,
+                    broken,
+                }
+            }
+            6 | 7 => {
+                let answer = match one % 4 {
+                    0 => Answer::deny(),
+                    1 => Answer::allow_only(tag(TAGS[usize::from(third) % TAGS.len()])),
+                    2 => Answer::allow().scope(scope),
+                    _ => Answer::allow(),
+                };
+                Command::Answer { request, answer, by: person(if third > 240 { "them" } else { "you" }) }
+            }
+            8 => Command::Cancel { request, by: agent(one) },
+            9..=12 => {
+                Command::Grant { from: agent(one), to: agent(other), rights: rights(third), reason, scope, broken }
+            }
+            13 => Command::Give { by: person("you"), to: agent(one), rights: starts(other), reason, scope },
+            14 => {
+                let by = if one.is_multiple_of(2) { Actor::Operator } else { Actor::Agent(agent(one)) };
+                Command::Revoke { grant: some_grant, by, owner: None, reason: None }
+            }
+            15 => Command::Spend { agent: agent(one), permission: tag(TAGS[usize::from(other) % TAGS.len()]), broken },
+            16 => match one % 4 {
+                0 => Command::Connected { agent: agent(other) },
+                1 => Command::Disconnected { agent: agent(other) },
+                2 => Command::ApproverArrived { owner: "you".parse().unwrap() },
+                _ => Command::UserActive { agent: agent(other) },
+            },
+            17 => Command::Configure { policy: Arc::new(self.policy(one, other, third)), run },
+            18 => Command::AgreeToWidening {
+                by: one.is_multiple_of(2).then(|| person("you")),
+                change: self.state.last_change,
+                run,
+            },
+            _ => Command::Tick,
+        }
+    }
+
+    fn policy(&self, one: u8, other: u8, third: u8) -> Policy {
+        let mut settings = self.first.clone();
+        settings.reads = if one.is_multiple_of(2) { Reads::Anywhere } else { Reads::Granted };
+        settings.widening = if third.is_multiple_of(3) { Widening::Confirm } else { Widening::Apply };
+        if third > 200 {
+            settings.protected = Arc::default();
+        }
+        let mut agents = BTreeMap::new();
+        for (place, name) in FILE_AGENTS.into_iter().enumerate() {
+            let bits = (usize::from(other) * 31 + usize::from(third) * 7) >> (2 * place);
+            if bits & 1 == 1 {
+                let rights = (0..TAGS.len()).filter(|tag| (bits >> (tag % 6)) & 1 == 1).map(|number| BaseRight {
+                    right: Right::from(tag(TAGS[number])),
+                    hold: if (bits + number).is_multiple_of(7) { Hold::PassOn } else { Hold::Use },
+                    place: Place { file: "agents.toml".into(), line: u32::from(one) + u32::try_from(number).unwrap() },
+                });
+                let owner = if one > 230 { "them" } else { "you" };
+                let spec = AgentPolicy { profile: profile(name, owner, Kind::Permanent), rights: rights.collect() };
+                agents.insert(id(name), spec);
+            }
+        }
+        Policy { settings, agents }
+    }
+
+    fn live(&self) -> impl Iterator<Item = &Arc<Grant>> {
+        self.state.grants.values().filter(|grant| grant.is_live(self.now))
+    }
+
+    fn is_protected(&self, permission: &Permission) -> bool {
+        let path = permission.path();
+        path.is_some_and(|path| self.state.settings.protected.iter().any(|protected| protected.contains(path)))
+    }
+
+    fn is_free(&self, permission: &Permission) -> bool {
+        matches!(permission, Permission::Path(Access::Read, _))
+            && self.state.settings.reads == Reads::Anywhere
+            && !self.is_protected(permission)
+    }
+
+    /// Every live grant that hangs on a root, found by starting from the roots and following grants until no more come.
+    pub(super) fn hanging_on_a_root(&self) -> BTreeSet<GrantId> {
+        let mut hanging = BTreeSet::new();
+        loop {
+            let before = hanging.len();
+            for grant in self.live() {
+                let hangs = match &grant.origin {
+                    Origin::Config(_) | Origin::Operator | Origin::Person { .. } => true,
+                    Origin::Agent { from } => {
+                        self.is_free(&grant.right.permission)
+                            || self.live().any(|support| {
+                                support.to == *from
+                                    && hanging.contains(&support.id)
+                                    && support.scope != Scope::Once
+                                    && support.right.permission.covers(&grant.right.permission)
+                                    && grant.until.map_or(support.until.is_none(), |end| {
+                                        support.until.is_none_or(|other| end <= other)
+                                    })
+                            })
+                    }
+                };
+                if hangs {
+                    hanging.insert(grant.id);
+                }
+            }
+            if hanging.len() == before {
+                return hanging;
+            }
+        }
+    }
+
+    /// What a check must answer, read off the grants.
+    pub(super) fn plain_check(&self, agent: &AgentId, wanted: &Permission) -> Check {
+        if !self.state.agents.contains_key(agent) {
+            return Check::NotHeld;
+        }
+        if self.is_free(wanted) {
+            return Check::Held;
+        }
+        let own = |grant: &&Arc<Grant>| grant.to == *agent;
+        let kept_back = |grant: &Arc<Grant>| {
+            let all = self.state.grants.values().filter(own);
+            matches!(grant.origin, Origin::Agent { .. })
+                && all
+                    .into_iter()
+                    .any(|own| own.hold == Hold::PassOn && own.right.permission.covers(&grant.right.permission))
+        };
+        let usable: Vec<_> = self
+            .live()
+            .filter(own)
+            .filter(|grant| grant.hold == Hold::Use && !kept_back(grant) && grant.right.permission.covers(wanted))
+            .filter(|grant| {
+                let exact = matches!(grant.origin, Origin::Config(_)) && grant.right.permission.path() == wanted.path();
+                !self.is_protected(wanted) || exact
+            })
+            .collect();
+        if usable.iter().any(|grant| grant.scope != Scope::Once) {
+            Check::Held
+        } else if usable.is_empty() {
+            Check::NotHeld
+        } else {
+            Check::HeldOnce
+        }
+    }
+
+    /// What the compiled rights answer.
+    pub(super) fn compiled_check(&self, agent: &AgentId, wanted: &Permission) -> Check {
+        let Some(known) = self.state.agents.get(agent) else { return Check::NotHeld };
+        let ground = Ground::new(self.state.settings.reads, &self.state.settings.protected, 7);
+        check(&compile(&known.held, &Arc::new(ground)), Want::from(wanted), || Some(self.now))
+    }
+
+    /// The lists that exist for speed say what the grants say.
+    pub(super) fn indexes_agree(&self) -> bool {
+        let state = &self.state;
+        let ends: BTreeSet<_> = state.grants.values().filter_map(|grant| Some((grant.until?, grant.id))).collect();
+        let deadlines: BTreeSet<_> =
+            state.pending.values().map(|waiting| (waiting.request.deadline, waiting.request.id)).collect();
+        let due = ends.first().map(|(end, _)| *end).into_iter().chain(deadlines.first().map(|(end, _)| *end)).min();
+        let of_agents = state.agents.iter().all(|(name, agent)| {
+            let held = state.grants.values().filter(|grant| grant.to == *name);
+            let from = |grant: &&Arc<Grant>| grant.origin == Origin::Agent { from: name.clone() };
+            let given: BTreeSet<_> = state.grants.values().filter(from).map(|grant| grant.id).collect();
+            let asked = state.pending.values().filter(|waiting| waiting.request.from == *name);
+            held.eq(agent.held.iter())
+                && given == agent.given
+                && asked.map(|waiting| waiting.request.id).collect::<BTreeSet<_>>() == agent.pending
+        });
+        let nobody_else = state.grants.values().all(|grant| state.agents.contains_key(&grant.to))
+            && state.pending.values().all(|waiting| state.agents.contains_key(&waiting.request.from));
+        ends == state.ending && deadlines == state.deadlines && due == state.next_due() && of_agents && nobody_else
+    }
+
+    pub(super) fn agents(&self) -> impl Iterator<Item = AgentId> {
+        AGENTS.into_iter().chain(FILE_AGENTS).map(id)
+    }
+}

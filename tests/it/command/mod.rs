@@ -1,0 +1,12 @@
+//! Shell commands and tool calls in three tiers.
+#![allow(clippy::expect_used, clippy::string_slice, reason = "a helper of a test fails the test")]
+
+mod additions;
+mod cases;
+mod differential;
+mod documented;
+mod lines;
+mod properties;
+mod shapes;
+mod tools;
+mod traps;

@@ -1,0 +1,262 @@
+//! What holds for every text.
+
+use bestow::command::{Classifier, Tier, classify};
+use proptest::prelude::*;
+
+use super::cases::given_commands;
+
+fn tier(text: &str) -> Tier {
+    classify(text).tier
+}
+
+/// Texts that look like shell more often than chance would have it.
+fn shellish() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "ls",
+        "rm",
+        "-rf",
+        "/",
+        " ",
+        " ",
+        " ",
+        "\n",
+        ";",
+        "&&",
+        "||",
+        "|",
+        "&",
+        "(",
+        ")",
+        "{",
+        "}",
+        "$(",
+        "`",
+        "'",
+        "\"",
+        "\\",
+        "$",
+        "${",
+        "x",
+        ":-",
+        "<<EOF\n",
+        "EOF\n",
+        "<",
+        ">",
+        "2>&1",
+        "#",
+        "if ",
+        "then ",
+        "fi",
+        "for i in ",
+        "do ",
+        "done",
+        "case x in ",
+        "esac",
+        "[[ ",
+        "]] ",
+        "((",
+        "))",
+        "=",
+        "*",
+        "~",
+        "eval ",
+        "bash -c ",
+        "sudo ",
+        "echo ",
+        "find . ",
+        "-exec ",
+        "{a,b}",
+        "\\\n",
+        "\t",
+        "é",
+        "\u{200b}",
+        "\r",
+        "$'",
+        "@P",
+        "!",
+        "function f ",
+        "coproc ",
+        "time ",
+        "env ",
+        "xargs ",
+        "a[",
+        "]",
+    ]);
+    prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_text_makes_it_panic(text in any::<String>()) {
+        classify(&text);
+    }
+
+    #[test]
+    fn no_shell_makes_it_panic_and_spans_lie_in_the_text(text in shellish()) {
+        for part in classify(&text).parts {
+            prop_assert!(part.span.start <= part.span.end && part.span.end <= text.len());
+        }
+    }
+
+    #[test]
+    fn the_same_text_gets_the_same_answer(text in shellish()) {
+        prop_assert_eq!(classify(&text), classify(&text));
+    }
+
+    #[test]
+    fn an_answer_line_is_always_json(text in any::<String>()) {
+        let line = serde_json::json!({ "command": text }).to_string();
+        let answer: serde_json::Value = serde_json::from_str(&Classifier::default().answer_line(&line)).unwrap();
+        prop_assert!(answer["tier"].is_string());
+    }
+}
+
+#[test]
+fn appending_a_removal_of_everything_never_lowers() {
+    for command in given_commands() {
+        for end in ["; rm -rf /", "\nrm -rf /", " && rm -rf /"] {
+            let text = format!("{command}{end}");
+            assert!(tier(&text) >= tier(&command), "{text}");
+            // A comment or an open quote may swallow the end of its line, a new line it may not.
+            if end.starts_with('\n') && !command.contains("<<") && !command.contains(['\'', '"', '\\', '`', '$', '(']) {
+                assert_eq!(tier(&text), Tier::Destructive, "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn wrapping_in_a_wrapper_never_lowers() {
+    let wrappers = [
+        "env",
+        "nice",
+        "nice -n 5",
+        "nohup",
+        "timeout 5",
+        "timeout -k 1 5",
+        "time",
+        "stdbuf -o0",
+        "setsid",
+        "ionice -c3",
+        "command",
+        "exec",
+        "busybox",
+        "xargs",
+        "doas",
+        "chroot /x",
+        "unknown-wrapper",
+        "strace -f",
+        "flock /tmp/l",
+        "env A=b",
+        "env -i",
+        "taskset 1",
+        "chrt 1",
+        "caffeinate -i",
+        "systemd-run --user",
+        "docker exec web",
+        "kubectl exec x --",
+        "watch",
+        "script -c",
+        "unshare -r",
+        "npx",
+        "uv run",
+        "find . -exec",
+    ];
+    // Only one simple command can stand behind a wrapper.
+    // A statement of SQL is no command: behind another word it is data.
+    let statement = |command: &String| {
+        let start = command.split(' ').next().unwrap_or_default().to_ascii_lowercase();
+        ["drop", "truncate", "delete", "alter"].contains(&start.as_str())
+    };
+    let simple = |command: &String| {
+        !command.contains(|c: char| ";&|<>(){}\n`#!=".contains(c))
+            && !command.contains("time ")
+            && !command.trim().is_empty()
+    };
+    let builtin = |command: &str| {
+        [
+            "cd", "eval", "trap", "source", ".", "export", "[[", "alias", "declare", "let", "if", "while", "for",
+            "case", "until",
+        ]
+        .iter()
+        .any(|name| command.split_whitespace().next() == Some(name))
+    };
+    for command in
+        given_commands().into_iter().filter(simple).filter(|command| !builtin(command) && !statement(command))
+    {
+        for wrapper in wrappers {
+            let text = format!("{wrapper} {command}");
+            assert!(tier(&text) >= tier(&command), "{text}: {}", classify(&text).reason);
+        }
+    }
+}
+
+#[test]
+fn a_shell_around_a_command_never_lowers() {
+    for command in given_commands()
+        .into_iter()
+        .filter(|command| !command.contains('\'') && !command.contains("$1") && !command.trim().is_empty())
+    {
+        for text in [
+            format!("bash -c '{command}'"),
+            format!("sh <<'END_OF_IT'\n{command}\nEND_OF_IT\n"),
+            format!("( {command}\n)"),
+            format!("{{ {command}\n}}"),
+        ] {
+            assert!(tier(&text) >= tier(&command), "{text}: {}", classify(&text).reason);
+        }
+    }
+}
+
+#[test]
+fn quoting_or_escaping_a_letter_never_changes_a_tier() {
+    for command in given_commands() {
+        let Some(name) = command
+            .split(' ')
+            .next()
+            .filter(|name| name.len() > 1 && name.bytes().all(|byte| byte.is_ascii_lowercase()))
+        else {
+            continue;
+        };
+        let reserved = [
+            "if", "for", "case", "while", "until", "time", "function", "coproc", "select", "in", "do", "done", "then",
+            "fi", "esac", "else", "elif",
+        ];
+        if reserved.contains(&name) || command.contains("()") {
+            continue;
+        }
+        let (first, rest) = command.split_at(1);
+        for text in [
+            format!("\\{command}"),
+            format!("'{first}'{rest}"),
+            format!("\"{first}\"{rest}"),
+            format!("''{command}"),
+            format!("$'{first}'{rest}"),
+        ] {
+            assert_eq!(tier(&text), tier(&command), "{text}: {}", classify(&text).reason);
+        }
+    }
+}
+
+#[test]
+fn line_continuations_and_comments_never_lower() {
+    for command in given_commands().into_iter().filter(|command| !command.trim().is_empty()) {
+        let plain = !command.contains(['\'', '"', '#', '\\', '`']) && !command.contains("<<");
+        if plain {
+            let (first, rest) =
+                command.trim_start().split_at(command.trim_start().chars().next().map_or(0, char::len_utf8));
+            let text = format!("{first}\\\n{rest}");
+            assert_eq!(tier(&text), tier(&command), "{text}: {}", classify(&text).reason);
+        }
+        for text in [
+            format!("# note\n{command}"),
+            format!("\n\n{command}"),
+            format!("{command}\n# note"),
+            format!("# '\n{command}"),
+        ] {
+            assert!(tier(&text) >= tier(&command), "{text}: {}", classify(&text).reason);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Every text here runs a command that a careless reader does not see. A real bash proves it with a marker file.
+
+use std::{path::Path, process::Command};
+
+use bestow::command::{Tier, classify};
+
+/// Whether bash, run on `text` in an empty directory, makes the file `marker`.
+fn runs(text: &str) -> bool {
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut bash = Command::new("bash");
+    bash.args(["--norc", "-c", text]).current_dir(directory.path()).env_clear().env("PATH", "/usr/bin:/bin");
+    bash.stdin(std::process::Stdio::null()).output().expect("bash is here");
+    Path::exists(&directory.path().join("marker"))
+}
+
+const TRAPS: &[&str] = &[
+    "echo \"$\\\n(touch marker)\"",
+    "cat <<EOF\n`touch marker`\nEOF",
+    "cat <<EOF\n$(touch marker)\nEOF",
+    "echo `echo \\`touch marker\\` `",
+    "t\\\nouch marker",
+    "[[ -v 'a[$(touch marker)]' ]]",
+    "test -v 'a[$(touch marker)]'",
+    "printf -v 'a[$(touch marker)]' x",
+    "read 'a[$(touch marker)]' <<< 1",
+    "[[ 'a[$(touch marker)]' -eq 0 ]]",
+    "declare -i 'x=a[$(touch marker)]'",
+    "x='a[$(touch marker)]'; echo $((x))",
+    "x='a[$(touch marker)]'; (( x ))",
+    "let 'a[$(touch marker)]=1'",
+    "x='a[$(touch marker)]'; echo ${!x}",
+    "x='$(touch marker)'; echo \"${x@P}\"",
+    "x='$(touch marker)'; echo \"${x\\\n@P}\"",
+    "x='$(touch marker)'; echo $\\\n{x@P}",
+    "echo ${a[$(touch marker)]}",
+    "echo ${x:-$(touch marker)}",
+    "echo ${x:-`touch marker`}",
+    "x=y; echo ${x//y/$(touch marker)}",
+    "echo \"${x:-\"$(touch marker)\"}\"",
+    "echo $(( $(touch marker) + 1 ))",
+    "echo $((1 + `touch marker`))",
+    "echo $[ $(touch marker) ]",
+    "cat <(touch marker)",
+    "ls > >(touch marker); sleep 0.2",
+    "x=$(touch marker) ls",
+    "ls 2>$(touch marker; echo /dev/null)",
+    "touch$IFS\"marker\"",
+    "{touch,marker}",
+    "$'\\x74ouch' marker",
+    "X='touch marker'; $X",
+    "eval 'touch marker'",
+    "trap 'touch marker' EXIT",
+    "f() { touch marker; }; f",
+    "ls() { touch marker; }; ls",
+    "cat <<'EOF'; touch marker\nhi\nEOF",
+    "cat <<EOF && touch marker\nhi\nEOF",
+    "cat <<A <<B; touch marker\na\nA\nb\nB",
+    "case x in x) touch marker;; esac",
+    "case x in (x) touch marker;;& esac",
+    "coproc touch marker; sleep 0.2",
+    "! touch marker",
+    "time -p touch marker",
+    "ls |& touch marker",
+    "mapfile -C 'touch marker #' -c 1 a <<< x",
+    "compgen -W '$(touch marker)'",
+    "find . -maxdepth 0 -exec touch marker \\;",
+    "ls | xargs touch marker",
+    "env -S 'touch marker'",
+    "awk 'BEGIN{system(\"touch marker\")}'",
+    "awk 'BEGIN{\"touch marker\" | getline}'",
+    "awk 'BEGIN{print \"x\" > \"marker\"}'",
+    "echo x | sed 's/x/touch marker/e'",
+    "echo x | sed 'w marker'",
+    "echo x | sed -n '/x/{w marker\n}'",
+    "echo x | sed 's/[/]/y/;s/x/y/w marker'",
+    "sort -o marker /dev/null",
+    "sort --outpu=marker /dev/null",
+    "uniq /dev/null marker",
+    "bash -c 'touch marker'",
+    "echo 'touch marker' | bash",
+    "bash <<< 'touch marker'",
+    "source <(echo touch marker)",
+    "find . -maxdepth 0 -fprint marker",
+    "date > marker",
+    "ls >| marker",
+    "ls &> marker",
+    "ls >& marker",
+    "echo x <> marker",
+    "{fd}> marker ls",
+    "tee marker < /dev/null",
+    "x=; echo ${x:=$(touch marker)}",
+    "select i in $(touch marker); do break; done < /dev/null",
+    "for ((i=$(touch marker; echo 0); i<1; i++)); do :; done",
+    "for x in 'a[$(touch marker)]'; do echo $((x)); done",
+    "a=(x $(touch marker))",
+    "a[$(touch marker)]=1",
+    "declare \"a[$(touch marker)]=1\"",
+    "echo @(a|$(touch marker))",
+    "alias x='touch marker'; eval 'shopt -s expand_aliases'; shopt -s expand_aliases\nalias y='touch marker'\ny",
+    "PROMPT_COMMAND='touch marker' bash --norc -i <<< ''",
+    "BASH_ENV=<(echo touch marker) bash -c :",
+    "exec 3> marker",
+    "ls # '\ntouch marker",
+    "ls \\\n; touch marker",
+    "echo $'a' ; touch marker # '",
+    "echo ${#x} ; touch marker",
+    "echo a#b ; touch marker",
+    "[ -f x ] || touch marker",
+    "x[0]=1 touch marker",
+    "touch${IFS%??}marker",
+];
+
+#[test]
+fn what_a_real_bash_runs_or_writes_is_never_safe() {
+    // These need an option that is off by default, or end with an error before the command runs.
+    let idle =
+        ["{fd}> marker ls", "echo @(a|$(touch marker))", "select i in $(touch marker); do break; done < /dev/null"];
+    for text in TRAPS {
+        assert!(classify(text).tier > Tier::Safe, "{text}: {}", classify(text).reason);
+        if !idle.contains(text) {
+            assert!(runs(text), "the label is wrong, bash runs nothing: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_carriage_return_belongs_to_the_name_of_the_program() {
+    assert!(!runs("ls\rtouch marker"));
+    assert!(classify("ls\rtouch marker").tier > Tier::Safe);
+}
+
+#[test]
+fn what_looks_like_a_trap_but_runs_nothing_may_be_safe() {
+    for text in [
+        "echo '$(touch marker)'",
+        "echo \\$(echo) | cat",
+        "cat <<'EOF'\n$(touch marker)\nEOF",
+        "echo \"\\$(touch marker)\"",
+        "echo '`touch marker`'",
+        "grep '$(touch marker)' /dev/null",
+        "ls # ; touch marker",
+        "echo a\\;touch marker",
+    ] {
+        assert!(!runs(text), "{text}");
+    }
+    for text in [
+        "echo '$(touch marker)'",
+        "cat <<'EOF'\n$(touch marker)\nEOF",
+        "echo \"\\$(touch marker)\"",
+        "ls # ; touch marker",
+        "echo a\\;touch marker",
+    ] {
+        assert_eq!(classify(text).tier, Tier::Safe, "{text}");
+    }
+}

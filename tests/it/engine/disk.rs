@@ -1,0 +1,237 @@
+//! Rights to paths, on a real disk, with somebody who puts other things where they were.
+
+use std::{
+    fs,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use bestow::{Access, Agent, Answer, Ask, Check, DiskPaths, Engine, Error, Holding, Kind, Refusal, Scope, Timestamp};
+use tempfile::TempDir;
+
+use crate::support::{ScriptedClock, check, profile, refusal, settings, tag, why};
+
+/// `ws` (lead may write it) and `secret` (nobody may), in a directory of its own.
+struct Disk {
+    engine: Engine,
+    lead: Agent,
+    root: PathBuf,
+    _dir: TempDir,
+}
+
+impl Disk {
+    async fn new() -> Disk {
+        let dir = tempfile::tempdir().unwrap();
+        let root = bestow::fs::real(dir.path().to_str().unwrap()).unwrap().path().as_path().to_owned();
+        fs::create_dir_all(root.join("ws/d")).unwrap();
+        fs::create_dir_all(root.join("secret")).unwrap();
+        fs::write(root.join("secret/key"), "secret").unwrap();
+        let clock = ScriptedClock::new([Some(1_000)]);
+        let engine = Engine::on(settings(|_| {}), clock, Arc::new(DiskPaths)).unwrap();
+        let holding = Holding::of([tag(&format!("@write:{}", root.join("ws").display()))]);
+        let lead = engine.register(profile("lead", "you", Kind::Foreground), holding).await.unwrap();
+        Disk { engine, lead, root, _dir: dir }
+    }
+
+    async fn worker(&self) -> Agent {
+        self.engine.register(profile("worker", "you", Kind::Subagent), Holding::nothing()).await.unwrap()
+    }
+
+    fn you(&self) -> bestow::Approver {
+        self.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal")
+    }
+
+    fn path(&self, below: &str) -> String {
+        self.root.join(below).to_str().unwrap().to_owned()
+    }
+
+    fn write(&self, below: &str) -> bestow::Permission {
+        tag(&format!("@write:{}", self.path(below)))
+    }
+
+    fn read(&self, below: &str) -> bestow::Permission {
+        tag(&format!("@read:{}", self.path(below)))
+    }
+
+    /// Puts a link to `target` where the directory `below` was.
+    fn swap_for_link(&self, below: &str, target: &str) {
+        fs::rename(self.root.join(below), self.root.join(format!("{below}.old"))).unwrap();
+        symlink(self.root.join(target), self.root.join(below)).unwrap();
+    }
+}
+
+/// What weakness W-1 did: the granted text contains the text, so open it.
+fn naive_write(granted: &str, path: &str) -> bool {
+    Path::new(path).starts_with(granted) && fs::OpenOptions::new().append(true).open(path).is_ok()
+}
+
+#[tokio::test]
+async fn the_swapped_directory_opens_nothing() {
+    let disk = Disk::new().await;
+    let worker = disk.worker().await;
+    disk.lead.grant(worker.id(), disk.write("ws/d"), why()).await.unwrap();
+    assert!(worker.resolve(Access::Write, &disk.path("ws/d/key")).await.is_ok());
+
+    disk.swap_for_link("ws/d", "secret");
+    assert!(naive_write(&disk.path("ws/d"), &disk.path("ws/d/key")), "the exploit works on a check of texts");
+
+    let key = refusal(worker.resolve(Access::Write, &disk.path("ws/d/key")).await);
+    assert_eq!(key, Refusal::NotHeld { agent: worker.id().clone(), permission: disk.write("secret/key") });
+    assert!(worker.resolve(Access::Read, &disk.path("ws/d/key")).await.is_err());
+    assert!(disk.lead.resolve(Access::Write, &disk.path("ws/d/key")).await.is_err(), "nor the one who did it");
+    assert!(worker.spend(&disk.write("ws/d/key")).await.is_err());
+    assert!(worker.exec_scope(&[disk.write("ws/d")]).is_err());
+    // Neither can it be passed on, or given, under the name that leads elsewhere now.
+    let passed = disk.lead.grant(worker.id(), disk.write("ws/d"), why()).await;
+    assert_eq!(refusal(passed), Refusal::NotHeld { agent: disk.lead.id().clone(), permission: disk.write("secret") });
+}
+
+#[tokio::test]
+async fn a_question_shows_where_a_link_really_leads() {
+    let disk = Disk::new().await;
+    let worker = disk.worker().await;
+    symlink(disk.root.join("secret"), disk.root.join("ws/notes")).unwrap();
+    let ticket = worker.request(Ask::new(disk.write("ws/notes"), why())).await.unwrap();
+    let shown = disk.engine.pending().unwrap()[0].request.to_string();
+    assert!(shown.contains(&disk.path("secret")) && !shown.contains("ws/notes"), "{shown}");
+    disk.you().answer(ticket.id(), Answer::allow()).await.unwrap();
+    assert!(
+        worker.resolve(Access::Write, &disk.path("secret/key")).await.is_ok(),
+        "that is what the person said yes to"
+    );
+}
+
+#[tokio::test]
+async fn what_is_swapped_between_the_question_and_the_answer_is_not_what_was_allowed() {
+    let disk = Disk::new().await;
+    let worker = disk.worker().await;
+    let ticket = worker.request(Ask::new(disk.write("ws/d"), why())).await.unwrap();
+    disk.swap_for_link("ws/d", "secret");
+    disk.you().answer(ticket.id(), Answer::allow()).await.unwrap();
+    assert!(worker.resolve(Access::Write, &disk.path("ws/d/key")).await.is_err());
+    assert!(worker.resolve(Access::Write, &disk.path("secret/key")).await.is_err());
+
+    let ticket = worker.request(Ask::new(disk.write("ws/d.old"), why())).await.unwrap();
+    fs::rename(disk.root.join("ws/d.old"), disk.root.join("ws/away")).unwrap();
+    fs::rename(disk.root.join("secret"), disk.root.join("ws/d.old")).unwrap();
+    disk.you().answer(ticket.id(), Answer::allow()).await.unwrap();
+    let replaced = worker.resolve(Access::Write, &disk.path("ws/d.old/key")).await;
+    assert!(matches!(replaced, Err(Error::Replaced { .. })), "{replaced:?}");
+}
+
+#[tokio::test]
+async fn a_directory_that_was_deleted_and_made_again_is_another_one() {
+    let disk = Disk::new().await;
+    let worker = disk.worker().await;
+    disk.lead.grant(worker.id(), disk.write("ws/d"), why()).await.unwrap();
+    // Made before the other is gone, so that the inode cannot be the same by chance.
+    fs::create_dir(disk.root.join("ws/new")).unwrap();
+    fs::remove_dir(disk.root.join("ws/d")).unwrap();
+    fs::rename(disk.root.join("ws/new"), disk.root.join("ws/d")).unwrap();
+    let replaced = worker.resolve(Access::Write, &disk.path("ws/d/f")).await;
+    assert!(matches!(replaced, Err(Error::Replaced { .. })), "{replaced:?}");
+    assert!(worker.exec_scope(&[disk.write("ws/d")]).is_err());
+    let kid = profile("kid", "you", Kind::Subagent);
+    assert!(matches!(refusal(worker.create(kid, &[disk.write("ws/d/e")], why()).await), Refusal::NotHeld { .. }));
+    assert!(worker.spend(&disk.write("ws/d/f")).await.is_err());
+    assert!(disk.lead.resolve(Access::Write, &disk.path("ws/d/f")).await.is_ok(), "the whole is what it was");
+}
+
+#[tokio::test]
+async fn a_directory_that_was_moved_into_place_is_another_one() {
+    let disk = Disk::new().await;
+    let worker = disk.worker().await;
+    disk.lead.grant(worker.id(), disk.read("ws/d"), why()).await.unwrap();
+    fs::rename(disk.root.join("ws/d"), disk.root.join("ws/away")).unwrap();
+    fs::rename(disk.root.join("secret"), disk.root.join("ws/d")).unwrap();
+    let replaced = worker.resolve(Access::Read, &disk.path("ws/d/key")).await;
+    assert!(matches!(replaced, Err(Error::Replaced { .. })), "{replaced:?}");
+    fs::rename(disk.root.join("ws/d"), disk.root.join("secret")).unwrap();
+    fs::rename(disk.root.join("ws/away"), disk.root.join("ws/d")).unwrap();
+    assert!(worker.resolve(Access::Read, &disk.path("ws/d")).await.is_ok(), "back in its place it is itself");
+}
+
+#[tokio::test]
+async fn what_was_replaced_can_be_asked_for_again() {
+    let disk = Disk::new().await;
+    let worker = disk.worker().await;
+    disk.lead.grant(worker.id(), disk.write("ws/d"), why()).await.unwrap();
+    fs::rename(disk.root.join("ws/d"), disk.root.join("ws/away")).unwrap();
+    fs::create_dir(disk.root.join("ws/d")).unwrap();
+    let ticket = worker.request(Ask::new(disk.write("ws/d"), why())).await.unwrap();
+    assert_eq!(ticket.poll(), None, "it is not held");
+    // Something else that reaches the agent meanwhile does not make the old right count again.
+    disk.you().give(worker.id(), tag("@network"), Scope::Always, why()).await.unwrap();
+    assert_eq!(ticket.poll(), None, "still not");
+    disk.you().answer(ticket.id(), Answer::allow()).await.unwrap();
+    assert!(worker.resolve(Access::Write, &disk.path("ws/d/f")).await.is_ok());
+}
+
+#[tokio::test]
+async fn what_does_not_exist_yet_can_be_given_and_a_link_put_there_leads_nowhere() {
+    let disk = Disk::new().await;
+    let worker = disk.worker().await;
+    disk.lead.grant(worker.id(), disk.write("ws/later/on"), why()).await.unwrap();
+    assert!(worker.resolve(Access::Write, &disk.path("ws/later/on/f")).await.is_ok());
+    fs::create_dir_all(disk.root.join("ws/later/on")).unwrap();
+    assert!(worker.resolve(Access::Write, &disk.path("ws/later/on/f")).await.is_ok());
+    fs::remove_dir(disk.root.join("ws/later/on")).unwrap();
+    symlink(disk.root.join("secret"), disk.root.join("ws/later/on")).unwrap();
+    assert!(worker.resolve(Access::Write, &disk.path("ws/later/on/key")).await.is_err());
+}
+
+#[tokio::test]
+async fn what_is_resolved_opens_and_nothing_put_there_afterwards() {
+    let disk = Disk::new().await;
+    let worker = disk.worker().await;
+    disk.lead.grant(worker.id(), disk.write("ws/d"), why()).await.unwrap();
+    fs::write(disk.root.join("ws/d/key"), "mine").unwrap();
+    let resolved = worker.resolve(Access::Read, &disk.path("ws/d/key")).await.unwrap();
+    disk.swap_for_link("ws/d", "secret");
+    let text = resolved.open_read().map(|file| std::io::read_to_string(file).unwrap());
+    assert_ne!(text.ok().as_deref(), Some("secret"));
+}
+
+#[tokio::test]
+async fn a_one_shot_right_opens_once() {
+    let disk = Disk::new().await;
+    let worker = disk.worker().await;
+    disk.you().give(worker.id(), disk.write("ws/d"), Scope::Once, why()).await.unwrap();
+    assert_eq!(worker.check(&disk.write("ws/d/f")), Check::HeldOnce);
+    assert!(worker.resolve(Access::Write, &disk.path("ws/d/f")).await.is_ok());
+    assert!(matches!(refusal(worker.resolve(Access::Write, &disk.path("ws/d/f")).await), Refusal::NotHeld { .. }));
+}
+
+/// The check passes at the last moment, and then the time is over.
+#[tokio::test]
+async fn a_right_that_ends_while_it_is_looked_up_opens_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = bestow::fs::real(dir.path().to_str().unwrap()).unwrap().path().to_string();
+    let clock = ScriptedClock::new([Some(1_000)]);
+    let engine = Engine::on(settings(|_| {}), clock.clone(), Arc::new(DiskPaths)).unwrap();
+    let ann = engine.register(profile("ann", "you", Kind::Subagent), Holding::nothing()).await.unwrap();
+    let you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+    let until = Scope::Until(Timestamp::from_millis(2_000));
+    you.give(ann.id(), tag(&format!("@write:{root}")), until, why()).await.unwrap();
+    clock.set([Some(1_999), Some(2_000)]);
+    assert!(matches!(refusal(ann.resolve(Access::Write, &format!("{root}/f")).await), Refusal::NotHeld { .. }));
+}
+
+#[tokio::test]
+async fn a_file_replaced_below_an_exact_line_is_not_reached_through_a_broad_one() {
+    let disk = Disk::new().await;
+    let protect = settings(|settings| settings.protected = [disk.path("secret").parse().unwrap()].into());
+    let broad = format!("@read:{}", disk.root.display());
+    let mut file = crate::support::policy(protect, &[("cfg", "you", &[&broad, &disk.read("secret/key").to_string()])]);
+    let exact = &mut file.agents.get_mut(&crate::support::id("cfg")).unwrap().rights[1];
+    exact.right.identity = bestow::fs::real(&disk.path("secret/key")).unwrap().identity();
+    disk.engine.configure(file).await.unwrap();
+    let cfg = disk.engine.agent(&"cfg".parse().unwrap()).unwrap();
+    assert!(cfg.resolve(Access::Read, &disk.path("secret/key")).await.is_ok());
+    fs::write(disk.root.join("secret/other"), "another secret").unwrap();
+    fs::rename(disk.root.join("secret/other"), disk.root.join("secret/key")).unwrap();
+    let replaced = cfg.resolve(Access::Read, &disk.path("secret/key")).await;
+    assert!(matches!(replaced, Err(Error::Replaced { .. })), "{replaced:?}");
+    assert_eq!(check(&cfg, &broad), Check::Held);
+}

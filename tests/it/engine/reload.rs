@@ -1,0 +1,307 @@
+//! A file takes effect while everything runs.
+
+use bestow::{AgentId, Check, Event, Mode, Origin, Permission, Policy, Reads, Refusal, Scope, Settings, Widening};
+
+use crate::support::{World, check, heard, id, policy, refusal, settings, tag, tags, why};
+
+type Agents<'a> = &'a [(&'a str, &'a str, &'a [&'a str])];
+
+fn file(agents: Agents<'_>) -> Policy {
+    policy(settings(|_| {}), agents)
+}
+
+/// The same for a file that asks before it widens.
+fn careful(change: impl FnOnce(&mut Settings), agents: Agents<'_>) -> Policy {
+    let settings = settings(|settings| {
+        settings.widening = Widening::Confirm;
+        change(settings);
+    });
+    policy(settings, agents)
+}
+
+/// What the last reload said was gained and lost.
+fn diff(events: &[bestow::Recorded]) -> (Vec<(AgentId, Permission)>, Vec<(AgentId, Permission)>) {
+    let said = events.iter().rev().find_map(|recorded| match &recorded.event {
+        Event::ConfigReloaded { gained, lost } => Some((gained.clone(), lost.clone())),
+        _ => None,
+    });
+    said.unwrap()
+}
+
+fn of(agent: &str, list: &[&str]) -> Vec<(AgentId, Permission)> {
+    tags(list).into_iter().map(|permission| (id(agent), permission)).collect()
+}
+
+#[tokio::test]
+async fn a_reload_tells_who_gained_and_lost_what() {
+    let world = World::new();
+    let mut events = world.engine.subscribe();
+    world.engine.configure(file(&[("ann", "you", &["@write:/ws", "@network"])])).await.unwrap();
+    assert_eq!(diff(&heard(&mut events)), (of("ann", &["@write:/ws", "@network"]), vec![]));
+    let bob = world.worker("bob", &[]).await;
+    let ann = world.engine.agent(&id("ann")).unwrap();
+    ann.grant(bob.id(), tag("@write:/ws/b"), why()).await.unwrap();
+    world.engine.configure(file(&[("ann", "you", &["@write:/ws/a", "@network", "@events"])])).await.unwrap();
+    let (gained, lost) = diff(&heard(&mut events));
+    assert_eq!(gained, of("ann", &["@events"]), "what lies within what it held is no gain");
+    assert_eq!(lost, [of("ann", &["@write:/ws"]), of("bob", &["@write:/ws/b"])].concat());
+    assert_eq!((check(&ann, "@write:/ws/a"), check(&bob, "@write:/ws/b")), (Check::Held, Check::NotHeld));
+}
+
+#[tokio::test]
+async fn the_same_file_again_changes_nothing() {
+    let world = World::new();
+    let same = file(&[("ann", "you", &["@write:/ws", "@write:/ws", "pass @network"])]);
+    world.engine.configure(same.clone()).await.unwrap();
+    let before = world.view();
+    let mut events = world.engine.subscribe();
+    world.engine.configure(same).await.unwrap();
+    assert_eq!(world.view(), before);
+    let told = heard(&mut events);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(diff(&told), (vec![], vec![]));
+}
+
+#[tokio::test]
+async fn a_line_that_moved_keeps_the_grant_and_what_rests_on_it() {
+    let world = World::new();
+    world.engine.configure(file(&[("ann", "you", &["@write:/ws", "@network"])])).await.unwrap();
+    let ann = world.engine.agent(&id("ann")).unwrap();
+    let bob = world.worker("bob", &[]).await;
+    ann.grant(bob.id(), tag("@network"), why()).await.unwrap();
+    let ids = |grants: Vec<std::sync::Arc<bestow::Grant>>| grants.into_iter().map(|grant| grant.id).collect::<Vec<_>>();
+    let before = ids(world.engine.grants().unwrap());
+    world.engine.configure(file(&[("ann", "you", &["@network", "@write:/ws"])])).await.unwrap();
+    assert_eq!(ids(world.engine.grants().unwrap()), before);
+    let chain = bob.why(&tag("@network")).unwrap();
+    let bestow::Support::Grant(root) = chain.last().unwrap() else { panic!() };
+    assert!(matches!(&root.origin, Origin::Config(place) if place.line == 1));
+}
+
+#[tokio::test]
+async fn an_agent_that_left_the_file_is_gone_and_one_the_host_brought_stays() {
+    let world = World::new();
+    let host = world.worker("host", &["@network"]).await;
+    world.engine.configure(file(&[("ann", "you", &["@write:/ws"]), ("bob", "you", &["@events"])])).await.unwrap();
+    let ann = world.engine.agent(&id("ann")).unwrap();
+    ann.grant(&id("bob"), tag("@write:/ws/a"), why()).await.unwrap();
+    let mut events = world.engine.subscribe();
+    world.engine.configure(file(&[])).await.unwrap();
+    let told = heard(&mut events);
+    let (_, mut lost) = diff(&told);
+    lost.sort();
+    assert_eq!(lost, [of("ann", &["@write:/ws"]), of("bob", &["@events"]), of("bob", &["@write:/ws/a"])].concat());
+    let mut ended: Vec<_> = told.iter().filter_map(|recorded| recorded.event.grant()).map(|grant| grant.id).collect();
+    let all = ended.len();
+    ended.sort();
+    ended.dedup();
+    assert_eq!(ended.len(), all, "nothing ends twice");
+    assert_eq!(check(&ann, "@write:/ws"), Check::NotHeld);
+    assert_eq!(check(&host, "@network"), Check::Held);
+    assert!(world.engine.agent(&id("ann")).is_err());
+}
+
+#[tokio::test]
+async fn an_agent_of_another_owner_is_another_agent() {
+    let world = World::new();
+    world.engine.configure(file(&[("ann", "you", &["@network"])])).await.unwrap();
+    let old = world.engine.agent(&id("ann")).unwrap();
+    let bob = world.worker("bob", &[]).await;
+    old.grant(bob.id(), tag("@network"), why()).await.unwrap();
+    let mut events = world.engine.subscribe();
+    world.engine.configure(file(&[("ann", "them", &["@network"])])).await.unwrap();
+    assert_eq!(check(&old, "@network"), Check::NotHeld);
+    assert_eq!(check(&bob, "@network"), Check::NotHeld);
+    assert_eq!(check(&world.engine.agent(&id("ann")).unwrap(), "@network"), Check::Held);
+    let (gained, mut lost) = diff(&heard(&mut events));
+    lost.sort();
+    assert_eq!(gained, of("ann", &["@network"]));
+    assert_eq!(lost, [of("ann", &["@network"]), of("bob", &["@network"])].concat());
+}
+
+#[tokio::test]
+async fn a_file_that_names_the_hosts_agent_is_not_taken_at_all() {
+    let world = World::new();
+    world.worker("host", &[]).await;
+    let before = world.view();
+    let clash = file(&[("ann", "you", &["@network"]), ("host", "you", &["@network"])]);
+    assert_eq!(refusal(world.engine.configure(clash).await), Refusal::AgentExists(id("host")));
+    let many: Vec<String> = (0..2_000).map(|number| format!("@read:/{number}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let flood = world.engine.configure(file(&[("ann", "you", &many)])).await;
+    assert!(matches!(refusal(flood), Refusal::TooManyGrants { .. }));
+    assert_eq!(world.view(), before);
+}
+
+/// An agent must not be able to keep a person's file from taking effect by taking a name in it first.
+#[tokio::test]
+async fn an_agent_that_agents_made_gives_way_to_the_file() {
+    let world = World::new();
+    let lead = world.lead("lead", &["@network"]).await;
+    let squatter = crate::support::profile("auditor", "you", bestow::Kind::Subagent);
+    let squatter = lead.create(squatter, &tags(&["@network"]), why()).await.unwrap();
+    world.engine.configure(file(&[("auditor", "you", &["@read:/logs"])])).await.unwrap();
+    assert_eq!(check(&squatter, "@network"), Check::NotHeld);
+    let auditor = world.engine.agent(&id("auditor")).unwrap();
+    assert_eq!((check(&auditor, "@read:/logs"), check(&auditor, "@network")), (Check::Held, Check::NotHeld));
+    assert_eq!(auditor.profile().unwrap().parent, None);
+}
+
+#[tokio::test]
+async fn what_widens_waits_for_a_person_and_what_narrows_does_not() {
+    let world = World::new();
+    world.engine.configure(careful(|_| {}, &[("ann", "you", &["@write:/ws", "@network"])])).await.unwrap();
+    let ann = world.engine.agent(&id("ann")).unwrap();
+    let mut events = world.engine.subscribe();
+    let next = careful(
+        |settings| settings.reads = Reads::Anywhere,
+        &[("ann", "you", &["@write:/ws/a", "@events"]), ("new", "you", &["@network"])],
+    );
+    world.engine.configure(next).await.unwrap();
+    let told = heard(&mut events);
+    let held_back = told.iter().find_map(|recorded| match &recorded.event {
+        Event::ConfigHeldBack { would_gain, .. } => Some(would_gain.clone()),
+        _ => None,
+    });
+    assert_eq!(held_back.unwrap(), [of("ann", &["@events"]), of("new", &["@network"])].concat());
+    assert_eq!((check(&ann, "@write:/ws/a"), check(&ann, "@write:/ws/b")), (Check::Held, Check::NotHeld));
+    assert_eq!((check(&ann, "@network"), check(&ann, "@events")), (Check::NotHeld, Check::NotHeld));
+    assert_eq!(check(&ann, "@read:/etc"), Check::NotHeld);
+    assert!(world.engine.agent(&id("new")).is_err());
+    world.you().agree_to_widening(1).await.unwrap();
+    assert_eq!((check(&ann, "@events"), check(&ann, "@read:/etc")), (Check::Held, Check::Held));
+    assert!(world.engine.agent(&id("new")).is_ok());
+    assert_eq!(refusal(world.you().agree_to_widening(1).await), Refusal::NothingHeldBack);
+}
+
+#[tokio::test]
+async fn a_person_agrees_for_their_own_agents_only() {
+    let world = World::new();
+    world.engine.configure(careful(|_| {}, &[("ann", "you", &[])])).await.unwrap();
+    world.engine.configure(careful(|_| {}, &[("ann", "you", &["@network"])])).await.unwrap();
+    let them = world.approver("them");
+    assert!(matches!(refusal(them.agree_to_widening(1).await), Refusal::OtherOwner { .. }));
+    // The agent changes hands: that gives somebody else's agent something.
+    world.engine.configure(careful(|_| {}, &[("ann", "them", &["@network"])])).await.unwrap();
+    assert_eq!(refusal(them.agree_to_widening(1).await), Refusal::OtherChange { waiting: 2 });
+    assert!(matches!(refusal(world.you().agree_to_widening(2).await), Refusal::OtherOwner { .. }));
+    them.agree_to_widening(2).await.unwrap();
+    assert_eq!(check(&world.engine.agent(&id("ann")).unwrap(), "@network"), Check::Held);
+}
+
+#[tokio::test]
+async fn a_file_of_several_owners_is_agreed_to_by_whose_agents_gain() {
+    let world = World::new();
+    world.engine.configure(careful(|_| {}, &[("ann", "you", &[]), ("eve", "them", &["@events"])])).await.unwrap();
+    world
+        .engine
+        .configure(careful(|_| {}, &[("ann", "you", &["@network"]), ("eve", "them", &["@events"])]))
+        .await
+        .unwrap();
+    assert!(matches!(refusal(world.approver("them").agree_to_widening(1).await), Refusal::OtherOwner { .. }));
+    world.you().agree_to_widening(1).await.unwrap();
+    assert_eq!(check(&world.engine.agent(&id("ann")).unwrap(), "@network"), Check::Held);
+    // Settings are everybody's, so nobody who stands for one owner agrees to them alone.
+    let wider = |settings: &mut Settings| settings.reads = Reads::Anywhere;
+    world
+        .engine
+        .configure(careful(wider, &[("ann", "you", &["@network"]), ("eve", "them", &["@events"])]))
+        .await
+        .unwrap();
+    assert!(matches!(refusal(world.you().agree_to_widening(2).await), Refusal::OtherOwner { .. }));
+    world.engine.agree_to_widening(2).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_held_back_of_an_agent_that_changes_hands_names_what_it_would_gain() {
+    let world = World::new();
+    world.engine.configure(careful(|_| {}, &[("ann", "you", &["@network"])])).await.unwrap();
+    let mut events = world.engine.subscribe();
+    world.engine.configure(careful(|_| {}, &[("ann", "them", &["@network"])])).await.unwrap();
+    let held_back = heard(&mut events).into_iter().find_map(|recorded| match recorded.event {
+        Event::ConfigHeldBack { would_gain, .. } => Some(would_gain),
+        _ => None,
+    });
+    assert_eq!(held_back.unwrap(), of("ann", &["@network"]));
+}
+
+/// A broad line does not reach what is protected, so a line that names it exactly is more than before.
+#[tokio::test]
+async fn naming_what_is_protected_is_widening_even_below_a_broad_line() {
+    let world = World::new();
+    let protect = |settings: &mut Settings| settings.protected = ["/home/.ssh".parse().unwrap()].into();
+    world.engine.configure(careful(protect, &[("ann", "you", &["@read:/home"])])).await.unwrap();
+    let ann = world.engine.agent(&id("ann")).unwrap();
+    world
+        .engine
+        .configure(careful(protect, &[("ann", "you", &["@read:/home", "@read:/home/.ssh/key"])]))
+        .await
+        .unwrap();
+    assert_eq!(check(&ann, "@read:/home/.ssh/key"), Check::NotHeld);
+    world.you().agree_to_widening(1).await.unwrap();
+    assert_eq!(check(&ann, "@read:/home/.ssh/key"), Check::Held);
+}
+
+#[tokio::test]
+async fn a_looser_mode_and_a_shorter_list_of_protected_paths_are_widening() {
+    let world = World::new();
+    let protect = |settings: &mut Settings| settings.protected = ["/p".parse().unwrap()].into();
+    world.engine.configure(careful(protect, &[("ann", "you", &["@read:/"])])).await.unwrap();
+    let ann = world.engine.agent(&id("ann")).unwrap();
+    let mut next = careful(|_| {}, &[("ann", "you", &["@read:/"])]);
+    next.agents.get_mut(&id("ann")).unwrap().profile.mode = Mode::Bypass;
+    world.engine.configure(next).await.unwrap();
+    assert_eq!(ann.profile().unwrap().mode, Mode::Default);
+    assert_eq!(check(&ann, "@read:/p"), Check::NotHeld);
+    world.engine.agree_to_widening(1).await.unwrap();
+    assert_eq!((ann.profile().unwrap().mode, check(&ann, "@read:/p")), (Mode::Bypass, Check::Held));
+}
+
+#[tokio::test]
+async fn a_newer_file_replaces_what_was_held_back() {
+    let world = World::new();
+    world.engine.configure(careful(|_| {}, &[("ann", "you", &[])])).await.unwrap();
+    world.engine.configure(careful(|_| {}, &[("ann", "you", &["@network"])])).await.unwrap();
+    world.engine.configure(careful(|_| {}, &[("ann", "you", &[])])).await.unwrap();
+    assert_eq!(refusal(world.engine.agree_to_widening(1).await), Refusal::NothingHeldBack);
+}
+
+#[tokio::test]
+async fn what_a_person_gave_survives_a_reload_that_does_not_speak_of_it() {
+    let world = World::new();
+    world.engine.configure(file(&[("ann", "you", &["@network"])])).await.unwrap();
+    let ann = world.engine.agent(&id("ann")).unwrap();
+    world.you().give(ann.id(), tag("@network"), Scope::Always, why()).await.unwrap();
+    let bob = world.worker("bob", &[]).await;
+    ann.grant(bob.id(), tag("@network"), why()).await.unwrap();
+    let mut events = world.engine.subscribe();
+    world.engine.configure(file(&[("ann", "you", &[])])).await.unwrap();
+    assert_eq!((check(&ann, "@network"), check(&bob, "@network")), (Check::Held, Check::Held));
+    assert_eq!(diff(&heard(&mut events)).1, [], "nobody lost what they still hold");
+}
+
+/// The other half of "does not come back for using": the redundant grant is there before the file narrows.
+#[tokio::test]
+async fn a_right_that_becomes_one_for_passing_on_cannot_be_used_through_a_friend() {
+    let world = World::new();
+    world.engine.configure(file(&[("boss", "you", &["@write:/ws"])])).await.unwrap();
+    let boss = world.engine.agent(&id("boss")).unwrap();
+    let kid = world.worker("kid", &[]).await;
+    boss.grant(kid.id(), tag("@write:/ws"), why()).await.unwrap();
+    kid.grant(boss.id(), tag("@write:/ws"), why()).await.unwrap();
+    world.engine.configure(file(&[("boss", "you", &["pass @write:/ws"])])).await.unwrap();
+    assert_eq!(check(&boss, "@write:/ws"), Check::NotHeld);
+    assert_eq!(check(&kid, "@write:/ws"), Check::Held);
+}
+
+#[tokio::test]
+async fn an_entry_under_another_name_gives_nobody_else_anything() {
+    let world = World::new();
+    let mut odd = file(&[("ann", "you", &["@network"])]);
+    let entry = odd.agents.remove(&id("ann")).unwrap();
+    odd.agents.insert(id("key"), entry);
+    world.engine.configure(odd).await.unwrap();
+    let names: Vec<_> = world.engine.agents().unwrap().iter().map(|profile| profile.id.clone()).collect();
+    let holders: Vec<_> = world.engine.grants().unwrap().iter().map(|grant| grant.to.clone()).collect();
+    assert_eq!((names, holders), (vec![id("key")], vec![id("key")]));
+}

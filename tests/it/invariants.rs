@@ -1,0 +1,152 @@
+//! The architecture, read from the sources.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+const SRC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+
+/// Each layer, and what it may import. `lib.rs` joins them and is the only one that names an edge.
+const LAYERS: [(&str, &[&str]); 8] = [
+    ("model", &[]),
+    ("kernel", &["model"]),
+    ("fs", &["model"]),
+    ("command", &["model"]),
+    ("seam", &["model", "kernel", "fs"]),
+    ("engine", &["model", "kernel", "seam", "fs", "command"]),
+    ("edge", &["model", "kernel", "seam", "fs", "command", "engine"]),
+    // A crate of its own: it has the library's public surface and nothing else.
+    ("bin", &[]),
+];
+
+/// Every source file below `dir`, but for tests.
+fn sources(dir: &Path) -> Vec<(PathBuf, String)> {
+    let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
+    let mut all = Vec::new();
+    for path in entries.map(|entry| entry.unwrap().path()) {
+        if path.file_stem().is_some_and(|name| name == "tests") {
+            continue;
+        }
+        if path.is_dir() {
+            all.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            all.push((path, without_comments(&text)));
+        }
+    }
+    all
+}
+
+fn without_comments(text: &str) -> String {
+    text.lines().map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n")
+}
+
+/// The modules of the crate that `text` names, by `crate::x` or in a `use crate::{x, ...}`.
+fn imports(text: &str) -> Vec<String> {
+    let mut named = Vec::new();
+    for (place, _) in text.match_indices("crate::") {
+        let rest = &text[place + "crate::".len()..];
+        let Some(list) = rest.strip_prefix('{') else {
+            named.push(word(rest));
+            continue;
+        };
+        let mut depth = 0;
+        let mut start = true;
+        for (place, c) in list.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth == 0 => break,
+                '}' => depth -= 1,
+                ',' if depth == 0 => start = true,
+                c if start && depth == 0 && !c.is_whitespace() => {
+                    named.push(word(&list[place..]));
+                    start = false;
+                }
+                _ => {}
+            }
+        }
+    }
+    named
+}
+
+fn word(text: &str) -> String {
+    text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+}
+
+#[test]
+fn imports_point_down_only() {
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for (layer, below) in LAYERS {
+        for (path, text) in sources(&Path::new(SRC).join(layer)) {
+            let above = imports(&text).into_iter().filter(|name| {
+                LAYERS.iter().any(|(other, _)| other == name) && name != layer && !below.contains(&name.as_str())
+            });
+            wrong.extend(above.map(|name| format!("{} names {name}", path.display())));
+            seen += 1;
+        }
+    }
+    assert!(seen > 40, "the sources were found");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_directory_is_a_layer() {
+    let dirs = fs::read_dir(SRC).unwrap().map(|entry| entry.unwrap()).filter(|entry| entry.path().is_dir());
+    for dir in dirs {
+        let name = dir.file_name();
+        assert!(LAYERS.iter().any(|(layer, _)| name == *layer), "{name:?} has no place in the order of layers");
+    }
+}
+
+#[test]
+fn the_import_reader_reads_imports() {
+    let text = "use crate::{fs, model::{A, seam}, kernel::B};\nlet x = crate::engine::C;";
+    assert_eq!(imports(text), ["fs", "model", "kernel", "engine"]);
+}
+
+/// No waiting, no locks, no clock, no disk, no environment, no network, no chance: in what decides and in what it decides
+/// about.
+#[test]
+fn the_model_and_the_kernel_are_pure() {
+    const IMPURE: [&str; 20] = [
+        "async ",
+        ".await",
+        "tokio",
+        "Mutex",
+        "RwLock",
+        "OnceLock",
+        "Atomic",
+        "std::fs",
+        "std::env",
+        "std::net",
+        "std::process",
+        "std::thread",
+        "std::io",
+        "SystemTime",
+        "Instant",
+        "rustix",
+        "rand::",
+        "Uuid::now",
+        "Utc::now",
+        "thread_local",
+    ];
+    let mut wrong = Vec::new();
+    for layer in ["model", "kernel"] {
+        for (path, text) in sources(&Path::new(SRC).join(layer)) {
+            let found = IMPURE.iter().filter(|word| text.contains(**word));
+            wrong.extend(found.map(|word| format!("{}: {word}", path.display())));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_writer_lock_is_taken_in_one_file_only() {
+    for (path, text) in sources(&Path::new(SRC).join("engine")) {
+        let takes = text.matches(".writer.lock()").count();
+        let expected = if path.ends_with("shared.rs") { 2 } else { 0 };
+        assert_eq!(takes, expected, "{}: once for work, once for ending", path.display());
+    }
+}

@@ -1,0 +1,212 @@
+//! What the tests of the engine share: short ways to say who, what and when.
+
+use std::{sync::Arc, time::Duration};
+
+use bestow::{
+    Agent, AgentId, AgentPolicy, Approver, AsWritten, Ask, BaseRight, Clock, ClockUnreadable, Engine, Error, Grant,
+    Hold, Holding, Kind, Mail, Mailbox, ManualClock, NoEvent, OwnerId, Pending, Permission, Place, Policy, Profile,
+    Reads, Reason, Recorded, Refusal, Right, Settings, Subscription, Timestamp,
+};
+
+/// When every engine of these tests starts.
+pub(crate) const START: Timestamp = Timestamp::from_millis(1_000_000);
+
+/// An engine on a clock that stands still, on paths that are what is written, with reads that must be granted.
+pub(crate) struct World {
+    pub(crate) engine: Engine,
+    pub(crate) clock: Arc<ManualClock>,
+}
+
+impl World {
+    pub(crate) fn new() -> World {
+        World::with(|_| {})
+    }
+
+    pub(crate) fn with(change: impl FnOnce(&mut Settings)) -> World {
+        let clock = Arc::new(ManualClock::at(START));
+        let engine = Engine::on(settings(change), clock.clone(), Arc::new(AsWritten)).unwrap();
+        World { engine, clock }
+    }
+
+    /// A subagent of `you`.
+    pub(crate) async fn worker(&self, id: &str, holds: &[&str]) -> Agent {
+        self.agent(id, "you", Kind::Subagent, holds).await
+    }
+
+    /// A foreground agent of `you`.
+    pub(crate) async fn lead(&self, id: &str, holds: &[&str]) -> Agent {
+        self.agent(id, "you", Kind::Foreground, holds).await
+    }
+
+    pub(crate) async fn agent(&self, id: &str, owner: &str, kind: Kind, holds: &[&str]) -> Agent {
+        self.engine.register(profile(id, owner, kind), Holding::of(tags(holds))).await.unwrap()
+    }
+
+    /// The person who answers for the owner `you`.
+    pub(crate) fn you(&self) -> Approver {
+        self.approver("you")
+    }
+
+    pub(crate) fn approver(&self, owner: &str) -> Approver {
+        self.engine.approver(&owner.parse().unwrap(), "ann".parse().unwrap(), "terminal")
+    }
+
+    /// Lets time go by, and what follows from it happen.
+    pub(crate) async fn later(&self, millis: u64) {
+        self.clock.advance(Duration::from_millis(millis));
+        settle().await;
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now().unwrap()
+    }
+
+    /// The moment this many milliseconds from now.
+    pub(crate) fn after(&self, millis: u64) -> Timestamp {
+        self.now().after(Duration::from_millis(millis))
+    }
+
+    /// Everything that can be seen of the state from outside.
+    pub(crate) fn view(&self) -> View {
+        let engine = &self.engine;
+        View { agents: engine.agents().unwrap(), grants: engine.grants().unwrap(), pending: engine.pending().unwrap() }
+    }
+}
+
+#[derive(Debug, PartialEq)]
+pub(crate) struct View {
+    agents: Vec<Arc<Profile>>,
+    grants: Vec<Arc<Grant>>,
+    pending: Vec<Pending>,
+}
+
+/// Lets every task that can go on do so.
+pub(crate) async fn settle() {
+    for _ in 0..16 {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// The calls of the engine do not wait, so any thread can make them.
+pub(crate) fn futures_now<T>(future: impl Future<Output = T>) -> T {
+    let mut future = std::pin::pin!(future);
+    match future.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) {
+        std::task::Poll::Ready(value) => value,
+        std::task::Poll::Pending => panic!("it waits"),
+    }
+}
+
+pub(crate) fn settings(change: impl FnOnce(&mut Settings)) -> Settings {
+    let mut settings = Settings::default();
+    settings.reads = Reads::Granted;
+    change(&mut settings);
+    settings
+}
+
+pub(crate) fn profile(id: &str, owner: &str, kind: Kind) -> Profile {
+    Profile::new(id.parse().unwrap(), owner.parse().unwrap(), kind, "/ws".parse().unwrap())
+}
+
+pub(crate) fn id(id: &str) -> AgentId {
+    id.parse().unwrap()
+}
+
+pub(crate) fn owner(id: &str) -> OwnerId {
+    id.parse().unwrap()
+}
+
+/// The permission with this tag.
+pub(crate) fn tag(tag: &str) -> Permission {
+    tag.parse().unwrap()
+}
+
+pub(crate) fn tags(list: &[&str]) -> Vec<Permission> {
+    list.iter().map(|text| tag(text)).collect()
+}
+
+pub(crate) fn why() -> Reason {
+    "because it must".parse().unwrap()
+}
+
+/// A question for `wanted`.
+pub(crate) fn ask(wanted: &str) -> Ask {
+    Ask::new(tag(wanted), why())
+}
+
+pub(crate) fn check(agent: &Agent, wanted: &str) -> bestow::Check {
+    agent.check(&tag(wanted))
+}
+
+/// What was refused; it must have been a refusal.
+pub(crate) fn refusal<T: std::fmt::Debug>(result: Result<T, Error>) -> Refusal {
+    match result {
+        Err(Error::Refused(refusal)) => refusal,
+        other => panic!("expected a refusal, not {other:?}"),
+    }
+}
+
+/// Everything in a mailbox now.
+pub(crate) fn mail(mailbox: &Mailbox) -> Vec<Mail> {
+    std::iter::from_fn(|| mailbox.try_next()).collect()
+}
+
+/// Everything that was told since the last time.
+pub(crate) fn heard(subscription: &mut Subscription) -> Vec<Recorded> {
+    let mut all = Vec::new();
+    loop {
+        match subscription.try_next() {
+            Ok(Some(event)) => all.push(event),
+            Ok(None) | Err(NoEvent::Ended) => return all,
+            Err(missed @ NoEvent::Missed(_)) => panic!("{missed}"),
+        }
+    }
+}
+
+/// A file that says: these agents (id, owner), each with these lines.
+pub(crate) fn policy(settings: Settings, agents: &[(&str, &str, &[&str])]) -> Policy {
+    let mut line = 0;
+    let mut entry = |&(agent, owner, lines): &(&str, &str, &[&str])| {
+        let rights = lines.iter().map(|text| {
+            line += 1;
+            base_right(text, line)
+        });
+        (id(agent), AgentPolicy { profile: profile(agent, owner, Kind::Permanent), rights: rights.collect() })
+    };
+    Policy { settings, agents: agents.iter().map(&mut entry).collect() }
+}
+
+/// A line of a file: a tag, or `pass ` and a tag.
+fn base_right(text: &str, line: u32) -> BaseRight {
+    let (hold, text) = text.strip_prefix("pass ").map_or((Hold::Use, text), |text| (Hold::PassOn, text));
+    BaseRight { right: Right::from(tag(text)), hold, place: Place { file: "agents.toml".into(), line } }
+}
+
+/// A clock that shows each of these moments once, and the last one for ever; `None` cannot be read.
+#[derive(Debug)]
+pub(crate) struct ScriptedClock {
+    moments: std::sync::Mutex<std::collections::VecDeque<Option<u64>>>,
+}
+
+impl ScriptedClock {
+    pub(crate) fn new(moments: impl IntoIterator<Item = Option<u64>>) -> Arc<ScriptedClock> {
+        Arc::new(ScriptedClock { moments: std::sync::Mutex::new(moments.into_iter().collect()) })
+    }
+
+    /// From now on it shows these.
+    pub(crate) fn set(&self, moments: impl IntoIterator<Item = Option<u64>>) {
+        *self.moments.lock().unwrap() = moments.into_iter().collect();
+    }
+}
+
+#[async_trait::async_trait]
+impl Clock for ScriptedClock {
+    fn now(&self) -> Result<Timestamp, ClockUnreadable> {
+        let mut moments = self.moments.lock().unwrap();
+        let now = if moments.len() > 1 { moments.pop_front() } else { moments.front().copied() };
+        now.flatten().map(Timestamp::from_millis).ok_or(ClockUnreadable)
+    }
+
+    async fn reaches(&self, _: Timestamp) {
+        std::future::pending().await
+    }
+}
