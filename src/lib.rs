@@ -10,6 +10,8 @@ mod kernel;
 mod model;
 mod seam;
 
+#[cfg(feature = "sandbox")]
+pub use edge::sandbox;
 #[cfg(feature = "stdio")]
 pub use edge::stdio;
 #[cfg(feature = "config")]
@@ -20,8 +22,8 @@ pub use edge::{
     watch::Change,
 };
 pub use engine::{
-    Agent, Approver, Attendance, Connection, Engine, Error, Heard, Holding, Mail, Mailbox, NoEvent, Resolved,
-    Subscription, Ticket, ToPerson,
+    Agent, Approver, Attendance, Connection, Engine, Error, FileFailure, Files, Heard, Holding, Mail, Mailbox, NoEvent,
+    Resolved, Subscription, Ticket, ToPerson,
 };
 pub use kernel::{Check, ExecScope, Refusal, Support};
 pub use model::{
@@ -29,7 +31,7 @@ pub use model::{
     Grant, GrantId, Hold, Interaction, InvalidGrantId, InvalidId, InvalidName, InvalidPath, InvalidPermission,
     InvalidPermissions, InvalidReason, InvalidRequestId, InvalidScope, InvalidTimestamp, Kind, Means, Mode, Name,
     OnNoUser, Origin, Outcome, OwnerId, Pending, Permission, PermissionSet, Permissions, Place, Policy, Profile, Reads,
-    Reason, Recorded, Reply, Request, RequestId, Resolution, Right, Route, RunId, SanitizedPath, Scope, Settings,
-    Shown, Source, Timestamp, Want, Widening, sanitize,
+    Reason, Recorded, Reply, Request, RequestId, Resolution, Right, Route, RunId, SandboxFacts, SandboxViolation,
+    SanitizedPath, Scope, Settings, Shown, Source, Timestamp, Want, Widening, sanitize,
 };
 pub use seam::{AsWritten, Clock, ClockUnreadable, DiskPaths, ManualClock, PathFailure, Paths, Real, SystemClock};

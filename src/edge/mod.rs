@@ -6,6 +6,8 @@ pub(crate) mod config;
 mod follow;
 #[cfg(feature = "config")]
 pub(crate) mod open;
+#[cfg(feature = "sandbox")]
+pub mod sandbox;
 #[cfg(feature = "stdio")]
 pub mod stdio;
 #[cfg(feature = "config")]

@@ -3,7 +3,6 @@
 use std::{fmt, sync::Arc};
 
 use crate::{
-    fs::{self, ContainedPath},
     kernel::{Check, Command, ExecScope, Known, Refusal, State, Support, lasting, not_held},
     model::{
         Access, Actor, AgentId, Ask, Grant, GrantId, Permission, PermissionSet, Permissions, Profile, Reason,
@@ -155,62 +154,20 @@ impl Agent {
     ///
     /// [`Error::Refused`] if it is not held.
     pub async fn spend(&self, permission: &Permission) -> Result<(), Error> {
-        let right = self.shared.pin(permission)?;
-        let broken = self.shared.broken(&self.id, std::iter::once(&right.permission))?;
-        let replaced = !broken.is_empty();
-        let command = Command::Spend { agent: self.id.clone(), permission: right.permission, broken };
-        self.execute(command).map(drop).map_err(|why| if replaced { or_replaced(why) } else { why })
+        self.use_up(permission)
     }
 
     /// What `path` really names, if this agent may use it so: ready to be opened, and nothing else.
     ///
     /// Links are followed, the right is looked up for where they lead, and the object that the right was given for
-    /// must still stand there. A one-shot right is used up.
+    /// must still stand there. A one-shot right is used up. To write a sensitive file takes a right that names it.
     ///
     /// # Errors
     ///
     /// [`Error::Refused`] if it is not held there, [`Error::Replaced`] if something else stands there now,
     /// [`Error::Path`] if it cannot be followed.
     pub async fn resolve(&self, access: Access, path: &str) -> Result<Resolved, Error> {
-        self.find(access, path).await.map(|contained| Resolved { access, contained })
-    }
-
-    async fn find(&self, access: Access, path: &str) -> Result<ContainedPath, Error> {
-        let real = self.shared.paths.real(path)?;
-        let permission = Permission::Path(access, real.path.clone());
-        match self.check(&permission) {
-            Check::NotHeld => {
-                let agent = self.id.clone();
-                return Err(Refusal::NotHeld { agent, permission }.into());
-            }
-            Check::HeldOnce => {
-                self.spend(&permission).await?;
-                return contained("/", &real.path, &permission);
-            }
-            Check::Held => {}
-        }
-        let (free, roots) = self.look(|state, agent, now| {
-            let roots: Vec<_> = state.usable(agent, &permission, now).cloned().collect();
-            (state.readable_by_all(&permission), roots)
-        })?;
-        if free {
-            return contained("/", &real.path, &permission);
-        }
-        let Some(grant) = roots.iter().find(|grant| self.shared.still_leads_there(&grant.right)) else {
-            // It may have ended since the check.
-            if roots.is_empty() {
-                return Err(Refusal::NotHeld { agent: self.id.clone(), permission }.into());
-            }
-            return Err(Error::Replaced { permission, path: real.path });
-        };
-        match (grant.right.permission.path(), grant.right.identity) {
-            // Held open from here on, so that nobody can put another directory in its place.
-            (Some(root), Some(identity)) => {
-                let contained = contained(root.as_str(), &real.path, &permission)?;
-                contained.expecting_base(identity).map_err(|_| Error::Replaced { permission, path: real.path })
-            }
-            _ => contained("/", &real.path, &permission),
-        }
+        self.find(access, path).map(|found| Resolved { access, contained: found.contained })
     }
 
     /// Creates an agent that works for this one, with part of what this one holds and nothing else.
@@ -297,6 +254,26 @@ impl Agent {
         Ok(scope?)
     }
 
+    /// What nobody reaches, for whoever confines a command.
+    #[cfg(feature = "sandbox")]
+    pub(crate) fn protected(&self) -> Result<Vec<crate::model::SanitizedPath>, Error> {
+        self.shared.look(|state, _| state.settings.protected.to_vec())
+    }
+
+    /// Leaves the fact that a command is confined, and how.
+    #[cfg(feature = "sandbox")]
+    pub(crate) fn tell_sandbox(&self, facts: crate::model::SandboxFacts) -> Result<(), Error> {
+        self.execute(Command::Sandboxed { agent: self.id.clone(), facts: Arc::new(facts) }).map(drop)
+    }
+
+    /// Leaves the facts of what a command was kept from.
+    #[cfg(feature = "sandbox")]
+    pub(crate) fn tell_violations(&self, violations: Vec<crate::model::SandboxViolation>) -> Result<(), Error> {
+        violations.into_iter().try_for_each(|violation| {
+            self.execute(Command::Violated { agent: self.id.clone(), violation: Arc::new(violation) }).map(drop)
+        })
+    }
+
     /// Who this is, as it is known.
     ///
     /// # Errors
@@ -311,11 +288,11 @@ impl Agent {
         Mailbox(Arc::clone(self.cell.mail()))
     }
 
-    fn look<T>(&self, look: impl FnOnce(&State, &Known, Timestamp) -> T) -> Result<T, Error> {
+    pub(super) fn look<T>(&self, look: impl FnOnce(&State, &Known, Timestamp) -> T) -> Result<T, Error> {
         self.shared.look_as(&self.id, &self.cell, look)
     }
 
-    fn execute(&self, command: Command) -> Result<Vec<crate::model::Event>, Error> {
+    pub(super) fn execute(&self, command: Command) -> Result<Vec<crate::model::Event>, Error> {
         self.shared.execute_as(&self.id, &self.cell, command)
     }
 }
@@ -328,21 +305,11 @@ fn set_of(agent: &Known, now: Timestamp) -> PermissionSet {
 }
 
 /// A right whose object is no longer there is told as such, and not as one that was never held.
-fn or_replaced(why: Error) -> Error {
+pub(super) fn or_replaced(why: Error) -> Error {
     if let Error::Refused(Refusal::NotHeld { permission, .. }) = &why
         && let Some(path) = permission.path()
     {
         return Error::Replaced { permission: permission.clone(), path: path.clone() };
     }
     why
-}
-
-/// The path below `root`, held so that it can be opened; it must still be where it was found.
-fn contained(root: &str, path: &crate::model::SanitizedPath, permission: &Permission) -> Result<ContainedPath, Error> {
-    let contained = fs::resolve(&[root], path.as_str()).map_err(|why| Error::Open(why.to_string()))?;
-    if contained.path() == path {
-        Ok(contained)
-    } else {
-        Err(Error::Replaced { permission: permission.clone(), path: path.clone() })
-    }
 }

@@ -1,6 +1,6 @@
 //! No answer, or no.
 
-use std::fmt;
+use std::{fmt, io::ErrorKind, sync::Arc};
 
 use crate::{
     kernel::Refusal,
@@ -25,6 +25,8 @@ pub enum Error {
     Path(PathFailure),
     /// What a path names could not be opened as what was resolved.
     Open(String),
+    /// The right is there; the file system says no.
+    File(FileFailure),
     /// The time cannot be told.
     Clock(ClockUnreadable),
     /// The engine was shut down, or failed inside and can no longer be trusted. Every check says no.
@@ -45,6 +47,7 @@ impl fmt::Display for Error {
             ),
             Error::Path(why) => why.fmt(f),
             Error::Open(why) => f.write_str(why),
+            Error::File(why) => why.fmt(f),
             Error::Clock(why) => why.fmt(f),
             Error::Closed => f.write_str("the engine is closed"),
             Error::NoRuntime => f.write_str("an engine is made inside a Tokio runtime"),
@@ -57,6 +60,7 @@ impl std::error::Error for Error {
         match self {
             Error::Refused(refusal) => Some(refusal),
             Error::Path(why) => Some(why),
+            Error::File(why) => Some(why),
             Error::Clock(why) => Some(why),
             Error::Replaced { .. } | Error::Open(_) | Error::Closed | Error::NoRuntime => None,
         }
@@ -80,3 +84,29 @@ impl From<PathFailure> for Error {
         Error::Path(why)
     }
 }
+
+/// The file system did not do what an agent may do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileFailure {
+    pub(super) kind: ErrorKind,
+    pub(super) what: Arc<str>,
+}
+
+impl FileFailure {
+    pub(super) fn new(kind: ErrorKind, path: &str) -> FileFailure {
+        FileFailure { kind, what: format!("`{}`: {kind}", Shown(path)).into() }
+    }
+
+    /// What kind of failure it is, as the standard library calls it.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for FileFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for FileFailure {}

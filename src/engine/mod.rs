@@ -7,6 +7,7 @@ mod agent;
 mod approver;
 mod cell;
 mod error;
+mod files;
 mod mail;
 mod pin;
 mod presence;
@@ -38,7 +39,8 @@ use self::shared::Shared;
 pub use self::{
     agent::Agent,
     approver::Approver,
-    error::Error,
+    error::{Error, FileFailure},
+    files::Files,
     mail::{Mail, Mailbox},
     resolved::Resolved,
     subscription::{NoEvent, Subscription},

@@ -6,6 +6,8 @@ use crate::model::{
     Actor, AgentId, Answer, ApproverId, GrantId, Hold, Means, OwnerId, Permission, Policy, Profile, Reason, RequestId,
     Right, RunId, Scope,
 };
+#[cfg(feature = "sandbox")]
+use crate::model::{SandboxFacts, SandboxViolation};
 
 /// A right that the host program or a creator gives an agent at its start.
 #[derive(Clone, Debug)]
@@ -145,6 +147,18 @@ pub(crate) enum Command {
     PollConfig {
         why: Arc<str>,
     },
+    /// A command of an agent is about to start.
+    #[cfg(feature = "sandbox")]
+    Sandboxed {
+        agent: AgentId,
+        facts: Arc<SandboxFacts>,
+    },
+    /// A command of an agent reached for what its profile forbids.
+    #[cfg(feature = "sandbox")]
+    Violated {
+        agent: AgentId,
+        violation: Arc<SandboxViolation>,
+    },
     /// Time went by.
     Tick,
     /// Every question is taken back.
@@ -183,6 +197,10 @@ impl Command {
             Command::AgreeToWidening { by: person, .. } => {
                 let actor = person.as_ref().map_or(Actor::Operator, Person::actor);
                 by(actor, "agree to a change of the file", About::Nothing)
+            }
+            #[cfg(feature = "sandbox")]
+            Command::Sandboxed { agent: by, .. } | Command::Violated { agent: by, .. } => {
+                agent(by, "run a command", About::Nothing)
             }
             Command::Tick => operator("pass time", About::Nothing),
             Command::Shutdown => operator("end", About::Nothing),

@@ -2,7 +2,9 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::model::{AgentId, Code, GrantId, Kind, OwnerId, Permission, Place, RequestId, Resolution, Scope, Shown};
+use crate::model::{
+    AgentId, Code, GrantId, Kind, OwnerId, Permission, Place, RequestId, Resolution, SanitizedPath, Scope, Shown,
+};
 
 /// Why a command was not carried out. Nothing has changed.
 ///
@@ -71,6 +73,13 @@ pub enum Refusal {
     FromFile(GrantId, Place),
     /// Nobody may have this, except by a file that names exactly this path.
     Protected(Permission),
+    /// A right for the directory is there, but not one that names the sensitive part of the path.
+    Sensitive {
+        /// What.
+        permission: Permission,
+        /// What a right would have to name, or something below it.
+        part: SanitizedPath,
+    },
     /// A revocation by somebody who neither gave nor holds the grant.
     NotYourGrant(GrantId),
     /// An agent wanted to give something to itself.
@@ -180,6 +189,12 @@ impl fmt::Display for Refusal {
                 f,
                 "`{}` is protected: only a line of agents.toml that names exactly this path gives it",
                 Shown(&permission.to_string())
+            ),
+            Refusal::Sensitive { permission, part } => write!(
+                f,
+                "`{}` is sensitive: it takes `@write:{}` by name, which can be asked for with `request_permission`",
+                Shown(&permission.to_string()),
+                Shown(part.as_str())
             ),
             Refusal::NotYourGrant(grant) => {
                 write!(f, "grant {grant} can be revoked by who gave it, who holds it, or a person of its owner")

@@ -191,7 +191,9 @@ impl State {
             | Event::Joined { .. }
             | Event::Refused { .. }
             | Event::ConfigPolled { .. }
-            | Event::ConfigRejected { .. } => {}
+            | Event::ConfigRejected { .. }
+            | Event::SandboxApplied { .. }
+            | Event::SandboxViolated { .. } => {}
         }
     }
 

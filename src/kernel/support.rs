@@ -12,6 +12,7 @@ use std::{
 
 use crate::model::{
     Access, AgentId, Ended, Event, Grant, GrantId, Hold, Origin, Permission, Reads, SanitizedPath, Scope, Timestamp,
+    sensitive_part,
 };
 
 use super::{
@@ -93,8 +94,10 @@ impl State {
         now: Timestamp,
     ) -> impl Iterator<Item = &'a Arc<Grant>> + use<'a> {
         let protected = permission.path().is_some_and(|path| self.is_protected(path));
-        let covers = |grant: &&Arc<Grant>| grant.right.permission.covers(permission);
-        lasting(agent, now).filter(covers).filter(move |grant| !protected || names_exactly(grant, permission))
+        let gives = gives(permission);
+        lasting(agent, now)
+            .filter(move |grant| gives(grant))
+            .filter(move |grant| !protected || names_exactly(grant, permission))
     }
 
     /// The setting under which everybody reads everything that is not protected.
@@ -200,7 +203,25 @@ fn end_of_rank(rank: u64) -> Option<Timestamp> {
 
 /// Everything `agent` holds that covers `permission` and can be passed on.
 pub(super) fn supports<'a>(agent: &'a Agent, permission: &Permission) -> impl Iterator<Item = &'a Arc<Grant>> {
-    agent.held.iter().filter(move |grant| grant.scope != Scope::Once && grant.right.permission.covers(permission))
+    let gives = gives(permission);
+    agent.held.iter().filter(move |grant| grant.scope != Scope::Once && gives(grant))
+}
+
+/// Whether a grant gives `permission`: the right covers it, and names what is sensitive about it.
+pub(super) fn gives(permission: &Permission) -> impl Fn(&Grant) -> bool + use<> {
+    let (permission, part) = (permission.clone(), sensitive_in(permission));
+    move |grant| {
+        let names = |part: &SanitizedPath| grant.right.permission.path().is_some_and(|root| part.contains(root));
+        grant.right.permission.covers(&permission) && part.as_ref().is_none_or(names)
+    }
+}
+
+/// What a right must name, or something below it, to give `permission`.
+fn sensitive_in(permission: &Permission) -> Option<SanitizedPath> {
+    match permission {
+        Permission::Path(Access::Write, path) => sensitive_part(path),
+        Permission::Path(Access::Read, _) | Permission::Events | Permission::Network => None,
+    }
 }
 
 /// What `agent` may use at `now` for as many uses as wanted.
@@ -208,9 +229,21 @@ pub(crate) fn lasting(agent: &Agent, now: Timestamp) -> impl Iterator<Item = &Ar
     for_use(&agent.held).filter(move |grant| grant.scope != Scope::Once && grant.is_live(now))
 }
 
+/// The refusal for who has a right that covers `permission`, but none that names what is sensitive about it.
+pub(super) fn unnamed(agent: &Agent, permission: &Permission) -> Option<Refusal> {
+    let part = sensitive_in(permission)?;
+    let gives = gives(permission);
+    let is_covered = agent.held.iter().any(|grant| grant.right.permission.covers(permission));
+    let is_named = agent.held.iter().any(|grant| gives(grant));
+    (is_covered && !is_named).then(|| Refusal::Sensitive { permission: permission.clone(), part })
+}
+
 /// Not held, or held only in a way that cannot be passed on.
 pub(crate) fn not_held(agent: &Agent, permission: &Permission, now: Timestamp) -> Refusal {
     let (from, permission) = (agent.profile.id.clone(), permission.clone());
+    if let Some(refusal) = unnamed(agent, &permission) {
+        return refusal;
+    }
     let mut once = for_use(&agent.held).filter(|grant| grant.scope == Scope::Once && grant.is_live(now));
     let held_once = once.any(|grant| grant.right.permission.covers(&permission));
     if held_once { Refusal::HeldOnce { agent: from, permission } } else { Refusal::NotHeld { agent: from, permission } }

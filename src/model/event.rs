@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Actor, AgentId, Ended, Grant, GrantId, OwnerId, Permission, Policy, Profile, Request, RequestId, Resolution, Route,
-    RunId, Settings, Shown, Source, Timestamp, permission::list,
+    RunId, SandboxFacts, SandboxViolation, Settings, Shown, Source, Timestamp, permission::list,
 };
 
 /// Something that happened.
@@ -194,6 +194,22 @@ pub enum Event {
         /// Why, in full.
         why: Arc<str>,
     },
+    /// A command of an agent is confined, and starts.
+    #[serde(rename = "sandbox.applied")]
+    SandboxApplied {
+        /// Whose.
+        agent: AgentId,
+        /// What is in force, read back.
+        facts: Arc<SandboxFacts>,
+    },
+    /// A command of an agent tried what its profile forbids.
+    #[serde(rename = "sandbox.violation")]
+    SandboxViolated {
+        /// Whose.
+        agent: AgentId,
+        /// What, and how that is known.
+        violation: Arc<SandboxViolation>,
+    },
 }
 
 impl Event {
@@ -225,6 +241,8 @@ impl Event {
             Event::ConfigHeldBack { .. } => "config.held_back",
             Event::ConfigPolled { .. } => "config.polled",
             Event::ConfigRejected { .. } => "config.rejected",
+            Event::SandboxApplied { .. } => "sandbox.applied",
+            Event::SandboxViolated { .. } => "sandbox.violation",
         }
     }
 
@@ -307,6 +325,12 @@ impl fmt::Display for Event {
             Event::ConfigPolled { why } => write!(f, "the file is looked at every now and then: {}", Shown(why)),
             Event::ConfigRejected { why } => {
                 write!(f, "the file was not taken, the last good one stays: {}", Shown(why))
+            }
+            Event::SandboxApplied { agent, facts } => {
+                write!(f, "a command of {agent} runs under {}, {}", facts.backend, facts.mode)
+            }
+            Event::SandboxViolated { agent, violation } => {
+                write!(f, "a command of {agent} was kept from `{}`: {}", Shown(violation.path.as_str()), violation.rule)
             }
         }
     }

@@ -9,6 +9,8 @@ mod path;
 mod permission;
 mod policy;
 mod request;
+mod sandbox;
+mod sensitive;
 mod set;
 mod text;
 mod time;
@@ -25,6 +27,8 @@ pub use permission::{Access, InvalidPermission, InvalidPermissions, Permission, 
 pub use policy::{AgentPolicy, BaseRight, Interaction, OnNoUser, Policy, Settings, Widening};
 pub(crate) use request::Allowed;
 pub use request::{Answer, Ask, Decider, Outcome, Pending, Reply, Request, Resolution, Route};
+pub use sandbox::{SandboxFacts, SandboxViolation};
+pub(crate) use sensitive::sensitive_part;
 pub use set::{PermissionSet, Reads};
 pub use text::{InvalidName, InvalidReason, Name, Reason, Shown};
 pub use time::{InvalidTimestamp, Timestamp};

@@ -13,6 +13,8 @@
 
 mod attacks;
 mod cases;
+#[cfg(feature = "cli")]
+mod cli;
 mod command;
 #[cfg(feature = "config")]
 mod config;
@@ -22,6 +24,8 @@ mod invariants;
 mod matrix;
 mod model;
 mod readme;
+#[cfg(all(feature = "cli", feature = "sandbox"))]
+mod sandbox;
 #[cfg(feature = "stdio")]
 mod stdio;
 mod support;

@@ -48,7 +48,7 @@ impl From<&Error> for NotDone {
                 ErrorCode::NoPendingPermission
             }
             Error::Refused(_) | Error::Replaced { .. } => ErrorCode::Refused,
-            Error::Path(_) | Error::Open(_) => ErrorCode::PathError,
+            Error::Path(_) | Error::Open(_) | Error::File(_) => ErrorCode::PathError,
             Error::Closed => ErrorCode::EngineClosed,
             Error::Clock(_) | Error::NoRuntime => ErrorCode::InternalError,
         };

@@ -41,6 +41,14 @@ impl State {
             Command::AgreeToWidening { by, change, run } => self.agree_to_widening(by.as_ref(), change, &run, now),
             Command::RejectConfig { why } => Ok(vec![Event::ConfigRejected { why }]),
             Command::PollConfig { why } => Ok(vec![Event::ConfigPolled { why }]),
+            #[cfg(feature = "sandbox")]
+            Command::Sandboxed { agent, facts } => {
+                self.agent(&agent).map(|_| vec![Event::SandboxApplied { agent: agent.clone(), facts }])
+            }
+            #[cfg(feature = "sandbox")]
+            Command::Violated { agent, violation } => {
+                self.agent(&agent).map(|_| vec![Event::SandboxViolated { agent: agent.clone(), violation }])
+            }
             Command::Tick => Ok(self.tick(now)),
             Command::Shutdown => Ok(self.shutdown(now)),
         }

@@ -24,6 +24,7 @@ fn name(refusal: &Refusal) -> &'static str {
         Refusal::TooManyAsked { .. } => "TooManyAsked",
         Refusal::FromFile(..) => "FromFile",
         Refusal::Protected(_) => "Protected",
+        Refusal::Sensitive { .. } => "Sensitive",
         Refusal::NotYourGrant(_) => "NotYourGrant",
         Refusal::SelfGrant(_) => "SelfGrant",
         Refusal::ScopeTooWide { .. } => "ScopeTooWide",
@@ -168,6 +169,8 @@ fn a_refused_command_leaves_the_state_equal() {
         ("Protected", grant("lead", "ann", &["@read:/p/key"])),
         ("Protected", give("ann", "you", &["@read:/p"], Scope::Always)),
         ("Protected", spend("ann", "@read:/p", Broken::new())),
+        ("Sensitive", grant("lead", "ann", &["@write:/w/.git/hooks"])),
+        ("Sensitive", spend("lead", "@write:/w/.env", Broken::new())),
         ("NotYourGrant", revoke(number("lead"), Actor::Agent(id("ann")), None)),
         ("SelfGrant", grant("lead", "lead", &["@network"])),
         ("ScopeTooWide", answer(1, "you", Answer::allow().scope(Scope::Session))),
@@ -202,5 +205,5 @@ fn a_refused_command_leaves_the_state_equal() {
         assert!(!sentence.ends_with('.') && !sentence.contains('\n'), "{sentence}");
         met.insert(expected);
     }
-    assert_eq!(met.len(), 29, "each reason has a row");
+    assert_eq!(met.len(), 30, "each reason has a row");
 }

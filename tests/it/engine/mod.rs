@@ -4,6 +4,7 @@ mod agents;
 mod answers;
 mod disk;
 mod ends;
+mod files;
 mod grants;
 #[cfg(feature = "config")]
 mod open;

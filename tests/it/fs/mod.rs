@@ -7,16 +7,16 @@
     reason = "a test stops where it is wrong; the lints exempt test functions, but not what they share"
 )]
 
-mod cases;
+pub(crate) mod cases;
 mod circumstances;
 mod clock;
 mod opening;
 mod oracles;
-mod process;
+pub(crate) mod process;
 mod races;
 mod resolving;
 mod tools;
-mod world;
+pub(crate) mod world;
 
 /// Each test of a behaviour runs over both ways of opening.
 const BOTH: [bestow::fs::Backend; 2] = [bestow::fs::Backend::Openat2, bestow::fs::Backend::Walk];

@@ -14,10 +14,10 @@ const ALONE: &str = "BESTOW_TEST_ALONE";
 const NOBODY: u32 = 65_534;
 
 /// In a mount namespace of its own; with a user namespace, so that nobody need be root.
-pub(super) const WITH_MOUNTS: &[&str] = &["unshare", "--user", "--map-root-user", "--mount"];
+pub(crate) const WITH_MOUNTS: &[&str] = &["unshare", "--user", "--map-root-user", "--mount"];
 
 /// Runs `work` in a process in which only the test `name` runs, started through `wrapper`.
-pub(super) fn alone(name: &str, wrapper: &[&str], work: impl FnOnce()) {
+pub(crate) fn alone(name: &str, wrapper: &[&str], work: impl FnOnce()) {
     if env::var_os(ALONE).is_some() {
         return work();
     }
@@ -30,12 +30,12 @@ pub(super) fn alone(name: &str, wrapper: &[&str], work: impl FnOnce()) {
 }
 
 /// Runs a program that must succeed.
-pub(super) fn run(program: &str, args: &[&str]) {
+pub(crate) fn run(program: &str, args: &[&str]) {
     assert!(Command::new(program).args(args).status().unwrap().success(), "{program} {args:?}");
 }
 
 /// Runs `work` as a user without special rights: as nobody when root runs the tests, as whoever runs them otherwise.
-pub(super) fn as_ordinary_user(work: impl FnOnce() + Send) {
+pub(crate) fn as_ordinary_user(work: impl FnOnce() + Send) {
     on_own_thread(|| {
         if geteuid().is_root() {
             let (user, group) = (Uid::from_raw(NOBODY), Gid::from_raw(NOBODY));
@@ -48,7 +48,7 @@ pub(super) fn as_ordinary_user(work: impl FnOnce() + Send) {
 }
 
 /// What `work` does to its thread ends with the thread: users and filters are the thread's own.
-pub(super) fn on_own_thread(work: impl FnOnce() + Send) {
+pub(crate) fn on_own_thread(work: impl FnOnce() + Send) {
     thread::scope(|scope| {
         if let Err(panic) = scope.spawn(work).join() {
             std::panic::resume_unwind(panic);

@@ -10,9 +10,9 @@ use bestow::fs::real;
 use tempfile::TempDir;
 
 /// What the files outside hold, so that a leak is recognised.
-pub(super) const SECRET: &str = "secret";
+pub(crate) const SECRET: &str = "secret";
 
-pub(super) struct World {
+pub(crate) struct World {
     /// Keeps the directory until the test ends.
     _dir: TempDir,
     root: PathBuf,
@@ -20,14 +20,14 @@ pub(super) struct World {
 
 impl World {
     /// A root and nothing in it.
-    pub(super) fn empty() -> World {
+    pub(crate) fn empty() -> World {
         let dir = tempfile::tempdir().unwrap();
         let root = real(dir.path().to_str().unwrap()).unwrap().path().as_path().to_owned();
         World { _dir: dir, root }
     }
 
     /// `workspace/{f, a/f, a/b/f}` and `outside/{secret, dir/s}`.
-    pub(super) fn new() -> World {
+    pub(crate) fn new() -> World {
         let world = World::empty();
         for file in ["workspace/f", "workspace/a/f", "workspace/a/b/f"] {
             world.file(file, "inside");
@@ -38,41 +38,41 @@ impl World {
         world
     }
 
-    pub(super) fn root(&self) -> &str {
+    pub(crate) fn root(&self) -> &str {
         self.root.to_str().unwrap()
     }
 
-    pub(super) fn path(&self, below: &str) -> PathBuf {
+    pub(crate) fn path(&self, below: &str) -> PathBuf {
         self.root.join(below)
     }
 
     /// The path as text: what an agent would write.
-    pub(super) fn text(&self, below: &str) -> String {
+    pub(crate) fn text(&self, below: &str) -> String {
         format!("{}/{below}", self.root())
     }
 
-    pub(super) fn workspace(&self) -> String {
+    pub(crate) fn workspace(&self) -> String {
         self.text("workspace")
     }
 
-    pub(super) fn dir(&self, below: &str) {
+    pub(crate) fn dir(&self, below: &str) {
         fs::create_dir_all(self.path(below)).unwrap();
     }
 
-    pub(super) fn file(&self, below: &str, content: &str) {
+    pub(crate) fn file(&self, below: &str, content: &str) {
         fs::create_dir_all(self.path(below).parent().unwrap()).unwrap();
         fs::write(self.path(below), content).unwrap();
     }
 
-    pub(super) fn link(&self, target: impl AsRef<Path>, below: &str) {
+    pub(crate) fn link(&self, target: impl AsRef<Path>, below: &str) {
         symlink(target, self.path(below)).unwrap();
     }
 
-    pub(super) fn content(&self, below: &str) -> String {
+    pub(crate) fn content(&self, below: &str) -> String {
         fs::read_to_string(self.path(below)).unwrap()
     }
 
-    pub(super) fn exists(&self, below: &str) -> bool {
+    pub(crate) fn exists(&self, below: &str) -> bool {
         fs::symlink_metadata(self.path(below)).is_ok()
     }
 }

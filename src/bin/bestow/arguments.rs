@@ -1,0 +1,132 @@
+//! What the words on the command line ask for.
+
+use std::{ffi::OsString, path::PathBuf, time::Duration};
+
+use bestow::{AgentId, Permission, sandbox::Format};
+use lexopt::{
+    Arg::{Long, Short, Value},
+    Error, Parser, ValueExt,
+};
+
+pub(crate) const HELP: &str = "\
+usage: bestow path --jsonl
+       bestow exec --agent ID [--config FILE] [--grant TAG]... [--timeout SECONDS] -- COMMAND...
+       bestow sandbox profile --agent ID --format bwrap|srt|codex|json [--config FILE] [--grant TAG]...
+
+  path --jsonl
+      Answers questions about paths, one JSON object for each line, in the same order:
+        {\"op\": \"sanitize\" | \"resolve\" | \"open_read\" | \"open_write\", \"allowed\": [DIRECTORY...], \"path\": PATH}
+        -> {\"verdict\": \"ok\" | \"deny\", \"real\"?: PATH, \"reason\"?: TEXT}
+      `allowed` is taken as it is written. open_write really opens: the file is created, or emptied.
+      A line that is no question is answered with `deny` and a reason.
+
+  exec
+      Runs a command as the agent of the file (agents.toml here, if none is named), confined to what its exec scope
+      allows: it stands in the agent's working directory, reads what is not protected, and has nothing else but the
+      tags it is granted here, each of which the agent must hold. What cannot be enforced does not run.
+
+  sandbox profile
+      Prints what exec would enforce, in the words of another program. What a format cannot say is an error.
+
+  --help, --version
+
+exit code:
+   0  done; allowed
+   1  error: there is no answer, and so no permission; or the command ran and failed
+   2  a person would have to be asked
+   3  denied
+  64  the command line makes no sense
+";
+
+/// What is asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    Help,
+    Version,
+    /// `path --jsonl`
+    Path,
+    /// `exec`
+    Exec(Scoped),
+    /// `sandbox profile`
+    Profile(Scoped, Format),
+}
+
+/// A command, or none, within the scope of an agent.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Scoped {
+    pub(crate) agent: AgentId,
+    pub(crate) config: PathBuf,
+    pub(crate) named: Vec<Permission>,
+    pub(crate) time: Option<Duration>,
+    pub(crate) words: Vec<OsString>,
+}
+
+impl Asked {
+    pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Asked, Error> {
+        let mut parser = Parser::from_args(words);
+        match parser.next()? {
+            Some(Short('h') | Long("help")) => Ok(Asked::Help),
+            Some(Short('V') | Long("version")) => Ok(Asked::Version),
+            Some(Value(command)) if command == "path" => path(parser),
+            Some(Value(command)) if command == "exec" => exec(parser),
+            Some(Value(command)) if command == "sandbox" => match parser.next()? {
+                Some(Value(what)) if what == "profile" => profile(parser),
+                Some(Short('h') | Long("help")) => Ok(Asked::Help),
+                Some(other) => Err(other.unexpected()),
+                None => Err("`sandbox` needs `profile`".into()),
+            },
+            Some(other) => Err(other.unexpected()),
+            None => Err("what is to be done?".into()),
+        }
+    }
+}
+
+fn path(mut parser: Parser) -> Result<Asked, Error> {
+    match parser.next()? {
+        Some(Long("jsonl")) => nothing_more(parser, Asked::Path),
+        Some(Short('h') | Long("help")) => Ok(Asked::Help),
+        Some(other) => Err(other.unexpected()),
+        None => Err("`path` needs `--jsonl`".into()),
+    }
+}
+
+fn nothing_more(mut parser: Parser, asked: Asked) -> Result<Asked, Error> {
+    match parser.next()? {
+        None => Ok(asked),
+        Some(more) => Err(more.unexpected()),
+    }
+}
+
+fn exec(parser: Parser) -> Result<Asked, Error> {
+    let Some((scoped, _)) = scoped(parser, false)? else { return Ok(Asked::Help) };
+    if scoped.words.is_empty() { Err("`exec` needs a command after `--`".into()) } else { Ok(Asked::Exec(scoped)) }
+}
+
+fn profile(parser: Parser) -> Result<Asked, Error> {
+    let Some((scoped, format)) = scoped(parser, true)? else { return Ok(Asked::Help) };
+    let format = format.ok_or("`sandbox profile` needs `--format`")?;
+    if scoped.words.is_empty() { Ok(Asked::Profile(scoped, format)) } else { Err("a profile takes no command".into()) }
+}
+
+/// None if help is wanted.
+fn scoped(mut parser: Parser, has_format: bool) -> Result<Option<(Scoped, Option<Format>)>, Error> {
+    let (mut agent, mut format) = (None, None);
+    let (mut config, mut named, mut time, mut words) = (PathBuf::from("agents.toml"), Vec::new(), None, Vec::new());
+    while let Some(word) = parser.next()? {
+        match word {
+            Long("agent") => agent = Some(parser.value()?.parse()?),
+            Long("config") => config = parser.value()?.into(),
+            Long("grant") => named.push(parser.value()?.parse()?),
+            Long("format") if has_format => format = Some(parser.value()?.parse()?),
+            Long("timeout") if !has_format => time = Some(Duration::from_secs(parser.value()?.parse()?)),
+            Short('h') | Long("help") => return Ok(None),
+            Value(program) => {
+                words.push(program);
+                words.extend(parser.raw_args()?);
+            }
+            Short(_) | Long(_) => return Err(word.unexpected()),
+        }
+    }
+    let agent = agent.ok_or("`--agent` is missing")?;
+    Ok(Some((Scoped { agent, config, named, time, words }, format)))
+}

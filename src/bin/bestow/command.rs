@@ -1,0 +1,69 @@
+//! `bestow exec` and `bestow sandbox profile`: an agent of a file, its scope, and what that makes of a command.
+
+use std::time::Duration;
+
+use bestow::{
+    Agent, Engine, Error, Interaction, Policy, PolicyFile, Refusal, Settings,
+    sandbox::{Command, ExecError, Format, Limits, Profile, Sandbox},
+};
+
+use crate::{arguments::Scoped, end::End};
+
+/// A person at a terminal ends a command; a program says `--timeout`.
+const LONG: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// Runs the command, with this process's input and output.
+pub(crate) fn exec(asked: Scoped) -> End {
+    ending(as_agent(&asked, async |agent, profile, settings| {
+        let mut limits = Limits::default();
+        limits.time = asked.time.unwrap_or(LONG);
+        let sandbox = Sandbox::with_this_program().map_err(End::failed)?;
+        let mut words = asked.words.iter().cloned();
+        let command = Command::new(words.next().unwrap_or_default()).args(words).inheriting();
+        let done = agent.exec_under(&sandbox, profile.limited(limits), command).await;
+        let done = done.map_err(|why| refused(&why, settings))?;
+        match (done.code, done.timed_out) {
+            (Some(0), _) => Ok(End::Done),
+            (_, true) => Err(End::failed("the command was killed: its time was over")),
+            (Some(code), _) => Err(End::failed(format_args!("the command ended with {code}"))),
+            (None, _) => Err(End::failed("the command was ended by a signal")),
+        }
+    }))
+}
+
+/// Prints the profile.
+pub(crate) fn profile(asked: &Scoped, format: Format) -> End {
+    ending(as_agent(asked, async |_, profile, _| Ok(End::said(&profile.export(format).map_err(End::failed)?))))
+}
+
+fn ending(answer: Result<End, End>) -> End {
+    answer.unwrap_or_else(|end| end)
+}
+
+/// Does `work` as the agent, with the profile of its scope.
+fn as_agent(asked: &Scoped, work: impl AsyncFnOnce(Agent, Profile, &Settings) -> Result<End, End>) -> Result<End, End> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(End::failed)?;
+    runtime.block_on(async {
+        let policy: Policy =
+            PolicyFile::new(&asked.config).read().and_then(|text| text.parse()).map_err(End::failed)?;
+        let settings = policy.settings.clone();
+        let engine = Engine::new(Settings::default()).map_err(End::failed)?;
+        engine.configure(policy).await.map_err(End::failed)?;
+        let agent = engine.agent(&asked.agent).map_err(End::failed)?;
+        let profile = agent.sandbox_profile(&asked.named).map_err(|why| refused(&why, &settings))?;
+        work(agent, profile, &settings).await
+    })
+}
+
+/// What an agent lacks it could ask a person for, where people answer; what is protected it could not.
+fn refused(why: &ExecError, settings: &Settings) -> End {
+    let ExecError::Engine(no @ (Error::Refused(_) | Error::Replaced { .. })) = why else {
+        return End::failed(why);
+    };
+    let could_be_given = matches!(no, Error::Refused(Refusal::NotHeld { .. } | Refusal::Sensitive { .. }));
+    if could_be_given && settings.interaction == Interaction::Interactive {
+        End::WouldAsk(no.to_string())
+    } else {
+        End::Denied(no.to_string())
+    }
+}

@@ -1,0 +1,31 @@
+//! The command line of bestow. It decides nothing: every answer is the library's.
+
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod command;
+mod end;
+mod path;
+
+use std::process::ExitCode;
+
+use arguments::{Asked, HELP};
+use end::End;
+
+fn main() -> ExitCode {
+    if let Some(code) = bestow::sandbox::enter_if_asked() {
+        return code;
+    }
+    let end = Asked::parse(std::env::args_os().skip(1)).map_or_else(End::usage, carry_out);
+    end.told()
+}
+
+fn carry_out(asked: Asked) -> End {
+    match asked {
+        Asked::Help => End::said(HELP),
+        Asked::Version => End::said(concat!("bestow ", env!("CARGO_PKG_VERSION"), "\n")),
+        Asked::Exec(asked) => command::exec(asked),
+        Asked::Profile(asked, format) => command::profile(&asked, format),
+        Asked::Path => path::answer_lines(std::io::stdin().lock(), std::io::stdout().lock()),
+    }
+}

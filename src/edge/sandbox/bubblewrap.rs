@@ -1,0 +1,75 @@
+//! bubblewrap: the program that makes namespaces and mounts.
+
+use std::{
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
+};
+
+use super::{
+    Profile,
+    mounts::{Mount, mounts},
+};
+use crate::model::SanitizedPath;
+
+/// The program, as it was found.
+#[derive(Clone, Debug)]
+pub(super) struct Bubblewrap {
+    pub(super) path: PathBuf,
+    pub(super) version: String,
+}
+
+impl Bubblewrap {
+    /// `/usr/bin` first: where user namespaces are rationed, that is the one that is trusted to make them.
+    pub(super) fn find() -> Option<Bubblewrap> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let first = [PathBuf::from("/usr/bin")];
+        let found = first.into_iter().chain(std::env::split_paths(&path).filter(|dir| dir.is_absolute()));
+        found.map(|dir| dir.join("bwrap")).find_map(|path| Bubblewrap::at(&path))
+    }
+
+    fn at(path: &Path) -> Option<Bubblewrap> {
+        let told = std::process::Command::new(path).arg("--version").env_clear().output().ok()?;
+        let version = String::from_utf8(told.stdout).ok()?;
+        let version = version.strip_prefix("bubblewrap ")?.trim().to_owned();
+        told.status.success().then(|| Bubblewrap { path: path.to_owned(), version })
+    }
+}
+
+/// What is always there: nothing of the host's processes, names, capabilities, terminal and environment.
+const ALWAYS: [&str; 11] = [
+    "--unshare-user",
+    "--unshare-pid",
+    "--unshare-ipc",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    "--disable-userns",
+    "--cap-drop",
+    "ALL",
+    "--die-with-parent",
+    "--new-session",
+    "--clearenv",
+];
+
+/// The words for bubblewrap, up to and with the `--` before the command.
+pub(super) fn words(profile: &Profile, read_only: &[SanitizedPath]) -> Vec<OsString> {
+    let mut words: Vec<OsString> = ALWAYS.iter().map(OsString::from).collect();
+    if !profile.network {
+        words.push("--unshare-net".into());
+    }
+    words.extend(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"].map(OsString::from));
+    for (path, mount) in mounts(profile, read_only) {
+        let path = OsStr::new(path.as_str());
+        match mount {
+            Mount::Write | Mount::Pinned => words.extend([OsStr::new("--bind"), path, path].map(OsString::from)),
+            Mount::ReadOnly => words.extend([OsStr::new("--ro-bind"), path, path].map(OsString::from)),
+            Mount::Hidden if Path::new(path).is_dir() => {
+                words.extend(["--perms", "0000", "--tmpfs"].map(OsString::from));
+                words.push(path.into());
+                words.extend([OsStr::new("--remount-ro"), path].map(OsString::from));
+            }
+            Mount::Hidden => words.extend([OsStr::new("--ro-bind"), OsStr::new("/dev/null"), path].map(OsString::from)),
+        }
+    }
+    words.extend([OsStr::new("--chdir"), OsStr::new(profile.cwd.as_str()), OsStr::new("--")].map(OsString::from));
+    words
+}

@@ -1,0 +1,147 @@
+//! Why a command did not run, or did not run well.
+
+use std::{fmt, io};
+
+use crate::{
+    engine::Error,
+    model::{SanitizedPath, Shown},
+};
+
+/// Why no profile was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProfileError {
+    /// A root that holds the whole machine, or a person's home: nobody means that.
+    TooWide(SanitizedPath),
+    /// There is nothing at a root, or it cannot be found out what.
+    NotThere(SanitizedPath, String),
+    /// A sensitive name is a link, and what keeps a file from being written does not keep a link from being replaced.
+    SensitiveLink(SanitizedPath),
+    /// There are more sensitive names, or more entries to look through, than can be handled.
+    TooMany(SanitizedPath, usize),
+    /// `@events` was named, and no socket of the engine is known.
+    NoSocket,
+}
+
+impl fmt::Display for ProfileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ProfileError::TooWide(path) => {
+                write!(f, "`{}` is too wide a root for a command: name what it writes", Shown(path.as_str()))
+            }
+            ProfileError::NotThere(path, why) => {
+                write!(f, "`{}` cannot be a root of a command: {}", Shown(path.as_str()), Shown(why))
+            }
+            ProfileError::SensitiveLink(path) => {
+                write!(f, "`{}` is sensitive and a link, which cannot be protected", Shown(path.as_str()))
+            }
+            ProfileError::TooMany(path, limit) => {
+                write!(f, "`{}` has more than {limit} entries that matter: name a narrower root", Shown(path.as_str()))
+            }
+            ProfileError::NoSocket => f.write_str("`@events` needs the engine to listen on a socket"),
+        }
+    }
+}
+
+impl std::error::Error for ProfileError {}
+
+/// Why a command was not run in a sandbox. It has not run at all.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum SandboxError {
+    /// `sandbox_unavailable`: each thing that cannot be enforced here.
+    Unavailable(Vec<String>),
+    /// There is no profile to apply.
+    Profile(ProfileError),
+    /// The sandbox stands, but the program cannot be started in it.
+    NotStarted(String),
+    /// The operating system failed.
+    Io(io::Error),
+}
+
+impl fmt::Display for SandboxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SandboxError::Unavailable(missing) => {
+                write!(f, "sandbox_unavailable: the command was not run: {}", missing.join("; "))
+            }
+            SandboxError::Profile(why) => why.fmt(f),
+            SandboxError::NotStarted(why) => write!(f, "the command could not be started: {}", Shown(why)),
+            SandboxError::Io(why) => write!(f, "the sandbox failed: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for SandboxError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            SandboxError::Profile(why) => Some(why),
+            SandboxError::Io(why) => Some(why),
+            SandboxError::Unavailable(_) | SandboxError::NotStarted(_) => None,
+        }
+    }
+}
+
+impl From<io::Error> for SandboxError {
+    fn from(why: io::Error) -> SandboxError {
+        SandboxError::Io(why)
+    }
+}
+
+impl From<rustix::io::Errno> for SandboxError {
+    fn from(why: rustix::io::Errno) -> SandboxError {
+        SandboxError::Io(why.into())
+    }
+}
+
+impl From<ProfileError> for SandboxError {
+    fn from(why: ProfileError) -> SandboxError {
+        SandboxError::Profile(why)
+    }
+}
+
+/// Why an agent's command did not run.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ExecError {
+    /// The engine says no, or has no answer.
+    Engine(Error),
+    /// The sandbox does.
+    Sandbox(SandboxError),
+}
+
+impl fmt::Display for ExecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExecError::Engine(why) => why.fmt(f),
+            ExecError::Sandbox(why) => why.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ExecError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ExecError::Engine(why) => Some(why),
+            ExecError::Sandbox(why) => Some(why),
+        }
+    }
+}
+
+impl From<Error> for ExecError {
+    fn from(why: Error) -> ExecError {
+        ExecError::Engine(why)
+    }
+}
+
+impl From<SandboxError> for ExecError {
+    fn from(why: SandboxError) -> ExecError {
+        ExecError::Sandbox(why)
+    }
+}
+
+impl From<ProfileError> for ExecError {
+    fn from(why: ProfileError) -> ExecError {
+        ExecError::Sandbox(why.into())
+    }
+}

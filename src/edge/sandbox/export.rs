@@ -1,0 +1,193 @@
+//! The same profile for other programs that confine commands.
+
+use std::{fmt, str::FromStr};
+
+use serde_json::{Value, json};
+
+use super::{Guard, Profile, bubblewrap, guard::Guards};
+use crate::model::{SanitizedPath, Shown};
+
+/// What a profile can be said in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// The words for bubblewrap, one JSON array. Without Landlock and seccomp, which the helper adds.
+    Bubblewrap,
+    /// The settings of `srt` (`@anthropic-ai/sandbox-runtime`), JSON.
+    Srt,
+    /// A permission profile of `codex`, TOML.
+    Codex,
+    /// Our own JSON: everything.
+    Json,
+}
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(text: &str) -> Result<Format, UnknownFormat> {
+        match text {
+            "bwrap" => Ok(Format::Bubblewrap),
+            "srt" => Ok(Format::Srt),
+            "codex" => Ok(Format::Codex),
+            "json" => Ok(Format::Json),
+            _ => Err(UnknownFormat),
+        }
+    }
+}
+
+/// Not the name of a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownFormat;
+
+impl fmt::Display for UnknownFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the formats are bwrap, srt, codex and json")
+    }
+}
+
+impl std::error::Error for UnknownFormat {}
+
+/// What a format has no words for. Nothing weaker is written instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CannotSay(pub(super) String);
+
+impl fmt::Display for CannotSay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for CannotSay {}
+
+impl Profile {
+    /// The profile in another program's words, the same for the same profile.
+    ///
+    /// Sensitive names are looked up on the disk as it is now; those that are missing are named too where the format can
+    /// name what does not exist.
+    ///
+    /// # Errors
+    ///
+    /// What the format cannot say.
+    pub fn export(&self, format: Format) -> Result<String, CannotSay> {
+        let read_only = self.read_only_now()?;
+        match format {
+            Format::Bubblewrap => self.to_bubblewrap(&read_only),
+            Format::Srt => self.to_srt(&read_only),
+            Format::Codex => self.to_codex(&read_only),
+            Format::Json => Ok(pretty(&self.to_json(&read_only))),
+        }
+    }
+
+    fn read_only_now(&self) -> Result<Vec<SanitizedPath>, CannotSay> {
+        if self.guard == Guard::Nothing {
+            return Ok(Vec::new());
+        }
+        Guards::existing(self).map_err(|why| CannotSay(why.to_string()))
+    }
+
+    fn to_bubblewrap(&self, read_only: &[SanitizedPath]) -> Result<String, CannotSay> {
+        if self.events {
+            return Err(CannotSay(
+                "bubblewrap cannot hand over the one socket of `@events` and keep the others away".into(),
+            ));
+        }
+        let words = bubblewrap::words(self, read_only);
+        let words: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
+        Ok(pretty(&json!(words.ok_or_else(|| CannotSay("a word is not UTF-8".into()))?)))
+    }
+
+    fn to_srt(&self, read_only: &[SanitizedPath]) -> Result<String, CannotSay> {
+        if self.network {
+            return Err(CannotSay("srt allows a network by a list of domains only, and `@network` has none".into()));
+        }
+        if self.events {
+            return Err(CannotSay(
+                "srt ignores `allowUnixSockets` on Linux, so `@events` would reach nothing or everything".into(),
+            ));
+        }
+        self.refuse_patterns("srt")?;
+        let guarded = read_only.iter().cloned().chain(Guards::missing(self));
+        Ok(pretty(&json!({
+            "network": { "allowedDomains": [], "deniedDomains": [] },
+            "filesystem": {
+                "denyRead": self.hidden,
+                "allowWrite": self.write.keys().collect::<Vec<_>>(),
+                "denyWrite": sorted(guarded.chain(self.hidden.iter().cloned()).chain(self.absent_inside())),
+            },
+        })))
+    }
+
+    fn to_codex(&self, read_only: &[SanitizedPath]) -> Result<String, CannotSay> {
+        if self.network {
+            return Err(CannotSay(
+                "codex restricts a network by its proxy's list of domains, and `@network` has none".into(),
+            ));
+        }
+        if self.events {
+            return Err(CannotSay("codex has no words for the one socket of `@events`".into()));
+        }
+        let mut lines = vec![
+            "default_permissions = \"agent\"".to_owned(),
+            "[permissions.agent.filesystem]".to_owned(),
+            "\":root\" = \"read\"".to_owned(),
+        ];
+        let mut rules: std::collections::BTreeMap<SanitizedPath, &str> =
+            self.write.keys().map(|path| (path.clone(), "write")).collect();
+        let read_only = read_only.iter().cloned().chain(Guards::missing(self)).chain(self.absent_inside());
+        rules.extend(read_only.map(|path| (path, "read")));
+        rules.extend(self.hidden.iter().map(|path| (path.clone(), "deny")));
+        lines.extend(rules.iter().map(|(path, access)| format!("{} = \"{access}\"", toml_text(path.as_str()))));
+        lines.extend(["[permissions.agent.network]".to_owned(), "enabled = false".to_owned(), String::new()]);
+        Ok(lines.join("\n"))
+    }
+
+    fn to_json(&self, read_only: &[SanitizedPath]) -> Value {
+        json!({
+            "mode": if self.write.is_empty() { "read_only" } else { "workspace_write" },
+            "cwd": self.cwd,
+            "read_roots": ["/"],
+            "write_roots": self.write.keys().collect::<Vec<_>>(),
+            "read_only": sorted(read_only.iter().cloned().chain(Guards::missing(self)).chain(self.absent_inside())),
+            "hidden": self.hidden,
+            "network": self.network,
+            "events": self.events,
+            "process_limits": self.limits.named(),
+            "time_limit_ms": u64::try_from(self.limits.time.as_millis()).unwrap_or(u64::MAX),
+        })
+    }
+
+    fn absent_inside(&self) -> impl Iterator<Item = SanitizedPath> + '_ {
+        self.absent.iter().filter(|path| self.root_of(path).is_some()).cloned()
+    }
+
+    /// Some programs read these characters as patterns.
+    fn refuse_patterns(&self, program: &str) -> Result<(), CannotSay> {
+        let all = self.write.keys().chain(&self.hidden).chain(&self.absent);
+        match all.into_iter().find(|path| path.as_str().contains(['*', '?', '[', ']', '{', '}'])) {
+            None => Ok(()),
+            Some(path) => Err(CannotSay(format!("{program} may read `{}` as a pattern", Shown(path.as_str())))),
+        }
+    }
+}
+
+fn sorted(paths: impl Iterator<Item = SanitizedPath>) -> Vec<SanitizedPath> {
+    paths.collect::<std::collections::BTreeSet<_>>().into_iter().collect()
+}
+
+fn pretty(value: &Value) -> String {
+    format!("{value:#}\n")
+}
+
+/// A basic string of TOML.
+fn toml_text(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            c if c.is_control() => quoted.push_str(&format!("\\u{:04X}", u32::from(c))),
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
+}

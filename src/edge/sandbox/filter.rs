@@ -1,0 +1,170 @@
+//! The system calls that no confined command has: a list of what would reach around the other walls.
+
+use std::collections::BTreeMap;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen::Dword, SeccompCmpOp as Is, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch,
+};
+
+/// What is never needed by a command, and each of which is a way out: other processes' memory, namespaces and mounts,
+/// the kernel itself, rings that call the kernel without a system call, keys, file handles.
+const NEVER: &[i64] = &[
+    libc::SYS_acct,
+    libc::SYS_add_key,
+    libc::SYS_adjtimex,
+    libc::SYS_bpf,
+    libc::SYS_chroot,
+    libc::SYS_clock_adjtime,
+    libc::SYS_clock_settime,
+    libc::SYS_delete_module,
+    libc::SYS_fanotify_init,
+    libc::SYS_finit_module,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fsopen,
+    libc::SYS_fspick,
+    libc::SYS_init_module,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_io_uring_setup,
+    libc::SYS_kcmp,
+    libc::SYS_kexec_load,
+    libc::SYS_keyctl,
+    libc::SYS_mount,
+    libc::SYS_mount_setattr,
+    libc::SYS_move_mount,
+    libc::SYS_name_to_handle_at,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_open_tree,
+    libc::SYS_perf_event_open,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_pivot_root,
+    libc::SYS_process_madvise,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_ptrace,
+    libc::SYS_quotactl,
+    libc::SYS_reboot,
+    libc::SYS_request_key,
+    libc::SYS_setns,
+    libc::SYS_settimeofday,
+    libc::SYS_swapoff,
+    libc::SYS_swapon,
+    libc::SYS_syslog,
+    libc::SYS_umount2,
+    libc::SYS_unshare,
+    libc::SYS_userfaultfd,
+    libc::SYS_vhangup,
+];
+
+/// What only namespaces and read-only mounts could tell apart. Without them nobody has it: modes, owners, times and
+/// attributes of files; memory and queues shared by name; other processes' priorities; leaving the process group.
+const WITHOUT_NAMESPACES: &[i64] = &[
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    SYS_FCHMODAT2,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_fremovexattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_ioprio_set,
+    libc::SYS_lremovexattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    libc::SYS_msgget,
+    libc::SYS_removexattr,
+    libc::SYS_sched_setaffinity,
+    libc::SYS_sched_setattr,
+    libc::SYS_sched_setparam,
+    libc::SYS_sched_setscheduler,
+    libc::SYS_semget,
+    libc::SYS_setpgid,
+    libc::SYS_setpriority,
+    libc::SYS_setsid,
+    libc::SYS_setxattr,
+    SYS_SETXATTRAT,
+    libc::SYS_shmget,
+    libc::SYS_utimensat,
+];
+
+/// The same calls by their older names.
+#[cfg(target_arch = "x86_64")]
+const WITHOUT_NAMESPACES_OLD: &[i64] =
+    &[libc::SYS_chmod, libc::SYS_chown, libc::SYS_futimesat, libc::SYS_lchown, libc::SYS_utime, libc::SYS_utimes];
+#[cfg(not(target_arch = "x86_64"))]
+const WITHOUT_NAMESPACES_OLD: &[i64] = &[];
+
+/// Newer than the headers that some machines have; the numbers are the same everywhere.
+const SYS_FCHMODAT2: i64 = 452;
+const SYS_SETXATTRAT: i64 = 463;
+const SYS_FILE_SETATTR: i64 = 469;
+
+/// What a terminal would take as typed by its user.
+const TIOCSTI: u64 = 0x5412;
+const TIOCLINUX: u64 = 0x541c;
+
+/// A new namespace of any kind.
+const NAMESPACES: [u64; 8] =
+    [0x0000_0080, 0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000];
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+/// The filters for a command: with a network or without, behind namespaces or without.
+pub(super) fn programs(network: bool, has_namespaces: bool) -> Result<Vec<BpfProgram>, seccompiler::Error> {
+    let mut rules = Rules::new();
+    let never = NEVER.iter().chain(if has_namespaces { &[] } else { WITHOUT_NAMESPACES });
+    let never = never.chain(if has_namespaces { &[] } else { WITHOUT_NAMESPACES_OLD });
+    rules.extend(never.map(|call| (*call, Vec::new())));
+    if !has_namespaces {
+        rules.insert(SYS_FILE_SETATTR, Vec::new());
+        // Limits of other processes; one's own are asked for with 0.
+        rules.insert(libc::SYS_prlimit64, vec![rule(&[(0, Is::Ne, 0)])?]);
+    }
+    sockets(&mut rules, network)?;
+    rules.insert(libc::SYS_ioctl, vec![rule(&[(1, Is::Eq, TIOCSTI)])?, rule(&[(1, Is::Eq, TIOCLINUX)])?]);
+    let a_namespace = NAMESPACES.iter().map(|flag| rule(&[(0, Is::MaskedEq(*flag), *flag)]));
+    rules.insert(libc::SYS_clone, a_namespace.collect::<Result<_, _>>()?);
+    with_other_numbers(&mut rules);
+    // Its flags are in memory, where a filter cannot look; who hears that it does not exist uses `clone`.
+    let unknown = Rules::from([(libc::SYS_clone3, Vec::new())]);
+    [(rules, libc::EPERM), (unknown, libc::ENOSYS)].into_iter().map(|(rules, errno)| program(rules, errno)).collect()
+}
+
+/// Only sockets of the internet, and those only with a network: no path, no name and no machine below is reached by a
+/// socket. Pairs of streams are a process's own; pairs of datagram sockets could be sent elsewhere.
+fn sockets(rules: &mut Rules, network: bool) -> Result<(), seccompiler::Error> {
+    let (inet, inet6) = (libc::AF_INET.unsigned_abs().into(), libc::AF_INET6.unsigned_abs().into());
+    let families = if network { vec![rule(&[(0, Is::Ne, inet), (0, Is::Ne, inet6)])?] } else { Vec::new() };
+    rules.insert(libc::SYS_socket, families);
+    let datagram = [2, 3].map(|kind| rule(&[(1, Is::MaskedEq(0xf), kind)]));
+    rules.insert(libc::SYS_socketpair, datagram.into_iter().collect::<Result<_, _>>()?);
+    if !network {
+        rules.extend([libc::SYS_bind, libc::SYS_connect, libc::SYS_listen].map(|call| (call, Vec::new())));
+    }
+    Ok(())
+}
+
+fn rule(conditions: &[(u8, Is, u64)]) -> Result<SeccompRule, seccompiler::Error> {
+    let conditions = conditions.iter().map(|(arg, is, value)| SeccompCondition::new(*arg, Dword, is.clone(), *value));
+    Ok(SeccompRule::new(conditions.collect::<Result<_, _>>()?)?)
+}
+
+/// The x32 calls of x86_64 have the same architecture and other numbers. Nobody needs the calls we care about that way.
+#[cfg(target_arch = "x86_64")]
+fn with_other_numbers(rules: &mut Rules) {
+    const X32: i64 = 0x4000_0000;
+    let same: Vec<i64> = rules.keys().map(|call| call | X32).collect();
+    let own = (512..=547).map(|call| call | X32);
+    rules.extend(same.into_iter().chain(own).chain([libc::SYS_clone3 | X32]).map(|call| (call, Vec::new())));
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn with_other_numbers(_: &mut Rules) {}
+
+fn program(rules: Rules, errno: i32) -> Result<BpfProgram, seccompiler::Error> {
+    let refuse = SeccompAction::Errno(errno.unsigned_abs());
+    let arch: TargetArch = std::env::consts::ARCH.try_into()?;
+    Ok(SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch)?.try_into()?)
+}

@@ -1,0 +1,143 @@
+//! The process that confines itself and becomes the command.
+//!
+//! It is this very program, or the binary `bestow`, started again with one word. What it does to itself are safe
+//! calls, where doing the same between `fork` and `exec` of the host would not be.
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    fs::File,
+    io,
+    os::{
+        fd::OwnedFd,
+        unix::{
+            ffi::{OsStrExt, OsStringExt},
+            net::UnixStream,
+            process::CommandExt,
+        },
+    },
+    process::ExitCode,
+};
+
+use close_fds::CloseFdsBuilder;
+use rustix::{
+    io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd},
+    process::{Signal, set_parent_process_death_signal, setsid},
+    stdio::{dup2_stdin, stdin},
+    thread::{
+        CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set, remove_capability_from_bounding_set,
+        set_capabilities, set_no_new_privs,
+    },
+};
+
+use super::{
+    control::{Spec, Told, hear_go, receive, send},
+    filter, land,
+};
+
+/// The word with which a program is started as the helper.
+pub const HELPER_WORD: &str = "sandbox-helper";
+
+/// In the environment of a command that was handed a way to the engine: the number of the descriptor.
+const EVENTS_FD: &str = "BESTOW_EVENTS_FD";
+
+/// Becomes the helper if this program was started as one, and then does not come back until the command could not be started.
+///
+/// Call it first in `main`, before any thread is started, and leave with the code if there is one. Then
+/// [`Sandbox::with_this_program`](super::Sandbox::with_this_program) works.
+pub fn enter_if_asked() -> Option<ExitCode> {
+    if std::env::args_os().nth(1)? != HELPER_WORD {
+        return None;
+    }
+    // The host has what there is to say; if it has gone, nobody needs to know.
+    let _ = enter();
+    Some(ExitCode::from(126))
+}
+
+fn enter() -> io::Result<()> {
+    let control = UnixStream::from(fcntl_dupfd_cloexec(stdin(), 3)?);
+    let Some(received) = receive::<Spec>(&control)? else { return Ok(()) };
+    let spec = received.message;
+    let mut fds = received.fds.into_iter();
+    let (Some(input), Some(started)) = (fds.next(), fds.next().map(UnixStream::from)) else { return Ok(()) };
+    let confined = confine(&spec, &input, fds.next());
+    let (landlock, way) = match confined {
+        Ok(confined) => confined,
+        Err(why) => return send(&control, &Told::Unavailable(why), &[]),
+    };
+    send(&control, &Told::Ready { landlock }, &[])?;
+    hear_go(&control)?;
+    let why = become_command(&spec, way.as_ref());
+    send(&started, &Told::NotStarted(why.to_string()), &[])
+}
+
+type Confined = (Option<u32>, Option<OwnedFd>);
+
+fn confine(spec: &Spec, input: &OwnedFd, way: Option<OwnedFd>) -> Result<Confined, String> {
+    if spec.events != way.is_some() {
+        return Err("no way to the engine came along".into());
+    }
+    // Whatever the host's own parent left open ends here, numbered or not.
+    CloseFdsBuilder::new().cloexecfrom(3);
+    dup2_stdin(input).map_err(said("input"))?;
+    if let Some(way) = &way {
+        fcntl_setfd(way, FdFlags::empty()).map_err(said("the way to the engine"))?;
+    }
+    if !spec.has_namespaces {
+        // Outside a process namespace the process group is what can be killed as a whole; the filter keeps all in it.
+        setsid().map_err(said("a session of its own"))?;
+        set_parent_process_death_signal(Some(Signal::KILL)).map_err(said("dying with the host"))?;
+    }
+    spec.limits.apply()?;
+    std::env::set_current_dir(spec.cwd.as_path()).map_err(|why| format!("`{}`: {why}", spec.cwd))?;
+    drop_capabilities().map_err(said("dropping capabilities"))?;
+    set_no_new_privs(true).map_err(said("no new privileges"))?;
+    let landlock = land::restrict(spec)?;
+    let programs = filter::programs(spec.network, spec.has_namespaces).map_err(|why| format!("seccomp: {why}"))?;
+    // The last one first: it must not stand in the way of the others.
+    for program in programs.iter().rev() {
+        seccompiler::apply_filter(program).map_err(|why| format!("seccomp: {why}"))?;
+    }
+    Ok((landlock, way))
+}
+
+fn said(what: &'static str) -> impl Fn(rustix::io::Errno) -> String {
+    move |why| format!("{what}: {why}")
+}
+
+/// For ever: an empty bounding set gives nothing back, not even to the superuser's next program.
+fn drop_capabilities() -> rustix::io::Result<()> {
+    if capabilities(None)?.permitted.is_empty() {
+        return Ok(());
+    }
+    clear_ambient_capability_set()?;
+    for capability in CapabilitySet::all().iter() {
+        // One that this kernel does not know is not there to be dropped.
+        match remove_capability_from_bounding_set(capability) {
+            Ok(()) | Err(rustix::io::Errno::INVAL) => {}
+            Err(why) => return Err(why),
+        }
+    }
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
+}
+
+/// Comes back only with the reason why not.
+fn become_command(spec: &Spec, way: Option<&OwnedFd>) -> io::Error {
+    let mut words = spec.words.iter().map(|word| OsString::from_vec(word.clone()));
+    let Some(program) = words.next() else { return io::Error::other("there is no command") };
+    let environment: BTreeMap<_, _> =
+        spec.environment.iter().map(|(name, value)| (name, std::ffi::OsStr::from_bytes(value))).collect();
+    let mut command = std::process::Command::new(program);
+    command.args(words).env_clear().envs(environment);
+    if let Some(way) = way {
+        use std::os::fd::AsRawFd;
+        command.env(EVENTS_FD, way.as_raw_fd().to_string());
+    }
+    command.exec()
+}
+
+/// Nothing to read.
+pub(super) fn nothing() -> io::Result<OwnedFd> {
+    File::open("/dev/null").map(OwnedFd::from)
+}

@@ -1,0 +1,46 @@
+//! Commands in child processes that can do what their agent's scope says, and no more (Linux).
+//!
+//! A [`Profile`] says what a command may do; a [`Sandbox`] applies it to a real child and reports what is in force, read
+//! back from the kernel. What cannot be enforced is an error that names it, and the command does not run. `docs/sandbox.md`
+//! says what each back end can do.
+//!
+//! Deliberately absent: who may run what (the engine decides), a shell (a command is a list of words), and any way to
+//! run a command with less than its profile asks for.
+//!
+//! ```no_run
+//! # async fn example(agent: bestow::Agent) -> Result<(), Box<dyn std::error::Error>> {
+//! use bestow::sandbox::{Command, Sandbox};
+//!
+//! let sandbox = Sandbox::find()?;
+//! let write = "@write:/work/site".parse()?;
+//! let done = agent.exec(&sandbox, Command::new("make").arg("site"), &[write]).await?;
+//! println!("{}: {} under {}", done.code.unwrap_or(-1), String::from_utf8_lossy(&done.stdout.bytes), done.facts.backend);
+//! # Ok(()) }
+//! ```
+
+mod bubblewrap;
+mod command;
+mod control;
+mod error;
+mod evidence;
+mod exec;
+mod export;
+mod filter;
+mod guard;
+mod helper;
+mod land;
+mod limits;
+mod mounts;
+mod output;
+mod profile;
+mod run;
+mod status;
+
+pub use command::{Command, Stream};
+pub use error::{ExecError, ProfileError, SandboxError};
+pub use export::{CannotSay, Format, UnknownFormat};
+pub use helper::{HELPER_WORD, enter_if_asked};
+pub use limits::Limits;
+pub use output::{Finished, Output};
+pub use profile::{Guard, Profile};
+pub use run::Sandbox;

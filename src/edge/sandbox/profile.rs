@@ -1,0 +1,163 @@
+//! What a command may do, normalised: real paths, sorted, each once.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Limits, ProfileError};
+use crate::{
+    fs::{self, RealPath},
+    kernel::ExecScope,
+    model::{FileIdentity, Permission, SanitizedPath, sensitive_part},
+};
+
+/// Whether sensitive names below a write root are kept from being written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "they are or they are not")]
+pub enum Guard {
+    /// They are, unless a right names them.
+    Sensitive,
+    /// They are not.
+    Nothing,
+}
+
+/// What a command may do. Reads everything that is not hidden; writes below its roots; nothing else.
+///
+/// Two profiles that allow the same are equal, and read the same in every format.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Profile {
+    pub(super) cwd: SanitizedPath,
+    pub(super) write: BTreeMap<SanitizedPath, FileIdentity>,
+    pub(super) hidden: Vec<SanitizedPath>,
+    /// Like hidden, but not there now; and not to be there later.
+    pub(super) absent: Vec<SanitizedPath>,
+    pub(super) network: bool,
+    pub(super) events: bool,
+    pub(super) guard: Guard,
+    pub(super) limits: Limits,
+}
+
+impl Profile {
+    /// The profile of a command with this scope; `hidden` is what nobody may even read.
+    ///
+    /// # Errors
+    ///
+    /// A root that is the whole machine or holds the home directory, and one that is not there.
+    pub fn of(scope: &ExecScope, hidden: impl IntoIterator<Item = SanitizedPath>) -> Result<Profile, ProfileError> {
+        let cwd = resolved(scope.working_dir())?.0;
+        // What this user cannot follow, its commands cannot reach either.
+        let hidden: Vec<_> = hidden.into_iter().filter_map(|path| fs::real(path.as_str()).ok()).collect();
+        let (there, absent): (Vec<_>, Vec<_>) = hidden.iter().partition(|real| real.identity().is_some());
+        let paths = |reals: Vec<&RealPath>| outermost(reals.into_iter().map(|real| real.path().clone()));
+        let mut profile = Profile {
+            cwd,
+            write: BTreeMap::new(),
+            hidden: paths(there),
+            absent: paths(absent),
+            network: false,
+            events: false,
+            guard: Guard::Sensitive,
+            limits: Limits::default(),
+        };
+        let home = home();
+        for permission in scope.iter() {
+            match permission {
+                Permission::Events => profile.events = true,
+                Permission::Network => profile.network = true,
+                Permission::Path(_, path) => {
+                    let (path, identity) = resolved(&path)?;
+                    if home.as_ref().is_some_and(|home| path.contains(home)) || path == SanitizedPath::root() {
+                        return Err(ProfileError::TooWide(path));
+                    }
+                    profile.write.insert(path, identity);
+                }
+            }
+        }
+        profile.drop_roots_that_add_nothing();
+        Ok(profile)
+    }
+
+    /// A root below another one adds nothing, unless it names what is sensitive there.
+    fn drop_roots_that_add_nothing(&mut self) {
+        let all: Vec<_> = self.write.keys().cloned().collect();
+        let part = |path: &SanitizedPath| sensitive_part(path);
+        self.write.retain(|path, _| {
+            !all.iter().any(|other| other != path && other.contains(path) && part(other) == part(path))
+        });
+    }
+
+    /// The same with other limits.
+    #[must_use]
+    pub fn limited(self, limits: Limits) -> Profile {
+        Profile { limits, ..self }
+    }
+
+    /// The same, but sensitive names below the write roots may be written like any other.
+    ///
+    /// # Authority
+    ///
+    /// The command may leave files that other programs run: hooks, editor tasks, start-up files.
+    #[must_use]
+    pub fn without_guard(self) -> Profile {
+        Profile { guard: Guard::Nothing, ..self }
+    }
+
+    /// Where the command stands.
+    pub fn cwd(&self) -> &SanitizedPath {
+        &self.cwd
+    }
+
+    /// What it may write.
+    pub fn write_roots(&self) -> impl Iterator<Item = &SanitizedPath> {
+        self.write.keys()
+    }
+
+    /// What it may not even read.
+    pub fn hidden(&self) -> &[SanitizedPath] {
+        &self.hidden
+    }
+
+    /// Whether it has a network.
+    pub fn network(&self) -> bool {
+        self.network
+    }
+
+    /// Whether it reaches the engine.
+    pub fn events(&self) -> bool {
+        self.events
+    }
+
+    /// Its limits.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The innermost write root that holds `path`.
+    pub(super) fn root_of(&self, path: &SanitizedPath) -> Option<&SanitizedPath> {
+        self.write.keys().filter(|root| root.contains(path)).max_by_key(|root| root.as_str().len())
+    }
+}
+
+/// What a root really is. One that is not there is no root: whoever makes it later decides what it is.
+fn resolved(path: &SanitizedPath) -> Result<(SanitizedPath, FileIdentity), ProfileError> {
+    let real = fs::real(path.as_str()).map_err(|why| ProfileError::NotThere(path.clone(), why.to_string()))?;
+    match real.identity() {
+        Some(identity) => Ok((real.path().clone(), identity)),
+        None => Err(ProfileError::NotThere(path.clone(), "it does not exist".into())),
+    }
+}
+
+/// Sorted, and nothing that lies below another one.
+fn outermost(paths: impl Iterator<Item = SanitizedPath>) -> Vec<SanitizedPath> {
+    let mut all: Vec<_> = paths.collect();
+    all.sort();
+    all.dedup();
+    let covered = |path: &SanitizedPath| all.iter().any(|other| other != path && other.contains(path));
+    all.iter().filter(|path| !covered(path)).cloned().collect()
+}
+
+fn home() -> Option<SanitizedPath> {
+    let home: SanitizedPath = std::env::var("HOME").ok()?.parse().ok()?;
+    fs::real(home.as_str()).ok().map(|real| real.path().clone())
+}

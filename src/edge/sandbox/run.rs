@@ -1,0 +1,386 @@
+//! Runs a command under a profile.
+
+use std::{
+    io,
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::{
+            ffi::{OsStrExt, OsStringExt},
+            net::UnixStream,
+            process::ExitStatusExt,
+        },
+    },
+    path::{Path, PathBuf},
+    process::{Child, Stdio},
+    sync::mpsc::{RecvTimeoutError, channel},
+    thread,
+    time::Duration,
+};
+
+use rustix::{
+    io::retry_on_intr,
+    net::sockopt::set_socket_passcred,
+    process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid},
+};
+use sha2::{Digest, Sha256};
+
+use super::{
+    Command, Finished, Guard, HELPER_WORD, Output, Profile, SandboxError, Stream,
+    bubblewrap::{self, Bubblewrap},
+    control::{Spec, Told, receive, say_go, send},
+    evidence::evidence,
+    guard::Guards,
+    helper::nothing,
+    output::captured,
+    status::Status,
+};
+use crate::model::{SandboxFacts, SanitizedPath};
+
+/// How long a sandbox may take to stand.
+const TO_STAND: Duration = Duration::from_secs(30);
+
+/// What runs commands under profiles: a helper, and bubblewrap if there is one.
+#[derive(Clone, Debug)]
+pub struct Sandbox {
+    helper: PathBuf,
+    bubblewrap: Option<Bubblewrap>,
+}
+
+impl Sandbox {
+    /// With the binary `bestow` as the helper, beside this program or on `PATH`, and bubblewrap, in `/usr/bin` or on `PATH`.
+    ///
+    /// # Errors
+    ///
+    /// [`SandboxError::Unavailable`] if there is no helper.
+    pub fn find() -> Result<Sandbox, SandboxError> {
+        let here = std::env::current_exe().ok().and_then(|this| Some(this.parent()?.to_owned()));
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let directories = here.into_iter().chain(std::env::split_paths(&path).filter(|dir| dir.is_absolute()));
+        let helper = directories.map(|dir| dir.join("bestow")).find(|path| path.is_file());
+        let helper =
+            helper.ok_or_else(|| unavailable("the helper `bestow` is neither beside this program nor on PATH"))?;
+        Ok(Sandbox::with_helper(helper))
+    }
+
+    /// With this binary `bestow` as the helper.
+    pub fn with_helper(helper: impl Into<PathBuf>) -> Sandbox {
+        Sandbox { helper: helper.into(), bubblewrap: Bubblewrap::find() }
+    }
+
+    /// With this very program as its own helper: its `main` begins with [`enter_if_asked`](super::enter_if_asked).
+    ///
+    /// # Errors
+    ///
+    /// If the system does not say which program this is.
+    pub fn with_this_program() -> Result<Sandbox, SandboxError> {
+        Ok(Sandbox::with_helper(std::env::current_exe()?))
+    }
+
+    /// Without bubblewrap: Landlock and seccomp alone, for what they can express.
+    #[must_use]
+    pub fn without_bubblewrap(self) -> Sandbox {
+        Sandbox { bubblewrap: None, ..self }
+    }
+
+    /// `bubblewrap` or `landlock`.
+    pub fn backend(&self) -> &'static str {
+        if self.bubblewrap.is_some() { "bubblewrap" } else { "landlock" }
+    }
+
+    /// What of `profile` cannot be enforced here. If it is nothing, a command may be run.
+    pub fn cannot_enforce(&self, profile: &Profile) -> Vec<String> {
+        if self.bubblewrap.is_some() {
+            return Vec::new();
+        }
+        let hidden = profile.hidden.iter().map(|path| format!("keeping `{path}` from being read"));
+        let hidden = hidden.chain(
+            profile
+                .absent
+                .iter()
+                .filter(|path| profile.root_of(path).is_some())
+                .map(|path| format!("keeping `{path}` from being created")),
+        );
+        let guarded = profile.write.keys().filter(|root| profile.guard == Guard::Sensitive && root.as_path().is_dir());
+        let guarded = guarded.map(|root| format!("keeping what is sensitive below `{root}` from being written"));
+        let missing: Vec<String> = hidden.chain(guarded).collect();
+        if missing.is_empty() {
+            return missing;
+        }
+        [format!("bubblewrap is missing, and without it there is no {}", missing.join(", no "))].into()
+    }
+
+    /// Runs `command` under `profile` and waits for its end, on this thread.
+    ///
+    /// # Errors
+    ///
+    /// It has not run at all: [`SandboxError::Unavailable`] names what cannot be enforced.
+    pub fn run(&self, profile: &Profile, command: &Command) -> Result<Finished, SandboxError> {
+        self.run_with(profile, command, None, |_| Ok(()))
+    }
+
+    /// The same, with a way to the engine for the command. It starts only if `ready` agrees to what is in force.
+    pub(super) fn run_with<E: From<SandboxError>>(
+        &self,
+        profile: &Profile,
+        command: &Command,
+        way: Option<(SanitizedPath, OwnedFd)>,
+        ready: impl FnOnce(&SandboxFacts) -> Result<(), E>,
+    ) -> Result<Finished, E> {
+        let missing = self.cannot_enforce(profile);
+        if !missing.is_empty() {
+            return Err(SandboxError::Unavailable(missing).into());
+        }
+        if profile.events && way.is_none() {
+            return Err(SandboxError::from(super::ProfileError::NoSocket).into());
+        }
+        // Until the command and everything it started are gone.
+        let guards = if self.bubblewrap.is_some() {
+            Guards::of(profile).map_err(SandboxError::from)?
+        } else {
+            Guards::default()
+        };
+        let plan = Plan { sandbox: self, profile, command, read_only: &guards.read_only };
+        let (control, mut running) = Running::start(&plan)?;
+        let (facts, started) = match plan.stand(&control, way, &mut running) {
+            Ok(standing) => standing,
+            Err(why) => return Err(running.not_stood(control, why).into()),
+        };
+        ready(&facts)?;
+        go(&control, &started)?;
+        let (status, timed_out) = running.wait(profile.limits.time).map_err(SandboxError::from)?;
+        let (stdout, stderr) = (running.stdout.take(), running.stderr.take());
+        let output = |stream: Option<thread::JoinHandle<Output>>| {
+            stream.and_then(|stream| stream.join().ok()).unwrap_or_default()
+        };
+        let (stdout, stderr) = (output(stdout), output(stderr));
+        let failed = !status.success() && !timed_out;
+        let shown = failed.then(|| evidence(profile, &guards.read_only, &stderr.bytes));
+        let possible_sandbox_denial = shown.as_ref().is_some_and(|shown| shown.is_possible);
+        let violations = shown.map(|shown| shown.violations).unwrap_or_default();
+        // bubblewrap says of a command that a signal ended what a shell would say.
+        let told = status.code().filter(|code| *code > 128 && self.bubblewrap.is_some()).map(|code| code - 128);
+        let signal = status.signal().or(told.filter(|_| timed_out));
+        let code = status.code().filter(|_| !timed_out);
+        Ok(Finished { code, signal, timed_out, stdout, stderr, facts, violations, possible_sandbox_denial })
+    }
+}
+
+fn unavailable(what: &str) -> SandboxError {
+    SandboxError::Unavailable(vec![what.to_owned()])
+}
+
+/// Lets the helper become the command. The end of the stream says that it did.
+fn go(control: &UnixStream, started: &UnixStream) -> Result<(), SandboxError> {
+    say_go(control)?;
+    match receive::<Told>(started)?.map(|told| told.message) {
+        None => Ok(()),
+        Some(Told::NotStarted(why) | Told::Unavailable(why)) => Err(SandboxError::NotStarted(why)),
+        Some(Told::Ready { .. }) => Err(SandboxError::NotStarted("the helper repeats itself".into())),
+    }
+}
+
+/// One run.
+struct Plan<'a> {
+    sandbox: &'a Sandbox,
+    profile: &'a Profile,
+    command: &'a Command,
+    read_only: &'a [SanitizedPath],
+}
+
+impl Plan<'_> {
+    /// The process that becomes the command, by way of bubblewrap and the helper.
+    fn process(&self) -> std::process::Command {
+        let Sandbox { helper, bubblewrap } = self.sandbox;
+        let Some(bubblewrap) = bubblewrap else {
+            let mut process = std::process::Command::new(helper);
+            process.arg(HELPER_WORD).env_clear();
+            return process;
+        };
+        let mut process = std::process::Command::new(&bubblewrap.path);
+        process.args(bubblewrap::words(self.profile, self.read_only)).arg(helper).arg(HELPER_WORD).env_clear();
+        process
+    }
+
+    /// Tells the helper what to do, and looks at it from outside when it is ready.
+    fn stand(
+        &self,
+        control: &UnixStream,
+        way: Option<(SanitizedPath, OwnedFd)>,
+        running: &mut Running,
+    ) -> Result<(SandboxFacts, UnixStream), SandboxError> {
+        let input = match self.command.input {
+            Stream::Inherit => io::stdin().as_fd().try_clone_to_owned()?,
+            Stream::Nothing | Stream::Captured => nothing()?,
+        };
+        let spec = self.spec();
+        let (path, way) = way.unzip();
+        let (started, helpers) = UnixStream::pair()?;
+        started.set_read_timeout(Some(TO_STAND))?;
+        let fds = [Some(input.as_fd()), Some(helpers.as_fd()), way.as_ref().map(OwnedFd::as_fd)];
+        let said = send(control, &spec, &fds.into_iter().flatten().collect::<Vec<_>>());
+        let told = said.and_then(|()| receive::<Told>(control));
+        let told = told.map_err(|why| unavailable(&format!("the sandbox did not come to stand: {why}")))?;
+        let told = told.ok_or_else(|| unavailable("the sandbox did not come to stand"))?;
+        let landlock = match told.message {
+            Told::Ready { landlock } => landlock,
+            Told::Unavailable(why) | Told::NotStarted(why) => return Err(unavailable(&why)),
+        };
+        let pid = told.sender.ok_or_else(|| unavailable("nobody knows which process it is"))?;
+        running.leader = Some(pid);
+        let status = Status::of(pid).map_err(|why| unavailable(&why))?;
+        Ok((self.facts(&spec, landlock, pid, status, path), started))
+    }
+
+    fn spec(&self) -> Spec {
+        let bytes = |text: &std::ffi::OsString| text.clone().into_vec();
+        let mut environment: std::collections::BTreeMap<_, _> =
+            self.command.environment.iter().map(|(name, value)| (name.clone(), bytes(value))).collect();
+        if self.sandbox.bubblewrap.is_some() {
+            // A file system of the sandbox's own, gone with it.
+            environment.entry("TMPDIR".into()).or_insert_with(|| b"/dev/shm".to_vec());
+        }
+        Spec {
+            words: self.command.words.iter().map(bytes).collect(),
+            environment,
+            cwd: self.profile.cwd.clone(),
+            write: self.profile.write.clone(),
+            network: self.profile.network,
+            has_namespaces: self.sandbox.bubblewrap.is_some(),
+            limits: self.profile.limits.clone(),
+            events: self.profile.events,
+        }
+    }
+
+    fn facts(
+        &self,
+        spec: &Spec,
+        landlock_abi: Option<u32>,
+        pid: Pid,
+        status: Status,
+        socket: Option<SanitizedPath>,
+    ) -> SandboxFacts {
+        let version = self.sandbox.bubblewrap.as_ref().map(|bubblewrap| bubblewrap.version.clone());
+        let stricter: &[&str] = if spec.has_namespaces {
+            &[]
+        } else {
+            &["modes, owners, times and attributes of files cannot be changed", "no process leaves its process group"]
+        };
+        SandboxFacts {
+            mode: if spec.write.is_empty() { "read_only" } else { "workspace_write" }.into(),
+            backend: self.sandbox.backend().into(),
+            backend_version: version.unwrap_or_else(|| landlock_abi.map_or("".into(), |abi| format!("abi {abi}"))),
+            landlock_abi,
+            cwd: spec.cwd.clone(),
+            read_roots: vec![SanitizedPath::root()],
+            write_roots: spec.write.keys().cloned().collect(),
+            read_only: self.read_only.to_vec(),
+            hidden: self.profile.hidden.clone(),
+            network: spec.network,
+            unix_sockets: socket.into_iter().collect(),
+            environment: spec.environment.keys().cloned().collect(),
+            process_limits: self.profile.limits.named(),
+            enforced: "full".into(),
+            stricter: stricter.iter().map(|what| (*what).to_owned()).collect(),
+            pid: pid.as_raw_nonzero().get(),
+            no_new_privs: status.no_new_privs,
+            seccomp_filters: status.seccomp_filters,
+            capabilities: status.capabilities,
+            argv_digest: digest(&self.command.words),
+        }
+    }
+}
+
+fn digest(words: &[std::ffi::OsString]) -> String {
+    let mut hash = Sha256::new();
+    for word in words {
+        hash.update(word.as_bytes());
+        hash.update([0]);
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A process that is on its way to becoming the command, or is it.
+struct Running {
+    child: Child,
+    /// The helper, as the host numbers it, once that is known.
+    leader: Option<Pid>,
+    /// Whether killing the child ends everything it started, because it holds the process namespace.
+    has_namespaces: bool,
+    stdout: Option<thread::JoinHandle<Output>>,
+    stderr: Option<thread::JoinHandle<Output>>,
+}
+
+impl Running {
+    fn start(plan: &Plan<'_>) -> Result<(UnixStream, Running), SandboxError> {
+        let (control, theirs) = UnixStream::pair()?;
+        set_socket_passcred(&control, true)?;
+        control.set_read_timeout(Some(TO_STAND))?;
+        let mut process = plan.process();
+        let program = Path::new(process.get_program()).to_owned();
+        process.stdin(Stdio::from(OwnedFd::from(theirs))).current_dir("/");
+        let stream = || match plan.command.output {
+            Stream::Captured => Stdio::piped(),
+            Stream::Inherit => Stdio::inherit(),
+            Stream::Nothing => Stdio::null(),
+        };
+        let spawned = process.stdout(stream()).stderr(stream()).spawn();
+        let mut child = spawned.map_err(|why| unavailable(&format!("`{}`: {why}", program.display())))?;
+        let limit = plan.profile.limits.output;
+        let running = Running {
+            stdout: child.stdout.take().map(|stream| captured(stream, limit)),
+            stderr: child.stderr.take().map(|stream| captured(stream, limit)),
+            leader: None,
+            has_namespaces: plan.sandbox.bubblewrap.is_some(),
+            child,
+        };
+        Ok((control, running))
+    }
+
+    /// Kills it and everything it started.
+    fn kill(&mut self) {
+        if let (false, Some(leader)) = (self.has_namespaces, self.leader) {
+            // The leader of a group that nothing could leave; it is not waited for yet, so the number is still its own.
+            let _ = kill_process_group(leader, Signal::KILL);
+        }
+        let _ = self.child.kill();
+    }
+
+    /// Waits for the end, at most so long; then for the end that it is given.
+    fn wait(&mut self, at_most: Duration) -> io::Result<(std::process::ExitStatus, bool)> {
+        let pid = Pid::from_child(&self.child);
+        let (tell, told) = channel();
+        let ended = thread::spawn(move || {
+            // Without reaping it, so that its number stays its own until everything is gone.
+            let _ = retry_on_intr(|| waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT));
+            let _ = tell.send(());
+        });
+        let timed_out = told.recv_timeout(at_most) == Err(RecvTimeoutError::Timeout);
+        self.kill();
+        let _ = ended.join();
+        self.child.wait().map(|status| (status, timed_out))
+    }
+
+    /// Why the sandbox does not stand, with what was said about it.
+    fn not_stood(mut self, control: UnixStream, why: SandboxError) -> SandboxError {
+        // A helper that still listens hears the end, should bubblewrap be killed before it minds its children.
+        drop(control);
+        self.kill();
+        let said = self.stderr.take().and_then(|stream| stream.join().ok()).unwrap_or_default();
+        let said = String::from_utf8_lossy(&said.bytes).trim().to_owned();
+        let said = Some(said).filter(|said| !said.is_empty());
+        if let SandboxError::Unavailable(missing) = why {
+            return SandboxError::Unavailable(missing.into_iter().chain(said).collect());
+        }
+        match said {
+            Some(said) => SandboxError::Unavailable(vec![why.to_string(), said]),
+            None => why,
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+        let _ = self.child.wait();
+    }
+}

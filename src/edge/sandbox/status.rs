@@ -1,0 +1,41 @@
+//! What the kernel says of a process, from outside.
+
+use rustix::process::Pid;
+
+/// The lines of `/proc/<pid>/status` that tell whether it is confined.
+#[derive(Debug, Default)]
+pub(super) struct Status {
+    pub(super) no_new_privs: bool,
+    pub(super) seccomp_filters: u32,
+    pub(super) capabilities: String,
+}
+
+impl Status {
+    pub(super) fn of(pid: Pid) -> Result<Status, String> {
+        let text = std::fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero()))
+            .map_err(|why| format!("what is in force cannot be read back: {why}"))?;
+        let value = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+            line.map(str::trim).unwrap_or_default()
+        };
+        let filters = if value("Seccomp") == "2" { value("Seccomp_filters").parse().unwrap_or(1) } else { 0 };
+        let status = Status {
+            no_new_privs: value("NoNewPrivs") == "1",
+            seccomp_filters: filters,
+            capabilities: value("CapEff").to_owned(),
+        };
+        status.complaint().map_or(Ok(status), Err)
+    }
+
+    /// What is not in force that must be.
+    fn complaint(&self) -> Option<String> {
+        let has_capabilities = self.capabilities.is_empty() || self.capabilities.chars().any(|digit| digit != '0');
+        [
+            (!self.no_new_privs, "no_new_privs is not in force"),
+            (self.seccomp_filters == 0, "seccomp is not in force"),
+            (has_capabilities, "capabilities are left"),
+        ]
+        .into_iter()
+        .find_map(|(is_wrong, what)| is_wrong.then(|| what.to_owned()))
+    }
+}

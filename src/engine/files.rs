@@ -1,0 +1,272 @@
+//! What an agent does with files: checked, protected and opened in one step.
+
+use std::{fs::File, io::ErrorKind, sync::Arc};
+
+use tokio::runtime::Handle;
+
+use super::{Agent, Error, FileFailure, agent::or_replaced};
+use crate::{
+    fs::{self, Base, ContainedPath, Entry, FileError, Place},
+    kernel::{Check, Command, Refusal},
+    model::{Access, Permission, SanitizedPath},
+};
+
+/// How much [`Files::read`] reads, if nothing else is said.
+const READ_LIMIT: usize = 64 << 20;
+
+/// How many entries [`Files::list`] lists.
+const LIST_LIMIT: usize = 100_000;
+
+/// Files, as one agent may use them.
+///
+/// Each call follows the path to what it really names, looks up the right for that, and opens what was found, held
+/// from the one to the other: nobody can put something else there in between. A one-shot right is used up by the call
+/// that needed it. When the answer is no, nothing was created, changed or removed.
+///
+/// A path with links means what it leads to, for removing too. Sensitive files (`docs/security.md`) are read like others
+/// and written only by who has a right that names them.
+///
+/// # Errors
+///
+/// Of every call: [`Error::Refused`] and [`Error::Replaced`] when the answer is no, [`Error::Path`] when the path
+/// cannot be followed, [`Error::File`] when the file system says no.
+///
+/// # Cancellation
+///
+/// A call whose future is dropped may still be carried out; a write is done as a whole or not at all.
+#[derive(Clone, Debug)]
+pub struct Files {
+    agent: Agent,
+    read_limit: usize,
+}
+
+impl Agent {
+    /// Files, as this agent may use them.
+    pub fn fs(&self) -> Files {
+        Files { agent: self.clone(), read_limit: READ_LIMIT }
+    }
+}
+
+impl Files {
+    /// The same, but a file with more than `bytes` bytes is not read; otherwise that is 64 MiB.
+    #[must_use]
+    pub fn reading_at_most(self, bytes: usize) -> Files {
+        Files { read_limit: bytes, ..self }
+    }
+
+    /// The content of a file.
+    ///
+    /// # Errors
+    ///
+    /// As for every call, see [`Files`].
+    pub async fn read(&self, path: &str) -> Result<Vec<u8>, Error> {
+        let limit = self.read_limit;
+        self.with(Access::Read, path, move |found| found.at(|place| place.read(limit))).await
+    }
+
+    /// Opens a file for reading.
+    ///
+    /// # Errors
+    ///
+    /// As for every call, see [`Files`].
+    pub async fn open_read(&self, path: &str) -> Result<File, Error> {
+        self.with(Access::Read, path, |found| found.at(|place| place.open_read())).await
+    }
+
+    /// The entries of a directory by name. Links are listed, not followed.
+    ///
+    /// # Errors
+    ///
+    /// As for every call, see [`Files`].
+    pub async fn list(&self, path: &str) -> Result<Vec<Entry>, Error> {
+        self.with(Access::Read, path, |found| found.at(|place| place.list(LIST_LIMIT))).await
+    }
+
+    /// Gives a file this content, all at once; creates it if it is missing. See [`Place::write`].
+    ///
+    /// # Errors
+    ///
+    /// As for every call, see [`Files`].
+    pub async fn write(&self, path: &str, content: impl Into<Vec<u8>>) -> Result<(), Error> {
+        let content = content.into();
+        self.with(Access::Write, path, move |found| found.at(|place| place.write(&content))).await
+    }
+
+    /// Opens a file for writing, empty; creates it if it is missing. A file with several names is refused.
+    ///
+    /// # Errors
+    ///
+    /// As for every call, see [`Files`].
+    pub async fn open_write(&self, path: &str) -> Result<File, Error> {
+        self.with(Access::Write, path, |found| found.at(|place| place.open_write())).await
+    }
+
+    /// Makes this a directory, and every missing one above it that the right covers.
+    ///
+    /// # Errors
+    ///
+    /// As for every call, see [`Files`].
+    pub async fn create_dir_all(&self, path: &str) -> Result<(), Error> {
+        self.with(Access::Write, path, Found::create_dir_all).await
+    }
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    ///
+    /// As for every call, see [`Files`].
+    pub async fn remove_file(&self, path: &str) -> Result<(), Error> {
+        self.with(Access::Write, path, |found| found.at(|place| place.remove_file())).await
+    }
+
+    /// Removes an empty directory.
+    ///
+    /// # Errors
+    ///
+    /// As for every call, see [`Files`].
+    pub async fn remove_dir(&self, path: &str) -> Result<(), Error> {
+        self.with(Access::Write, path, |found| found.at(|place| place.remove_dir())).await
+    }
+
+    /// Away from the threads that must not wait, since a disk may be slow.
+    async fn with<T: Send + 'static>(
+        &self,
+        access: Access,
+        path: &str,
+        work: impl FnOnce(&Found) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let (agent, path) = (self.agent.clone(), path.to_owned());
+        let step = move || agent.find(access, &path).and_then(|found| work(&found));
+        match Handle::try_current() {
+            Ok(runtime) => runtime.spawn_blocking(step).await.unwrap_or(Err(Error::Closed)),
+            Err(_) => step(),
+        }
+    }
+}
+
+/// What an agent may use, held.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) contained: ContainedPath,
+    pub(super) permission: Permission,
+    /// What the right covers: its root, or this path alone.
+    pub(super) root: SanitizedPath,
+}
+
+impl Found {
+    fn at<T>(&self, work: impl FnOnce(Place<'_>) -> Result<T, FileError>) -> Result<T, Error> {
+        work(self.contained.place()).map_err(|why| self.failed(why))
+    }
+
+    fn create_dir_all(&self) -> Result<(), Error> {
+        let path = self.contained.path();
+        if self.contained.base().path().contains(&self.root) && self.contained.base().path() != &self.root {
+            // The base is not the right's root but something above it, where nothing may be created.
+            return self.create_below_root(path);
+        }
+        self.at(|place| place.create_dir_all())
+    }
+
+    fn create_below_root(&self, path: &SanitizedPath) -> Result<(), Error> {
+        let above = self.root.as_path().parent().and_then(|above| above.to_str()).unwrap_or("/");
+        let base = Base::hold(above).map_err(|_| Error::File(FileFailure::new(ErrorKind::NotFound, above)))?;
+        if base.path().as_str() != above {
+            return Err(self.replaced());
+        }
+        let rest = path.as_str().strip_prefix(above).unwrap_or_default().trim_start_matches('/');
+        base.below(rest).and_then(|place| place.create_dir_all()).map_err(|why| self.failed(why))
+    }
+
+    /// A link or another object on a path that was resolved a moment ago: somebody has put it there since.
+    fn failed(&self, why: FileError) -> Error {
+        if matches!(why, FileError::Link(_) | FileError::BaseChanged(_)) {
+            return self.replaced();
+        }
+        Error::File(FileFailure::from(&why))
+    }
+
+    fn replaced(&self) -> Error {
+        Error::Replaced { permission: self.permission.clone(), path: self.contained.path().clone() }
+    }
+}
+
+/// The way the answer is found, without waiting for anything but the disk.
+impl Agent {
+    pub(super) fn find(&self, access: Access, path: &str) -> Result<Found, Error> {
+        let real = self.shared.paths.real(path)?;
+        let permission = Permission::Path(access, real.path.clone());
+        let held = self.check(&permission);
+        if held == Check::NotHeld {
+            return Err(Refusal::NotHeld { agent: self.id.clone(), permission }.into());
+        }
+        let (is_free, roots) = self.look(|state, agent, now| {
+            let roots: Vec<_> = state.usable(agent, &permission, now).cloned().collect();
+            (state.readable_by_all(&permission), roots)
+        })?;
+        if held == Check::HeldOnce || roots.is_empty() && !is_free {
+            // A check takes paths as written and knows of nothing sensitive; using a right is judged in full.
+            self.use_up(&permission)?;
+            return self.found("/", permission, real.path.clone());
+        }
+        if is_free {
+            // Everybody reads what is not protected, so there may be no grant at all.
+            return self.found("/", permission, real.path.clone());
+        }
+        let Some(grant) = roots.iter().find(|grant| self.shared.still_leads_there(&grant.right)) else {
+            return Err(Error::Replaced { permission, path: real.path });
+        };
+        let root = grant.right.permission.path().unwrap_or(&real.path).clone();
+        match grant.right.identity {
+            // Held open from here on, so that nobody can put another directory in its place.
+            Some(identity) => {
+                let found = self.found(root.as_str(), permission, root.clone())?;
+                let Found { contained, permission, root } = found;
+                match contained.expecting_base(identity) {
+                    Ok(contained) => Ok(Found { contained, permission, root }),
+                    Err(_) => Err(Error::Replaced { permission, path: real.path }),
+                }
+            }
+            _ => self.found("/", permission, root),
+        }
+    }
+
+    /// The path of `permission` below `base`, held so that it can be opened; it must still be where it was found.
+    fn found(&self, base: &str, permission: Permission, root: SanitizedPath) -> Result<Found, Error> {
+        let path = permission.path().unwrap_or(&root);
+        let contained = fs::resolve(&[base], path.as_str()).map_err(|why| Error::Open(why.to_string()))?;
+        if contained.path() == path {
+            Ok(Found { contained, permission, root })
+        } else {
+            Err(Error::Replaced { path: path.clone(), permission })
+        }
+    }
+
+    pub(super) fn use_up(&self, permission: &Permission) -> Result<(), Error> {
+        let right = self.shared.pin(permission)?;
+        let broken = self.shared.broken(&self.id, std::iter::once(&right.permission))?;
+        let replaced = !broken.is_empty();
+        let command = Command::Spend { agent: self.id.clone(), permission: right.permission, broken };
+        self.execute(command).map(drop).map_err(|why| if replaced { or_replaced(why) } else { why })
+    }
+}
+
+impl From<&FileError> for FileFailure {
+    fn from(why: &FileError) -> FileFailure {
+        let kind = match why {
+            FileError::Invalid(_) | FileError::NotCanonical(_) | FileError::NotAFile(_) => ErrorKind::InvalidInput,
+            FileError::Link(_)
+            | FileError::HardLinked(_)
+            | FileError::BaseChanged(_)
+            | FileError::IsBase(_)
+            | FileError::Denied(_) => ErrorKind::PermissionDenied,
+            FileError::NotFound(_) => ErrorKind::NotFound,
+            FileError::NotADirectory(_) => ErrorKind::NotADirectory,
+            FileError::NotEmpty(_) => ErrorKind::DirectoryNotEmpty,
+            FileError::TooLong(_) => ErrorKind::InvalidFilename,
+            FileError::TooLarge(..) => ErrorKind::FileTooLarge,
+            FileError::Unsteady(_) => ErrorKind::ResourceBusy,
+            FileError::Io(_, error) => error.kind(),
+        };
+        FileFailure { kind, what: Arc::from(why.to_string()) }
+    }
+}

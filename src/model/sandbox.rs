@@ -1,0 +1,70 @@
+//! What a sandboxed command ran under, as facts (`sources/002`, "Sandbox profile").
+
+use serde::{Deserialize, Serialize};
+
+use super::SanitizedPath;
+
+/// What was in force when a command started: applied, and read back from the kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SandboxFacts {
+    /// `read_only`, or `workspace_write` when something may be written.
+    pub mode: String,
+    /// `bubblewrap` or `landlock`.
+    pub backend: String,
+    /// What it says of its version.
+    pub backend_version: String,
+    /// The Landlock version in force, if any.
+    pub landlock_abi: Option<u32>,
+    /// Where the command stands.
+    pub cwd: SanitizedPath,
+    /// What it may read: everything below these, but not what is hidden.
+    pub read_roots: Vec<SanitizedPath>,
+    /// What it may write.
+    pub write_roots: Vec<SanitizedPath>,
+    /// What it may read and not write, below a root that it may write.
+    pub read_only: Vec<SanitizedPath>,
+    /// What it may not read either.
+    pub hidden: Vec<SanitizedPath>,
+    /// Whether it has a network.
+    pub network: bool,
+    /// The sockets it was handed: the engine's, or none.
+    pub unix_sockets: Vec<SanitizedPath>,
+    /// The names of its environment variables; values may be secrets.
+    pub environment: Vec<String>,
+    /// Limits of the process, by name.
+    pub process_limits: std::collections::BTreeMap<String, u64>,
+    /// Always `full`: what cannot be enforced does not run.
+    pub enforced: String,
+    /// What is kept from the command beyond its profile, because the back end cannot tell it apart.
+    pub stricter: Vec<String>,
+    /// The process, as the host numbers it.
+    pub pid: i32,
+    /// `NoNewPrivs` of the process.
+    pub no_new_privs: bool,
+    /// How many seccomp filters are in force, or at least 1 where the kernel does not count them.
+    pub seccomp_filters: u32,
+    /// `CapEff` of the process.
+    pub capabilities: String,
+    /// SHA-256 of the command's words, each followed by a null byte.
+    pub argv_digest: String,
+}
+
+/// Something a sandboxed command tried that its profile forbids, and how that is known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SandboxViolation {
+    /// What was reached for.
+    pub path: SanitizedPath,
+    /// Which rule forbids it, in words.
+    pub rule: String,
+    /// What shows it: the line in which the command reported the kernel's error.
+    pub evidence: String,
+}
+
+impl SandboxViolation {
+    #[cfg(feature = "sandbox")]
+    pub(crate) fn new(path: SanitizedPath, rule: String, evidence: String) -> SandboxViolation {
+        SandboxViolation { path, rule, evidence }
+    }
+}

@@ -1,0 +1,82 @@
+//! `bestow exec` and `bestow sandbox profile`.
+
+use std::{fs, os::unix::fs::PermissionsExt, process::Output};
+
+use super::{bestow, text};
+use crate::fs::world::World;
+
+/// A file with one agent that writes its workspace.
+fn config(more: &str) -> (World, String) {
+    let world = World::new();
+    let engine = format!("[engine]\n{more}\n");
+    let text = format!(
+        "{engine}[defaults]\nowner = \"you\"\nworking_dir = \"workspace\"\n\
+         [agents.worker]\nkind = \"permanent\"\npermissions = [\"@write:workspace\"]\n"
+    );
+    let path = world.text("agents.toml");
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    (world, path)
+}
+
+fn exec(config: &str, grants: &[&str], line: &str) -> Output {
+    let mut words = vec!["exec", "--agent", "worker", "--config", config];
+    words.extend(grants.iter().flat_map(|tag| ["--grant", tag]));
+    words.extend(["--timeout", "20", "--", "sh", "-c", line]);
+    bestow(&words, b"typed")
+}
+
+#[test]
+fn a_command_runs_with_what_it_is_granted_and_its_streams_are_this_ones() {
+    let (world, config) = config("");
+    let grant = format!("@write:{}", world.workspace());
+    let told = exec(&config, &[&grant], "cat > typed; cat typed; echo err >&2");
+    assert_eq!((told.status.code(), text(&told.stdout), text(&told.stderr)), (Some(0), "typed", "err\n"));
+    assert_eq!(world.content("workspace/typed"), "typed");
+    let told = exec(&config, &[], "echo x > new");
+    assert_eq!(told.status.code(), Some(1));
+    assert!(!world.exists("workspace/new"));
+    // The file that says who may what is hidden from it.
+    let told = exec(&config, &[], "cat ../agents.toml");
+    assert_eq!((told.status.code(), text(&told.stdout)), (Some(1), ""));
+}
+
+#[test]
+fn what_is_not_held_would_be_asked_or_is_denied_and_nothing_runs() {
+    for (settings, code) in [("", 2), ("interaction = \"noninteractive\"", 3)] {
+        let (world, config) = config(settings);
+        for tag in ["@network".to_owned(), format!("@write:{}", world.text("outside"))] {
+            let told = exec(&config, &[&tag], "echo ran");
+            assert_eq!((told.status.code(), text(&told.stdout)), (Some(code), ""), "{tag}: {}", text(&told.stderr));
+        }
+    }
+}
+
+#[test]
+fn what_is_no_answer_is_an_error_and_what_makes_no_sense_is_usage() {
+    let (_world, config) = config("");
+    for (words, code) in [
+        (&["exec", "--agent", "nobody", "--config", &config, "--", "true"][..], 1),
+        (&["exec", "--agent", "worker", "--config", "/no/such/file", "--", "true"], 1),
+        (&["exec", "--agent", "worker", "--config", &config, "--", "no-such-program"], 1),
+        (&["exec", "--agent", "worker", "--config", &config], 64),
+        (&["exec", "--config", &config, "--", "true"], 64),
+        (&["exec", "--agent", "worker", "--grant", "@nonsense", "--", "true"], 64),
+        (&["sandbox", "profile", "--agent", "worker", "--format", "docker"], 64),
+        (&["sandbox"], 64),
+    ] {
+        assert_eq!(bestow(words, b"").status.code(), Some(code), "{words:?}");
+    }
+}
+
+#[test]
+fn a_profile_is_printed_in_each_format() {
+    let (world, config) = config("");
+    let grant = format!("@write:{}", world.workspace());
+    for format in ["bwrap", "srt", "codex", "json"] {
+        let words = ["sandbox", "profile", "--agent", "worker", "--config", &config, "--grant", &grant];
+        let told = bestow(&[&words[..], &["--format", format]].concat(), b"");
+        assert_eq!(told.status.code(), Some(0), "{}", text(&told.stderr));
+        assert!(text(&told.stdout).contains(&world.workspace()), "{format}");
+    }
+}

@@ -1,0 +1,173 @@
+//! Commands of agents: what the engine says is what the child can do, and the facts say so.
+
+use std::sync::Arc;
+
+use bestow::{
+    Agent, DiskPaths, Engine, Error, Event, Holding, Kind, ManualClock, Permission, Profile, Refusal, SandboxFacts,
+    Settings, Timestamp,
+    sandbox::{Command, ExecError, Sandbox},
+};
+
+use super::ground::{Ground, shown, with_bubblewrap};
+
+struct Host {
+    engine: Engine,
+    agent: Agent,
+}
+
+fn write(path: &str) -> Permission {
+    Permission::write(path.parse().unwrap())
+}
+
+async fn host(ground: &Ground, protected: &[&str]) -> Host {
+    let mut settings = Settings::default();
+    settings.protected = protected.iter().map(|path| ground.world.text(path).parse().unwrap()).collect();
+    let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_000)));
+    let engine = Engine::on(settings, clock, Arc::new(DiskPaths)).unwrap();
+    let stands = ground.world.workspace().parse().unwrap();
+    let profile = Profile::new("worker".parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, stands);
+    let held = Holding::of([write(&ground.world.workspace()), Permission::Network]);
+    let agent = engine.register(profile, held).await.unwrap();
+    Host { engine, agent }
+}
+
+fn alone(test: impl Future) {
+    // On this thread's own user; the threads of a bigger runtime would be somebody else's.
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test);
+}
+
+fn sh(line: &str) -> Command {
+    Command::new("sh").args(["-c", line])
+}
+
+#[test]
+fn a_command_has_nothing_of_its_agent_but_what_is_named() {
+    with_bubblewrap(|ground| {
+        alone(async {
+            let host = host(ground, &[]).await;
+            let workspace = write(&ground.world.workspace());
+            let before = host.agent.permissions().unwrap();
+            let sandbox: &Sandbox = &ground.sandbox;
+            let done = host.agent.exec(sandbox, sh("echo x > new"), &[]).await.unwrap();
+            assert_ne!(done.code, Some(0), "{ground}");
+            let done = host.agent.exec(sandbox, sh("echo x > new"), &[workspace]).await.unwrap();
+            assert_eq!(done.code, Some(0), "{ground}: {}", shown(&done.stderr.bytes));
+            let refused = host.agent.exec(sandbox, sh("true"), &[write("/etc")]).await;
+            assert!(matches!(refused, Err(ExecError::Engine(Error::Refused(Refusal::NotHeld { .. })))), "{refused:?}");
+            let hooks = [write(&ground.world.text("workspace/.git/hooks"))];
+            let refused = host.agent.exec(sandbox, sh("true"), &hooks).await;
+            assert!(
+                matches!(refused, Err(ExecError::Engine(Error::Refused(Refusal::Sensitive { .. })))),
+                "{refused:?}"
+            );
+            assert_eq!(before, host.agent.permissions().unwrap());
+        });
+    });
+}
+
+#[test]
+fn what_was_in_force_is_one_fact_and_agrees_with_the_child() {
+    with_bubblewrap(|ground| {
+        alone(async {
+            let host = host(ground, &["outside/secret"]).await;
+            let mut events = host.engine.subscribe();
+            let named = [write(&ground.world.workspace())];
+            let done = host
+                .agent
+                .exec(&ground.sandbox, sh("cat /proc/self/status /proc/self/mountinfo"), &named)
+                .await
+                .unwrap();
+            let told = shown(&done.stdout.bytes);
+            let recorded = events.next().await.unwrap();
+            let Event::SandboxApplied { agent, facts } = &recorded.event else { panic!("{recorded:?}") };
+            assert_eq!((agent, facts.as_ref()), (host.agent.id(), &done.facts));
+            let facts: &SandboxFacts = facts;
+            assert_eq!((facts.backend.as_str(), facts.enforced.as_str()), ("bubblewrap", "full"));
+            assert!(facts.no_new_privs && facts.seccomp_filters >= 2 && facts.landlock_abi.is_some(), "{facts:?}");
+            assert!(told.contains(&format!("Seccomp_filters:\t{}", facts.seccomp_filters)), "{told}");
+            assert!(told.contains(&format!("CapEff:\t{}", facts.capabilities)));
+            let options = |path: &str| {
+                let mut mounts = told.lines().filter(|line| line.split(' ').nth(4) == Some(path));
+                mounts.next_back().and_then(|line| line.split(' ').nth(5)).unwrap_or_default().to_owned()
+            };
+            for root in &facts.write_roots {
+                assert!(options(root.as_str()).starts_with("rw"), "{root}");
+            }
+            for path in facts.read_only.iter().chain(&facts.read_roots).chain(&facts.hidden) {
+                assert!(options(path.as_str()).starts_with("ro"), "{path}: {told}");
+            }
+            assert_eq!(facts.environment, ["LANG", "PATH", "TMPDIR"]);
+            assert_eq!(facts.argv_digest.len(), 64);
+            assert_eq!(host.engine.subscribe().next().now_or_never(), None);
+        });
+    });
+}
+
+/// The next event, if there is one at once.
+trait NowOrNever: Future {
+    fn now_or_never(self) -> Option<Self::Output>;
+}
+
+impl<F: Future> NowOrNever for F {
+    fn now_or_never(self) -> Option<F::Output> {
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        match std::pin::pin!(self).poll(&mut context) {
+            std::task::Poll::Ready(output) => Some(output),
+            std::task::Poll::Pending => None,
+        }
+    }
+}
+
+#[test]
+fn a_violation_is_told_with_evidence_and_an_ordinary_failure_is_not_one() {
+    with_bubblewrap(|ground| {
+        alone(async {
+            let host = host(ground, &["outside/dir"]).await;
+            let mut events = host.engine.subscribe();
+            let exec = |line: String| host.agent.exec(&ground.sandbox, sh(&line), &[]);
+            let missing = exec("cat none".to_owned()).await.unwrap();
+            assert!(missing.violations.is_empty() && !missing.possible_sandbox_denial, "{missing:?}");
+            let outside = ground.world.text("outside/new");
+            let wrote = exec(format!("echo x > {outside}")).await.unwrap();
+            let [violation] = &wrote.violations[..] else { panic!("{wrote:?}") };
+            assert_eq!((violation.path.as_str(), violation.rule.as_str()), (&*outside, "it lies below no write root"));
+            assert!(violation.evidence.contains("Read-only file system"), "{violation:?}");
+            let hidden = exec(format!("cat {}/dir/s", ground.world.text("outside"))).await.unwrap();
+            assert_eq!(hidden.violations[0].rule, "it is protected");
+            let kinds = std::iter::from_fn(|| events.next().now_or_never()).map(|event| event.unwrap().event.kind());
+            let kinds: Vec<_> = kinds.collect();
+            assert_eq!(
+                kinds,
+                ["sandbox.applied", "sandbox.applied", "sandbox.violation", "sandbox.applied", "sandbox.violation"]
+            );
+        });
+    });
+}
+
+#[test]
+fn files_and_commands_of_one_agent_get_the_same_answer() {
+    with_bubblewrap(|ground| {
+        alone(async {
+            let host = host(ground, &["outside/secret", "workspace/repo/own.toml"]).await;
+            let mut paths: Vec<String> = Vec::new();
+            for dir in
+                ["workspace", "workspace/repo", "workspace/.git", "workspace/.git/hooks", "outside", "outside/dir"]
+            {
+                for name in ["a", "f", "config", "own.toml", "secret", "new file", "é", "old", "s", "x.d", "..hidden"]
+                {
+                    paths.push(ground.world.text(&format!("{dir}/{name}")));
+                }
+            }
+            let line = "for p in \"$@\"; do if (: >> \"$p\") 2>/dev/null; then echo yes; else echo no; fi; done";
+            let command = sh(line).arg("sh").args(&paths);
+            let named = [write(&ground.world.workspace())];
+            let done = host.agent.exec(&ground.sandbox, command, &named).await.unwrap();
+            let told = shown(&done.stdout.bytes);
+            assert_eq!(told.lines().count(), paths.len());
+            for (path, by_command) in paths.iter().zip(told.lines()) {
+                let by_file = host.agent.fs().write(path, "x").await;
+                assert_eq!(by_command == "yes", by_file.is_ok(), "{ground}: {path}: {by_command}, {by_file:?}");
+            }
+        });
+    });
+}

@@ -1,0 +1,168 @@
+//! Where a command is let loose: a workspace it may write, an outside it may not, as root and as nobody, over each back end.
+
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt, chown},
+    path::PathBuf,
+    process::Command as Process,
+};
+
+use bestow::{
+    ExecScope, Permission, PermissionSet,
+    sandbox::{Command, Finished, Profile, Sandbox},
+};
+use rustix::process::geteuid;
+
+use crate::fs::{process::as_ordinary_user, world::World};
+
+/// The user that owns nothing else.
+pub(super) const NOBODY: u32 = 65_534;
+
+pub(super) struct Ground {
+    pub(super) world: World,
+    pub(super) sandbox: Sandbox,
+    pub(super) is_root: bool,
+    pub(super) over: &'static str,
+}
+
+/// Lets `test` loose as root (if root runs the tests) and as an ordinary user, over bubblewrap and Landlock alone.
+pub(super) fn everywhere(test: impl Fn(&Ground) + Sync) {
+    for over in ["bubblewrap", "landlock"] {
+        over_backend(over, &test);
+    }
+}
+
+/// The same over bubblewrap only.
+pub(super) fn with_bubblewrap(test: impl Fn(&Ground) + Sync) {
+    over_backend("bubblewrap", &test);
+}
+
+/// The same over Landlock only.
+pub(super) fn with_landlock(test: impl Fn(&Ground) + Sync) {
+    over_backend("landlock", &test);
+}
+
+fn over_backend(over: &'static str, test: &(impl Fn(&Ground) + Sync)) {
+    if over == "bubblewrap" && !can_run("bwrap") {
+        assert!(std::env::var_os("CI").is_none(), "bubblewrap is needed");
+        return eprintln!("notice: bubblewrap is missing; not tested");
+    }
+    if geteuid().is_root() {
+        test(&Ground::new(over, true));
+    }
+    let ground = Ground::new(over, false);
+    as_ordinary_user(|| test(&ground));
+}
+
+pub(super) fn can_run(program: &str) -> bool {
+    Process::new(program).arg("--version").output().is_ok_and(|told| told.status.success())
+}
+
+impl Ground {
+    fn new(over: &'static str, is_root: bool) -> Ground {
+        let world = World::empty();
+        for file in ["workspace/f", "workspace/repo/src/lib.rs", "workspace/.git/config", "workspace/.git/hooks/old"] {
+            world.file(file, "inside");
+        }
+        for file in ["outside/secret", "outside/dir/s"] {
+            world.file(file, "secret");
+        }
+        // The machine's own target directory may be closed to nobody.
+        // Copied by another process: a descriptor of ours could be in a child of another test when it is started.
+        let words = ["-m", "755", env!("CARGO_BIN_EXE_bestow")];
+        assert!(Process::new("install").args(words).arg(world.path("helper")).status().unwrap().success());
+        fs::set_permissions(world.path(""), fs::Permissions::from_mode(0o755)).unwrap();
+        let sandbox = Sandbox::with_helper(world.path("helper"));
+        let sandbox = if over == "landlock" { sandbox.without_bubblewrap() } else { sandbox };
+        let ground = Ground { world, sandbox, is_root, over };
+        if !is_root && geteuid().is_root() {
+            ground.give_away();
+        }
+        ground
+    }
+
+    /// Everything belongs to the ordinary user, the outside too: only the sandbox stands before it.
+    fn give_away(&self) {
+        let mut directories = vec![self.world.path("")];
+        while let Some(directory) = directories.pop() {
+            chown(&directory, Some(NOBODY), Some(NOBODY)).unwrap();
+            for entry in fs::read_dir(&directory).unwrap().map(Result::unwrap) {
+                if entry.file_type().unwrap().is_dir() {
+                    directories.push(entry.path());
+                } else {
+                    std::os::unix::fs::lchown(entry.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+                }
+            }
+        }
+    }
+
+    pub(super) fn path(&self, below: &str) -> PathBuf {
+        self.world.path(below)
+    }
+
+    /// Writes the workspace, reads everything, and nothing else.
+    pub(super) fn profile(&self) -> Profile {
+        self.profile_with(&[])
+    }
+
+    /// The same with more permissions.
+    pub(super) fn profile_with(&self, more: &[Permission]) -> Profile {
+        self.profile_hiding(more, &[])
+    }
+
+    /// The same, hiding these paths below the ground.
+    pub(super) fn profile_hiding(&self, more: &[Permission], hidden: &[&str]) -> Profile {
+        let workspace = Permission::write(self.world.workspace().parse().unwrap());
+        let named: Vec<_> = [workspace].into_iter().chain(more.iter().cloned()).collect();
+        let hidden = hidden.iter().map(|path| self.world.text(path).parse().unwrap());
+        let profile = Profile::of(&scope(&self.world.workspace(), &named), hidden).unwrap();
+        if self.over == "landlock" { profile.without_guard() } else { profile }
+    }
+
+    /// Runs a line of shell in the workspace.
+    pub(super) fn sh(&self, line: &str) -> Finished {
+        self.sh_under(&self.profile(), line)
+    }
+
+    pub(super) fn sh_under(&self, profile: &Profile, line: &str) -> Finished {
+        let command = Command::new("sh").args(["-c", line]).env("O", self.world.text("outside"));
+        self.sandbox.run(profile, &command).unwrap_or_else(|why| panic!("{self}: {line}: {why}"))
+    }
+
+    /// The line must succeed.
+    pub(super) fn can(&self, line: &str) -> String {
+        let done = self.sh(line);
+        assert_eq!(done.code, Some(0), "{self}: {line}: {}{}", shown(&done.stdout.bytes), shown(&done.stderr.bytes));
+        shown(&done.stdout.bytes)
+    }
+
+    /// The line must fail, and the outside must be as it was.
+    pub(super) fn cannot(&self, line: &str) {
+        self.cannot_under(&self.profile(), line);
+    }
+
+    pub(super) fn cannot_under(&self, profile: &Profile, line: &str) {
+        let done = self.sh_under(profile, line);
+        assert!(!done.timed_out, "{self}: {line}");
+        assert_ne!(done.code, Some(0), "{self}: {line}: {}", shown(&done.stdout.bytes));
+        assert_eq!(self.world.content("outside/secret"), "secret", "{self}: {line}");
+        assert_eq!(self.world.content("outside/dir/s"), "secret", "{self}: {line}");
+        assert_eq!(fs::read_dir(self.path("outside")).unwrap().count(), 2, "{self}: {line}");
+    }
+}
+
+impl std::fmt::Display for Ground {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "over {} as {}", self.over, if self.is_root { "root" } else { "nobody" })
+    }
+}
+
+pub(super) fn scope(working_dir: &str, named: &[Permission]) -> ExecScope {
+    let mut caller = PermissionSet::empty(working_dir.parse().unwrap());
+    named.iter().for_each(|permission| caller.insert(permission.clone()));
+    ExecScope::of(&caller, named).unwrap()
+}
+
+pub(super) fn shown(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

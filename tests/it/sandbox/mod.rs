@@ -1,0 +1,10 @@
+//! Commands in real children: what they can do, and what they cannot.
+
+mod agents;
+mod files;
+mod ground;
+mod kernel;
+mod network;
+mod processes;
+mod profiles;
+mod refusing;

@@ -1,0 +1,113 @@
+//! Time, limits, output, and the end of everything a command started.
+
+use std::{fs, io::Read, time::Duration};
+
+use bestow::sandbox::{Command, Limits, SandboxError};
+
+use super::ground::{everywhere, shown};
+
+fn limits(change: impl FnOnce(&mut Limits)) -> Limits {
+    let mut limits = Limits::default();
+    change(&mut limits);
+    limits
+}
+
+/// A pipe in the workspace whose reader hears the end when every process that holds it is gone.
+fn lifeline(ground: &super::ground::Ground) -> fs::File {
+    let path = ground.path("workspace/lifeline");
+    let _ = fs::remove_file(&path);
+    rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600), 0)
+        .unwrap();
+    let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NONBLOCK;
+    let reader = rustix::fs::open(&path, flags, rustix::fs::Mode::empty()).unwrap();
+    rustix::fs::fcntl_setfl(&reader, rustix::fs::OFlags::RDONLY).unwrap();
+    fs::File::from(reader)
+}
+
+#[test]
+fn when_time_is_over_everything_it_started_is_gone() {
+    everywhere(|ground| {
+        let mut line = lifeline(ground);
+        let profile = ground.profile().limited(limits(|limits| limits.time = Duration::from_millis(1500)));
+        let escape = "exec 7> lifeline; echo up >&7; trap '' TERM HUP; \
+                      (setsid sh -c 'sleep 999 & sleep 999' & ) ; nohup sleep 999 >/dev/null 2>&1 & sleep 999";
+        let done = ground.sh_under(&profile, escape);
+        assert!(done.timed_out && done.code.is_none(), "{ground}: {done:?}");
+        let mut told = String::new();
+        // Ends only when nobody holds the other end.
+        line.read_to_string(&mut told).unwrap();
+        assert_eq!(told, "up\n", "{ground}");
+    });
+}
+
+#[test]
+fn when_a_command_ends_what_it_left_running_ends_too() {
+    everywhere(|ground| {
+        let mut line = lifeline(ground);
+        assert_eq!(ground.can("exec 7> lifeline; echo up >&7; (sleep 999 >/dev/null 2>&1 &); exit 0"), "");
+        let mut told = String::new();
+        line.read_to_string(&mut told).unwrap();
+        assert_eq!(told, "up\n", "{ground}");
+    });
+}
+
+#[test]
+fn output_is_kept_up_to_its_limit_and_the_command_is_not_held_up() {
+    everywhere(|ground| {
+        let profile = ground.profile().limited(limits(|limits| limits.output = 1000));
+        let done = ground.sh_under(&profile, "head -c 3000000 /dev/zero; echo done > ended");
+        assert_eq!((done.stdout.bytes.len(), done.stdout.is_cut, done.code), (1000, true, Some(0)), "{ground}");
+        assert!(!done.stderr.is_cut);
+        assert_eq!(ground.world.content("workspace/ended"), "done\n");
+    });
+}
+
+#[test]
+fn limits_are_in_force_and_facts() {
+    everywhere(|ground| {
+        let limits = limits(|limits| {
+            limits.file_size = Some(10_000);
+            limits.open_files = Some(20);
+            limits.cpu_seconds = Some(5);
+            limits.memory = Some(512 << 20);
+        });
+        let profile = ground.profile().limited(limits);
+        let done = ground.sh_under(&profile, "cat /proc/self/limits");
+        let told = shown(&done.stdout.bytes);
+        for (words, name, value) in [
+            ("Max file size", "file_size", 10_000),
+            ("Max open files", "open_files", 20),
+            ("Max cpu time", "cpu_seconds", 5),
+            ("Max address space", "memory", 512 << 20),
+            ("Max core file size", "core", 0),
+        ] {
+            assert_eq!(done.facts.process_limits.get(name), Some(&value), "{ground}");
+            let line = told.lines().find(|line| line.starts_with(words)).unwrap();
+            let numbers: Vec<_> = line.strip_prefix(words).unwrap().split_whitespace().take(2).collect();
+            assert_eq!(numbers, [value.to_string(), value.to_string()], "{ground}: {line}");
+        }
+        ground.cannot_under(&profile, "head -c 20000 /dev/zero > big");
+        assert!(fs::metadata(ground.path("workspace/big")).unwrap().len() <= 10_000);
+        ground.cannot_under(&profile, "ulimit -n 1000");
+    });
+}
+
+#[test]
+fn words_are_words_and_no_shell_reads_them() {
+    everywhere(|ground| {
+        let words = ["a b", "$(touch pwned)", "`x`", "\"'\n;", "*", "--", "-n", ""];
+        let done = ground.sandbox.run(&ground.profile(), &Command::new("printf").arg("%s|").args(words)).unwrap();
+        assert_eq!(shown(&done.stdout.bytes), words.join("|") + "|", "{ground}");
+    });
+}
+
+#[test]
+fn how_it_ended_is_told_and_a_program_that_is_not_there_did_not_run() {
+    everywhere(|ground| {
+        assert_eq!(ground.sh("exit 7").code, Some(7));
+        let none = ground.sandbox.run(&ground.profile(), &Command::new("no-such-program"));
+        assert!(matches!(none, Err(SandboxError::NotStarted(_))), "{ground}: {none:?}");
+        // Nothing to read, and no wait for it.
+        assert_eq!(ground.can("cat"), "");
+    });
+}
