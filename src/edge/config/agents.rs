@@ -1,7 +1,5 @@
 //! `[agents.<id>]`, on top of `[defaults]`.
 
-use std::path::PathBuf;
-
 use toml::{
     Spanned,
     de::{DeString, DeValue},
@@ -14,7 +12,7 @@ use super::{
     rights::{self, Written},
     table::{At, Table, as_table},
 };
-use crate::model::{AgentId, AgentPolicy, BaseRight, Kind, Mode, Name, OwnerId, Profile, SanitizedPath};
+use crate::model::{AgentId, Kind, Mode, Name, OwnerId, Profile, SanitizedPath};
 
 const KINDS: [(&str, Kind); 6] = [
     ("foreground", Kind::Foreground),
@@ -73,19 +71,11 @@ impl<T: Clone> Field<T> {
     }
 }
 
-/// Where an agent stands, and what led there.
-#[derive(Clone, Debug)]
-pub(super) struct Stand {
-    pub(super) path: SanitizedPath,
-    pub(super) offset: usize,
-    pub(super) links: Vec<PathBuf>,
-}
-
 /// What `[defaults]` and `[agents.<id>]` have in common.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Common {
     owner: Field<OwnerId>,
-    stand: Field<Stand>,
+    stand: Field<At<SanitizedPath>>,
     mode: Option<Mode>,
     rights: Vec<Written>,
 }
@@ -94,7 +84,10 @@ impl Common {
     pub(super) fn read(table: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> Common {
         let owner = parsed(table, "owner", found);
         let stand = table.text("working_dir", found);
-        let stand = stand.and_then(|text| found.ok(text.offset, working_dir(text, base)));
+        let stand = stand.and_then(|text| {
+            let path = found.ok(text.offset, base.path(text.value))?;
+            Some(At { offset: text.offset, value: path })
+        });
         Common {
             owner: Field::read(table.has("owner"), owner),
             stand: Field::read(table.has("working_dir"), stand),
@@ -107,7 +100,7 @@ impl Common {
     fn over(self, defaults: &Common) -> Common {
         let mut rights: Vec<Written> = Vec::new();
         for written in self.rights.into_iter().chain(defaults.rights.iter().cloned()) {
-            if !rights.iter().any(|known| (&known.right, known.hold) == (&written.right, written.hold)) {
+            if !rights.iter().any(|known| (&known.permission, known.hold) == (&written.permission, written.hold)) {
                 rights.push(written);
             }
         }
@@ -124,21 +117,21 @@ impl Common {
 #[derive(Debug)]
 pub(super) struct Draft {
     pub(super) id: AgentId,
-    pub(super) stand: Option<Stand>,
+    /// Where its table stands.
+    pub(super) offset: usize,
+    pub(super) stand: Option<At<SanitizedPath>>,
     pub(super) rights: Vec<Written>,
-    profile: Option<Profile>,
+    who: Option<(OwnerId, Kind)>,
+    name: Option<Name>,
+    mode: Mode,
 }
 
 impl Draft {
-    /// The agent as the engine takes it; none if something about it has been noted as wrong.
-    pub(super) fn policy(self, found: &Findings<'_>) -> Option<(AgentId, AgentPolicy)> {
-        let place = |written: Written| BaseRight {
-            right: written.right,
-            hold: written.hold,
-            place: found.place(written.offset),
-        };
-        let rights = self.rights.into_iter().map(place).collect();
-        Some((self.id, AgentPolicy { profile: self.profile?, rights }))
+    /// The agent, standing at `stand`; none if something about it has been noted as wrong.
+    pub(super) fn profile(&self, stand: SanitizedPath) -> Option<Profile> {
+        let (owner, kind) = self.who.clone()?;
+        let profile = Profile::new(self.id.clone(), owner, kind, stand);
+        Some(Profile { name: self.name.clone(), mode: self.mode, ..profile })
     }
 }
 
@@ -184,15 +177,12 @@ fn draft(
     if matches!(kind, Field::Missing) {
         found.add(header.offset, Problem::new(format!("`kind` is missing: set it in {}", header.name)));
     }
-    let id = id?;
-    let profile = match (owner, &stand, kind) {
-        (Some(owner), Some(stand), Field::Is(kind)) => {
-            let profile = Profile::new(id.clone(), owner, kind, stand.path.clone());
-            Some(Profile { name, mode: common.mode.unwrap_or_default(), ..profile })
-        }
+    let who = match (owner, kind) {
+        (Some(owner), Field::Is(kind)) => Some((owner, kind)),
         _ => None,
     };
-    Some(Draft { id, stand, rights: common.rights, profile })
+    let mode = common.mode.unwrap_or_default();
+    Some(Draft { id: id?, offset: header.offset, stand, rights: common.rights, who, name, mode })
 }
 
 /// A text that is a value of the model.
@@ -202,9 +192,4 @@ where
 {
     let text = table.text(key, found)?;
     found.ok(text.offset, text.value.parse().map_err(|why| Problem::new(format!("`{key}`: {why}"))))
-}
-
-fn working_dir(text: At<&str>, base: Base<'_>) -> Result<Stand, Problem> {
-    let (real, links) = rights::real(&base.path(text.value)?)?;
-    Ok(Stand { path: real.path().clone(), offset: text.offset, links })
 }

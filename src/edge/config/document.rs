@@ -1,25 +1,32 @@
 //! The file as a whole: `[engine]`, `[defaults]`, `[agents.<id>]`.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use toml::de::DeTable;
 
 use super::{
-    ConfigError, PolicyText, Problem,
+    Before, ConfigError, PolicyText, Problem,
     absolute::Base,
     agents::{self, Common, Draft},
+    disk,
     finding::Findings,
-    guard, protected, settings,
+    protected, settings,
     table::Table,
 };
-use crate::model::{Policy, Settings};
+use crate::model::{LeftOut, Policy, Settings};
 
 /// A file without agents is refused: an interrupted save must not take every right away.
 const SMALLEST: &str = "the smallest file is \
     `agents.lead = { kind = \"foreground\", owner = \"you\", working_dir = \"workspace\" }`";
 
-/// Understands the text of a policy file.
-pub(super) fn policy(text: &PolicyText) -> Result<Policy, ConfigError> {
+/// How many lines are told that give nothing; a file with more is not being read line by line.
+const MAX_LEFT_OUT: usize = 100;
+
+/// Understands the text of a policy file, and what it means from now on.
+///
+/// What is wrong with the text is wrong with the whole. What the disk does not agree with is wrong with the file that
+/// somebody starts with, and left out of one that changes what is in force.
+pub(super) fn policy(text: &PolicyText, before: Option<&Before>) -> Result<(Policy, Before), ConfigError> {
     let mut found = Findings::new(text);
     let utf8 = match std::str::from_utf8(&text.bytes) {
         Ok(utf8) => utf8,
@@ -37,16 +44,32 @@ pub(super) fn policy(text: &PolicyText) -> Result<Policy, ConfigError> {
         }
         return Err(found.told());
     }
-    let directory = text.trail.real.parent().unwrap_or(Path::new("/"));
+    let directory = text.ground.trail.real.parent().unwrap_or(Path::new("/"));
     let home = text.home.as_ref().and_then(|home| found.general(protected::sanitized(home, "the home directory")));
     let base = Base { directory, home: home.as_ref() };
     let mut root = Table::new("the file", document.get_ref());
     let settings = engine(&mut root, base, text, &mut found);
     let drafts = drafts(&mut root, base, &mut found);
     root.finish(&mut found);
-    guard::check(&drafts, &text.trail, &mut found);
-    let agents = drafts.into_iter().filter_map(|draft| draft.policy(&found)).collect();
-    found.unless_any(Policy { settings, agents })
+    let mut known = before.cloned().unwrap_or_default();
+    let agreed = disk::agree(&drafts, &text.ground, &mut known, &found, disk::look);
+    let left_out = if before.is_some() {
+        left_out(agreed.left_out.into_iter().chain(agreed.nowhere).collect(), &found)
+    } else {
+        agreed.left_out.into_iter().for_each(|(offset, problem)| found.add(offset, problem));
+        Vec::new()
+    };
+    found.unless_any((Policy { settings, agents: agreed.agents, left_out }, known))
+}
+
+fn left_out(lines: BTreeMap<usize, Problem>, found: &Findings<'_>) -> Vec<LeftOut> {
+    let more = lines.len().saturating_sub(MAX_LEFT_OUT);
+    let told = |(offset, problem): (usize, Problem)| (offset, problem.to_string());
+    let mut lines: Vec<_> = lines.into_iter().map(told).take(MAX_LEFT_OUT).collect();
+    let last = lines.last().map(|(offset, _)| (*offset, format!("and {more} more lines")));
+    lines.extend(last.filter(|_| more > 0));
+    let left_out = |(offset, why): (usize, String)| LeftOut { place: found.place(offset), why: why.into() };
+    lines.into_iter().map(left_out).collect()
 }
 
 fn engine(root: &mut Table<'_>, base: Base<'_>, text: &PolicyText, found: &mut Findings<'_>) -> Settings {
@@ -54,7 +77,7 @@ fn engine(root: &mut Table<'_>, base: Base<'_>, text: &PolicyText, found: &mut F
         Some(entries) => settings::read(Table::new("`[engine]`", entries), base, found),
         None => (Settings::default(), Vec::new()),
     };
-    let own = found.general(protected::own(&text.trail)).unwrap_or_default();
+    let own = found.general(protected::own(&text.ground.trail)).unwrap_or_default();
     Settings { protected: protected::list(base.home, added, own), ..settings }
 }
 

@@ -52,7 +52,7 @@ fn every_protected_path_is_in_the_documentation() {
     }
 }
 
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "reads",
     "interaction",
     "on_no_user",
