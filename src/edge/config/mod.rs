@@ -13,6 +13,7 @@ mod error;
 mod file;
 mod finding;
 mod ground;
+mod owner;
 mod position;
 mod protected;
 mod rights;
@@ -89,7 +90,8 @@ impl PolicyFile {
     /// The one reason why the file is not read.
     pub fn read(&self) -> Result<PolicyText, ConfigError> {
         let file: Arc<str> = self.path.to_string_lossy().into();
-        let (bytes, trail) = file::read(&self.absolute).map_err(|problem| ConfigError::one(file.clone(), problem))?;
+        let found = file::read(&self.absolute);
+        let (bytes, trail) = found.map_err(|problems| ConfigError::new(file.clone(), problems, 0))?;
         let ground = Ground { trail };
         Ok(PolicyText { file, home: self.home.clone(), bytes, ground, meant: OnceLock::new() })
     }
