@@ -9,7 +9,7 @@ use std::{
 
 use rustix::fs::{Mode, OFlags};
 
-use super::{Problem, finding::system, owner};
+use super::{Problem, finding::system, ground::Ground, owner};
 use crate::{fs::Trail, model::FileIdentity};
 
 /// Ten thousand agents fit; an endless file does not.
@@ -19,7 +19,7 @@ const MAX_LEN: u64 = 1024 * 1024;
 const MAX_TRIES: usize = 8;
 
 /// The bytes at `path`, which is absolute, and the way there.
-pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Trail), Vec<Problem>> {
+pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Ground), Vec<Problem>> {
     if path.as_os_str().is_empty() {
         return Err(vec![Problem::new("no file is named")]);
     }
@@ -31,7 +31,8 @@ pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Trail), Vec<Problem>> {
         let mut others = owner::check_file(path, &found);
         others.extend(owner::check_way(&trail).map_err(|error| [unreadable(&error)])?);
         if others.is_empty() {
-            return Ok((bytes(&file).map_err(|problem| [problem])?, trail));
+            let ground = Ground::of(trail).map_err(|error| [unreadable(&error)])?;
+            return Ok((bytes(&file).map_err(|problem| [problem])?, ground));
         }
         return Err(others);
     }

@@ -91,8 +91,7 @@ impl PolicyFile {
     pub fn read(&self) -> Result<PolicyText, ConfigError> {
         let file: Arc<str> = self.path.to_string_lossy().into();
         let found = file::read(&self.absolute);
-        let (bytes, trail) = found.map_err(|problems| ConfigError::new(file.clone(), problems, 0))?;
-        let ground = Ground { trail };
+        let (bytes, ground) = found.map_err(|problems| ConfigError::new(file.clone(), problems, 0))?;
         Ok(PolicyText { file, home: self.home.clone(), bytes, ground, meant: OnceLock::new() })
     }
 }
