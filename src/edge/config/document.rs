@@ -1,6 +1,9 @@
 //! The file as a whole: `[engine]`, `[defaults]`, `[agents.<id>]`.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use toml::de::DeTable;
 
@@ -48,10 +51,10 @@ pub(super) fn policy(text: &PolicyText, before: Option<&Before>) -> Result<(Poli
     let home = text.home.as_ref().and_then(|home| found.general(protected::sanitized(home, "the home directory")));
     let base = Base { directory, home: home.as_ref() };
     let mut root = Table::new("the file", document.get_ref());
-    let settings = engine(&mut root, base, text, &mut found);
+    let mut known = before.cloned().unwrap_or_default();
+    let settings = engine(&mut root, base, text, &mut known, &mut found);
     let drafts = drafts(&mut root, base, &mut found);
     root.finish(&mut found);
-    let mut known = before.cloned().unwrap_or_default();
     let agreed = disk::agree(&drafts, &text.ground, &mut known, &found, disk::look);
     let left_out = if before.is_some() {
         left_out(agreed.left_out.into_iter().chain(agreed.nowhere).collect(), &found)
@@ -72,13 +75,29 @@ fn left_out(lines: BTreeMap<usize, Problem>, found: &Findings<'_>) -> Vec<LeftOu
     lines.into_iter().map(left_out).collect()
 }
 
-fn engine(root: &mut Table<'_>, base: Base<'_>, text: &PolicyText, found: &mut Findings<'_>) -> Settings {
-    let (settings, added) = match root.table("engine", found) {
+fn engine(
+    root: &mut Table<'_>,
+    base: Base<'_>,
+    text: &PolicyText,
+    known: &mut Before,
+    found: &mut Findings<'_>,
+) -> Settings {
+    let entries = root.table("engine", found);
+    let keys: BTreeSet<_> = entries.into_iter().flatten().map(|(key, _)| key.get_ref().to_string()).collect();
+    for gone in known.settings.difference(&keys) {
+        found.add_general(
+            Problem::new(format!("`{gone}` is gone from `[engine]`, as in a file that is cut off")).help(
+                "write it down: a setting goes back to its default by saying so, or when the engine is started again",
+            ),
+        );
+    }
+    known.settings.extend(keys);
+    let (settings, added) = match entries {
         Some(entries) => settings::read(Table::new("`[engine]`", entries), base, found),
         None => (Settings::default(), Vec::new()),
     };
     let own = found.general(protected::own(&text.ground.trail)).unwrap_or_default();
-    Settings { protected: protected::list(base.home, added, own), ..settings }
+    Settings { protected: protected::list(base.home, added, own, &mut known.protected), ..settings }
 }
 
 fn drafts(root: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> Vec<Draft> {

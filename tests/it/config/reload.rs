@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use bestow::{Engine, Event, Subscription};
+use bestow::{Check, Engine, Event, Subscription, Want};
 
 use super::Place;
 
@@ -58,6 +58,12 @@ impl Following {
                 return event.to_string().replace(self.place.text("").trim_end_matches('/'), "$DIR");
             }
         }
+    }
+
+    /// Whether the lead may read `name`.
+    fn reads(&self, name: &str) -> bool {
+        let path = self.place.text(name);
+        self.engine.check(&"lead".parse().unwrap(), Want::read(&path)) == Check::Held
     }
 
     /// The tags that `agent` holds.
@@ -197,4 +203,30 @@ async fn a_directory_made_anew_in_its_place_is_held_anew() {
     let grants = following.engine.grants().unwrap();
     assert_ne!(grants[0].right.identity, before);
     assert_eq!(following.held("lead"), ["@write:$DIR/data/v1"]);
+}
+
+#[tokio::test]
+async fn what_a_protected_link_led_to_stays_protected_when_it_is_turned() {
+    let protecting = format!("[engine]\nprotected = [\"$DIR/data/current\"]\n{THREE}");
+    let place = with_current();
+    fs::create_dir_all(place.path("workspace/site")).unwrap();
+    let mut following = Following::start(place, &protecting).await;
+    assert!(!following.reads("data/v1/x") && following.reads("usr/x"));
+    turn(&following.place, "data/current", "../usr");
+    following.edit(&format!("{protecting}# a comment\n")).await;
+    assert!(!following.reads("data/v1/x") && !following.reads("usr/x") && !following.reads("data/current/x"));
+}
+
+/// A slow save in place, read before `[engine]` or one of its keys was written.
+#[tokio::test]
+async fn settings_that_are_gone_from_the_file_are_not_taken_for_the_defaults() {
+    let engine = "[engine]\nprotected = [\"/p\"]\nreads = \"granted\"\n";
+    let mut following = Following::start(with_site(), &format!("{THREE}{engine}")).await;
+    for cut in [THREE.to_owned(), format!("{THREE}[engine]\n"), format!("{THREE}[engine]\nprotected = [\"/p\"]\n")] {
+        let told = following.edit(&cut).await;
+        assert!(told.contains("last good one stays") && told.contains("gone"), "{told}");
+        assert!(!following.reads("elsewhere"));
+    }
+    let told = following.edit(&format!("{THREE}{}", engine.replace("granted", "anywhere"))).await;
+    assert!(told.contains("took effect") && following.reads("elsewhere"), "{told}");
 }
