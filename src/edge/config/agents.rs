@@ -9,6 +9,7 @@ use super::{
     Problem,
     absolute::Base,
     finding::{Findings, quoted},
+    limits::Limits,
     rights::{self, Written},
     table::{At, Table, as_table},
 };
@@ -81,7 +82,18 @@ pub(super) struct Common {
 }
 
 impl Common {
-    pub(super) fn read(table: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> Common {
+    /// `[defaults]`: what every agent gets, unless that is too much for any.
+    pub(super) fn defaults(mut table: Table<'_>, base: Base<'_>, limits: &Limits, found: &mut Findings<'_>) -> Common {
+        let mut common = Common::read(&mut table, base, found);
+        table.finish(found);
+        common.rights = limits.of_defaults(&common.rights).unwrap_or_else(|(offset, problem)| {
+            found.add(offset, problem);
+            Vec::new()
+        });
+        common
+    }
+
+    fn read(table: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> Common {
         let owner = parsed(table, "owner", found);
         let stand = table.text("working_dir", found);
         let stand = stand.and_then(|text| {
@@ -97,13 +109,9 @@ impl Common {
     }
 
     /// Everything of both; what both say, the first says (`sources/004`, permissionMergeDefault).
-    fn over(self, defaults: &Common) -> Common {
-        let mut rights: Vec<Written> = Vec::new();
-        for written in self.rights.into_iter().chain(defaults.rights.iter().cloned()) {
-            if !rights.iter().any(|known| (&known.permission, known.hold) == (&written.permission, written.hold)) {
-                rights.push(written);
-            }
-        }
+    fn over(self, defaults: &Common, limits: &mut Limits, header: &Header<'_>, found: &mut Findings<'_>) -> Common {
+        let rights = limits.joined(&header.name, &self.rights, &defaults.rights);
+        let rights = found.ok(header.offset, rights).unwrap_or_default();
         Common {
             owner: self.owner.or(&defaults.owner),
             stand: self.stand.or(&defaults.stand),
@@ -148,13 +156,14 @@ pub(super) fn read<'t>(
     value: &'t Spanned<DeValue<'t>>,
     defaults: &Common,
     base: Base<'_>,
+    limits: &mut Limits,
     found: &mut Findings<'_>,
 ) -> Option<Draft> {
     let id = key.get_ref().as_ref();
     let header = Header { id, name: quoted(&format!("[agents.{id}]")), offset: key.span().start };
     let entries = found.ok(value.span().start, as_table(&format!("agents.{id}"), value.get_ref()))?;
     let mut table = Table::new(header.name.clone(), entries);
-    let draft = draft(&header, &mut table, defaults, base, found);
+    let draft = draft(&header, &mut table, defaults, base, limits, found);
     table.finish(found);
     draft
 }
@@ -164,6 +173,7 @@ fn draft(
     table: &mut Table<'_>,
     defaults: &Common,
     base: Base<'_>,
+    limits: &mut Limits,
     found: &mut Findings<'_>,
 ) -> Option<Draft> {
     let id = header.id.parse::<AgentId>();
@@ -171,7 +181,7 @@ fn draft(
         found.ok(header.offset, id.map_err(|why| Problem::new(format!("{} is not an id: {why}", quoted(header.id)))));
     let name: Option<Name> = parsed(table, "name", found);
     let kind = Field::read(table.has("kind"), table.word("kind", &KINDS, found));
-    let common = Common::read(table, base, found).over(defaults);
+    let common = Common::read(table, base, found).over(defaults, limits, header, found);
     let owner = common.owner.required("owner", header, found);
     let stand = common.stand.required("working_dir", header, found);
     if matches!(kind, Field::Missing) {

@@ -11,12 +11,13 @@ use super::{
     Before, ConfigError, PolicyText, Problem,
     absolute::Base,
     agents::{self, Common, Draft},
-    disk,
+    disk::{self, Lead},
     finding::Findings,
+    limits::Limits,
     protected, settings,
     table::Table,
 };
-use crate::model::{LeftOut, Policy, Settings};
+use crate::model::{LeftOut, Policy, SanitizedPath, Settings};
 
 /// A file without agents is refused: an interrupted save must not take every right away.
 const SMALLEST: &str = "the smallest file is \
@@ -29,7 +30,11 @@ const MAX_LEFT_OUT: usize = 100;
 ///
 /// What is wrong with the text is wrong with the whole. What the disk does not agree with is wrong with the file that
 /// somebody starts with, and left out of one that changes what is in force.
-pub(super) fn policy(text: &PolicyText, before: Option<&Before>) -> Result<(Policy, Before), ConfigError> {
+pub(super) fn policy(
+    text: &PolicyText,
+    before: Option<&Before>,
+    look: impl FnMut(&SanitizedPath) -> Result<Lead, Problem>,
+) -> Result<(Policy, Before), ConfigError> {
     let mut found = Findings::new(text);
     let utf8 = match std::str::from_utf8(&text.bytes) {
         Ok(utf8) => utf8,
@@ -53,9 +58,9 @@ pub(super) fn policy(text: &PolicyText, before: Option<&Before>) -> Result<(Poli
     let mut root = Table::new("the file", document.get_ref());
     let mut known = before.cloned().unwrap_or_default();
     let settings = engine(&mut root, base, text, &mut known, &mut found);
-    let drafts = drafts(&mut root, base, &mut found);
+    let drafts = drafts(&mut root, base, settings.max_grants, &mut found);
     root.finish(&mut found);
-    let agreed = disk::agree(&drafts, &text.ground, &mut known, &found, disk::look);
+    let agreed = disk::agree(&drafts, &text.ground, &mut known, &found, look);
     let left_out = if before.is_some() {
         left_out(agreed.left_out.into_iter().chain(agreed.nowhere).collect(), &found)
     } else {
@@ -100,19 +105,15 @@ fn engine(
     Settings { protected: protected::list(base.home, added, own, &mut known.protected), ..settings }
 }
 
-fn drafts(root: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> Vec<Draft> {
-    let defaults = root.table("defaults", found).map(|entries| {
-        let mut table = Table::new("`[defaults]`", entries);
-        let common = Common::read(&mut table, base, found);
-        table.finish(found);
-        common
-    });
-    let defaults = defaults.unwrap_or_default();
+fn drafts(root: &mut Table<'_>, base: Base<'_>, max_grants: u32, found: &mut Findings<'_>) -> Vec<Draft> {
+    let mut limits = Limits::new(max_grants);
+    let defaults = root.table("defaults", found).map(|entries| Table::new("`[defaults]`", entries));
+    let defaults = defaults.map(|table| Common::defaults(table, base, &limits, found)).unwrap_or_default();
     let written = root.has("agents");
     let agents = root.table("agents", found);
     if !written || agents.is_some_and(|agents| agents.is_empty()) {
         found.add_general(Problem::new("the file names no agent").help(SMALLEST));
     }
     let agents = agents.into_iter().flatten();
-    agents.filter_map(|(key, value)| agents::read(key, value, &defaults, base, found)).collect()
+    agents.filter_map(|(key, value)| agents::read(key, value, &defaults, base, &mut limits, found)).collect()
 }

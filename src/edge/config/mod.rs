@@ -13,12 +13,15 @@ mod error;
 mod file;
 mod finding;
 mod ground;
+mod limits;
 mod owner;
 mod position;
 mod protected;
 mod rights;
 mod settings;
 mod table;
+#[cfg(test)]
+mod tests;
 
 use std::{
     fmt,
@@ -125,7 +128,7 @@ impl PolicyText {
     ///
     /// Everything that is wrong with it.
     pub fn parse(&self) -> Result<Policy, ConfigError> {
-        let (policy, before) = document::policy(self, self.meant.get())?;
+        let (policy, before) = document::policy(self, self.meant.get(), disk::look)?;
         // The first time counts: whoever watches the file measures by it.
         let _known = self.meant.set(before);
         Ok(policy)
@@ -138,7 +141,7 @@ impl PolicyText {
     ///
     /// Everything that is wrong with the text itself.
     pub(super) fn parse_after(&self, before: &mut Option<Before>) -> Result<Policy, ConfigError> {
-        let (policy, now) = document::policy(self, before.as_ref())?;
+        let (policy, now) = document::policy(self, before.as_ref(), disk::look)?;
         *before = Some(now);
         Ok(policy)
     }

@@ -8,6 +8,9 @@ use super::{
 };
 use crate::model::{Hold, InvalidPermission, Permission};
 
+/// What a path in a tag may be.
+const PATHS: &str = "a path is absolute, or relative to this file, or starts with `~/`";
+
 /// A right as the file gives it.
 #[derive(Clone, Debug)]
 pub(super) struct Written {
@@ -16,6 +19,13 @@ pub(super) struct Written {
     pub(super) hold: Hold,
     /// Where the tag stands.
     pub(super) offset: usize,
+}
+
+impl Written {
+    /// What is given, wherever it is written.
+    pub(super) fn key(&self) -> (&Permission, bool) {
+        (&self.permission, self.hold == Hold::Use)
+    }
 }
 
 /// The rights under both keys of one table.
@@ -42,7 +52,16 @@ fn parse(tag: &str, base: Base<'_>) -> Result<Permission, Problem> {
 }
 
 fn invalid(tag: &str, why: InvalidPermission) -> Problem {
-    let problem = Problem::new(format!("{} is not a permission: {why}", quoted(tag)));
+    // A file may say less than a tag must say elsewhere.
+    let why_here = match why {
+        InvalidPermission::UnknownForm => {
+            format!("a permission is `@network`, `@events`, `@read:<path>` or `@write:<path>`; {PATHS}")
+        }
+        InvalidPermission::ReadWithoutPath => format!("`@read:` needs a path after the colon; {PATHS}"),
+        InvalidPermission::WriteWithoutPath => format!("`@write:` needs a path after the colon; {PATHS}"),
+        InvalidPermission::Path(why) => why.to_string(),
+    };
+    let problem = Problem::new(format!("{} is not a permission: {why_here}", quoted(tag)));
     let form = tag.split(':').next().unwrap_or(tag);
     let help = did_you_mean(form, ["@events", "@network", "@read", "@write"]);
     Problem { help: help.filter(|_| why == InvalidPermission::UnknownForm), ..problem }
