@@ -1,10 +1,13 @@
 //! What a reload takes over when the disk, or a file that was cut off, is not as the person who edits expects.
 
-use std::fs;
+use std::{fs, time::Duration};
 
 use bestow::{Check, Engine, Event, Subscription, Want};
 
 use super::Place;
+
+/// Long enough for any machine; only a test that fails waits for so long.
+const GUARD: Duration = Duration::from_secs(30);
 
 /// An engine that follows the file of a place.
 struct Following {
@@ -53,7 +56,8 @@ impl Following {
     async fn edit(&mut self, text: &str) -> String {
         save(&self.place, text);
         loop {
-            let event = self.events.next().await.unwrap().event;
+            let next = tokio::time::timeout(GUARD, self.events.next());
+            let event = next.await.expect("nothing was told").unwrap().event;
             if let Event::ConfigReloaded { .. } | Event::ConfigRejected { .. } = event {
                 return event.to_string().replace(self.place.text("").trim_end_matches('/'), "$DIR");
             }
@@ -154,6 +158,37 @@ async fn a_line_that_gives_this_file_away_is_left_out_of_a_reload() {
     let told = following.edit(&THREE.replace("\"@network\"]\n[agents.w", "\"@write:$DIR/policy\"]\n[agents.w")).await;
     assert_eq!(following.held("lead"), ["@write:$DIR/workspace"], "{told}");
     assert!(told.contains("which holds this file"), "{told}");
+}
+
+#[tokio::test]
+async fn a_line_that_is_left_out_is_told_while_what_widens_waits() {
+    let asking = format!("[engine]\nconfirm_widening = true\n{THREE}");
+    let mut following = Following::start(with_site(), &asking).await;
+    fs::rename(following.place.path("workspace/site"), following.place.path("workspace/old")).unwrap();
+    following.place.link("workspace/site", "site");
+    following.edit(&format!("{asking}# a comment\n")).await;
+    let told =
+        following.edit(&asking.replace("\"@network\"]\n[agents.w", "\"@network\", \"@events\"]\n[agents.w")).await;
+    assert!(told.contains("left out: $DIR/policy/agents.toml:12: cannot tell where"), "{told}");
+    assert_eq!(following.held("lead"), ["@network", "@write:$DIR/workspace"]);
+}
+
+#[tokio::test]
+async fn the_fact_of_a_reload_can_be_read_back() {
+    let mut following = Following::start(with_site(), THREE).await;
+    following.place.link("workspace/loop", "loop");
+    save(&following.place, &THREE.replace("\"@events\"", "\"@read:$DIR/workspace/loop\""));
+    let event = loop {
+        let next = tokio::time::timeout(GUARD, following.events.next());
+        let recorded = next.await.expect("nothing was told").unwrap();
+        if let Event::ConfigReloaded { .. } = recorded.event {
+            break recorded.event.clone();
+        }
+    };
+    let Event::ConfigReloaded { left_out, .. } = &event else { unreachable!() };
+    assert_eq!(left_out.iter().map(|line| line.place.line).collect::<Vec<_>>(), [11]);
+    let json = serde_json::to_string(&event).unwrap();
+    assert_eq!(serde_json::from_str::<Event>(&json).unwrap(), event);
 }
 
 #[tokio::test]
