@@ -20,8 +20,8 @@ pub use edge::{
     watch::Change,
 };
 pub use engine::{
-    Agent, Approver, Attendance, Connection, Engine, Error, Heard, Holding, Mail, Mailbox, NoEvent, Subscription,
-    Ticket, ToPerson,
+    Agent, Approver, Attendance, Connection, Engine, Error, Heard, Holding, Mail, Mailbox, NoEvent, Resolved,
+    Subscription, Ticket, ToPerson,
 };
 pub use kernel::{Check, ExecScope, Refusal, Support};
 pub use model::{

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use bestow::{Ended, Event, Origin, Outcome, Permission, stdio::Exit};
+use bestow::{Actor, Ended, Event, Origin, Outcome, Permission, stdio::Exit};
 
 use super::place::Place;
 
@@ -52,7 +52,7 @@ pub(crate) fn verdict(told: &[Event], place: &Place, lead: &Exit, scripted: bool
         (
             "the writer could not give more than it holds",
             any(&|event| {
-                matches!(event, Event::Refused { by: Some(by), why, .. }
+                matches!(event, Event::Refused { by: Actor::Agent(by), why, .. }
                 if by.as_str() == "writer" && why.contains("does not hold"))
             }),
         ),

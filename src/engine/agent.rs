@@ -12,7 +12,7 @@ use crate::{
 };
 
 use super::{
-    Error, Heard, Mailbox, Ticket,
+    Error, Heard, Mailbox, Resolved, Ticket,
     cell::Cell,
     fresh_request, fresh_run, permissions_of,
     shared::{Shared, granted},
@@ -171,7 +171,11 @@ impl Agent {
     ///
     /// [`Error::Refused`] if it is not held there, [`Error::Replaced`] if something else stands there now,
     /// [`Error::Path`] if it cannot be followed.
-    pub async fn resolve(&self, access: Access, path: &str) -> Result<ContainedPath, Error> {
+    pub async fn resolve(&self, access: Access, path: &str) -> Result<Resolved, Error> {
+        self.find(access, path).await.map(|contained| Resolved { access, contained })
+    }
+
+    async fn find(&self, access: Access, path: &str) -> Result<ContainedPath, Error> {
         let real = self.shared.paths.real(path)?;
         let permission = Permission::Path(access, real.path.clone());
         match self.check(&permission) {
@@ -199,8 +203,7 @@ impl Agent {
             }
             return Err(Error::Replaced { permission, path: real.path });
         };
-        let root = grant.right.permission.path().filter(|root| **root != real.path);
-        match (root, grant.right.identity) {
+        match (grant.right.permission.path(), grant.right.identity) {
             // Held open from here on, so that nobody can put another directory in its place.
             (Some(root), Some(identity)) => {
                 let contained = contained(root.as_str(), &real.path, &permission)?;
@@ -221,7 +224,6 @@ impl Agent {
     pub async fn create(&self, profile: Profile, permissions: &[Permission], reason: Reason) -> Result<Agent, Error> {
         let rights = self.shared.pin_all(permissions)?;
         let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
-        let profile = Profile { parent: Some(self.id.clone()), ..profile };
         let (id, creator, run) = (profile.id.clone(), self.id.clone(), fresh_run());
         self.execute(Command::Create { creator, profile, run, rights, reason, broken })?;
         let cell = self.shared.cell(&id).ok_or_else(|| Refusal::UnknownAgent(id.clone()))?;

@@ -120,13 +120,13 @@ impl Approver {
         self.shared.execute(Command::Revoke { grant, by, owner: Some(self.owner.clone()), reason }).map(drop)
     }
 
-    /// Agrees to what the last file gives this owner's agents more than the one before.
+    /// Agrees to change number `change` of the file, as [`Event::ConfigHeldBack`](crate::Event::ConfigHeldBack) told it.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if nothing is held back, or it concerns another owner's agents.
-    pub async fn agree_to_widening(&self) -> Result<(), Error> {
-        let command = Command::AgreeToWidening { by: Some(self.person()), run: fresh_run() };
+    /// [`Error::Refused`] if nothing is held back, another change by now, or one that concerns another owner's agents.
+    pub async fn agree_to_widening(&self, change: u64) -> Result<(), Error> {
+        let command = Command::AgreeToWidening { by: Some(self.person()), change, run: fresh_run() };
         self.shared.execute(command).map(drop)
     }
 

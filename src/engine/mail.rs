@@ -13,6 +13,9 @@ use crate::model::{AgentId, Ended, Event, Grant, Origin, Request, Resolution, Ro
 /// How much waits for an agent that does not read its mail; then the oldest goes.
 const CAPACITY: usize = 256;
 
+/// How much of that may be messages.
+const TALK_CAPACITY: usize = 64;
+
 /// Something that reaches an agent by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -93,11 +96,24 @@ struct Waiting {
     over: bool,
 }
 
+impl Waiting {
+    /// What has to go before `mail` fits. Talk goes before facts, so that nobody can push facts out by talking.
+    fn one_too_many(&self, mail: &Mail) -> Option<usize> {
+        let is_talk = |mail: &Mail| matches!(mail, Mail::Message { .. });
+        let oldest_talk = || self.mail.iter().position(is_talk);
+        let talk = self.mail.iter().filter(|mail| is_talk(mail)).count();
+        if is_talk(mail) && talk >= TALK_CAPACITY {
+            return oldest_talk();
+        }
+        (self.mail.len() >= CAPACITY).then(|| oldest_talk().unwrap_or(0))
+    }
+}
+
 impl Box {
     pub(super) fn post(&self, mail: Mail) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if waiting.mail.len() == CAPACITY {
-            waiting.mail.pop_front();
+        if let Some(place) = waiting.one_too_many(&mail) {
+            waiting.mail.remove(place);
             waiting.missed += 1;
         }
         waiting.mail.push_back(mail);

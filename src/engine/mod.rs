@@ -11,6 +11,7 @@ mod mail;
 mod pin;
 mod presence;
 mod publish;
+mod resolved;
 mod shared;
 mod subscription;
 mod surface;
@@ -39,6 +40,7 @@ pub use self::{
     approver::Approver,
     error::Error,
     mail::{Mail, Mailbox},
+    resolved::Resolved,
     subscription::{NoEvent, Subscription},
     surface::{Attendance, Connection, Heard, ToPerson},
     ticket::Ticket,
@@ -254,14 +256,14 @@ impl Engine {
         self.shared.execute(Command::PollConfig { why: why.into() }).map(drop)
     }
 
-    /// Agrees to what the last file gives more than the one before.
+    /// Agrees to change number `change` of the file, as [`Event::ConfigHeldBack`](crate::Event::ConfigHeldBack) told it.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if nothing is held back.
-    pub async fn agree_to_widening(&self) -> Result<(), Error> {
+    /// [`Error::Refused`] if nothing is held back, or another change by now.
+    pub async fn agree_to_widening(&self, change: u64) -> Result<(), Error> {
         let run = self.run.clone();
-        self.shared.execute(Command::AgreeToWidening { by: None, run }).map(drop)
+        self.shared.execute(Command::AgreeToWidening { by: None, change, run }).map(drop)
     }
 
     /// What time it is for this engine.

@@ -253,12 +253,14 @@ impl Shared {
     pub(super) fn ticket(&self, agent: &AgentId, cell: &Arc<Cell>, id: RequestId) -> Result<Option<Ticket>, Error> {
         let writer = self.lock()?;
         self.refuse_stranger(agent, cell)?;
+        let owner = &writer.state.agent(agent)?.profile.owner;
         if let Some(waiting) = writer.state.pending.get(&id) {
             let answer = self.answers.entry(id).or_insert_with(|| watch::Sender::new(None));
             let state = Waiting::Open { request: Arc::clone(&waiting.request), resolution: answer.subscribe() };
             return Ok(Some(Ticket { id, state }));
         }
-        let over = writer.state.resolved.get(&id);
+        // One that had this name before may have belonged to somebody else.
+        let over = writer.state.resolved.get(&id).filter(|resolution| resolution.owner == *owner);
         Ok(over.map(|resolution| Ticket { id, state: Waiting::Over(Arc::clone(resolution)) }))
     }
 }

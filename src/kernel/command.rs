@@ -134,6 +134,7 @@ pub(crate) enum Command {
     /// A person agrees to what was held back.
     AgreeToWidening {
         by: Option<Person>,
+        change: u64,
         run: RunId,
     },
     /// A file was not taken.

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::model::{AgentId, Code, GrantId, OwnerId, Permission, Place, RequestId, Resolution, Scope, Shown};
+use crate::model::{AgentId, Code, GrantId, Kind, OwnerId, Permission, Place, RequestId, Resolution, Scope, Shown};
 
 /// Why a command was not carried out. Nothing has changed.
 ///
@@ -48,8 +48,25 @@ pub enum Refusal {
     },
     /// The agent comes from a file; the file is where to take it away.
     InFile(AgentId),
-    /// An agent wanted to create an agent that users talk to.
-    ForegroundChild(AgentId),
+    /// An agent wanted to create an agent of a kind that only the host program or a file can add.
+    NoChildKind {
+        /// The one that would be.
+        agent: AgentId,
+        /// What it would be.
+        kind: Kind,
+    },
+    /// An agent and those it created created too many.
+    TooManyChildren {
+        /// Who wanted one more.
+        agent: AgentId,
+        /// The limit.
+        max: u32,
+    },
+    /// A person agreed to another change of the file than the one that waits.
+    OtherChange {
+        /// The one that waits.
+        waiting: u64,
+    },
     /// The right comes from a file; the file is where to take it away.
     FromFile(GrantId, Place),
     /// Nobody may have this, except by a file that names exactly this path.
@@ -141,8 +158,20 @@ impl fmt::Display for Refusal {
             Refusal::InFile(agent) => {
                 write!(f, "agent `{agent}` stands in the policy file: take it away there, or it would come back")
             }
-            Refusal::ForegroundChild(agent) => {
-                write!(f, "agent `{agent}` would be a foreground agent, which only the host program or a file can add")
+            Refusal::NoChildKind { agent, kind } => {
+                write!(f, "agent `{agent}` would be `{kind}`: an agent can create only `subagent` and `permanent` ones")
+            }
+            Refusal::TooManyChildren { agent, max } => {
+                write!(
+                    f,
+                    "agent `{agent}` and those it comes from created {max} agents, which is the limit: retire some"
+                )
+            }
+            Refusal::OtherChange { waiting } => {
+                write!(
+                    f,
+                    "the file changed again, and change {waiting} is what waits now: look at it and agree to that"
+                )
             }
             Refusal::FromFile(grant, place) => {
                 write!(f, "grant {grant} stands in {place}: take it away there")
@@ -166,7 +195,10 @@ impl fmt::Display for Refusal {
                 Shown(&permission.to_string())
             ),
             Refusal::TooManyAsked { agent, max } => {
-                write!(f, "agent `{agent}` asked {max} questions within a minute, which is the limit: wait a little")
+                write!(
+                    f,
+                    "agent `{agent}`, with its relatives, asked {max} questions within a minute, which is the limit: wait a little"
+                )
             }
             Refusal::TooManyPending { agent, max } => {
                 write!(f, "agent `{agent}` waits for {max} answers already, which is the limit: wait or cancel one")

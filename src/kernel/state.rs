@@ -15,8 +15,11 @@ use crate::model::{
 
 use super::Refusal;
 
-/// How many ended requests are remembered, so that a late answer can be told the truth.
-const REMEMBERED: usize = 4096;
+/// How many ended requests of one agent are remembered, so that a late answer can be told the truth.
+const REMEMBERED: usize = 32;
+
+/// How many of those of agents that are gone.
+const REMEMBERED_OF_OTHERS: usize = 1024;
 
 /// Everything the engine knows. Changed only by applying an [`Event`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,7 +33,7 @@ pub(crate) struct State {
     /// Deadlines of the pending requests, soonest first.
     pub(super) deadlines: BTreeSet<(Timestamp, RequestId)>,
     pub(crate) resolved: BTreeMap<RequestId, Arc<Resolution>>,
-    resolved_order: VecDeque<RequestId>,
+    over_of_others: VecDeque<RequestId>,
     /// What was refused lately, and until when that answers the same question.
     pub(super) refusals: HashMap<AgentId, BTreeMap<Permission, FreshNo>>,
     /// Foreground agents whose connector is there.
@@ -38,7 +41,9 @@ pub(crate) struct State {
     /// How many approver surfaces are there besides.
     pub(super) approvers: BTreeMap<OwnerId, u32>,
     /// A file that waits for somebody to agree.
-    pub(super) held_back: Option<Arc<Policy>>,
+    pub(super) held_back: Option<HeldBack>,
+    /// The number of the last change that was held back.
+    pub(super) last_change: u64,
     pub(super) next_grant: u64,
     /// Counts user activity: "latest" is an order, not a clock.
     activity: u64,
@@ -55,9 +60,22 @@ pub(crate) struct Agent {
     /// What it gave.
     pub(super) given: BTreeSet<GrantId>,
     pub(super) pending: BTreeSet<RequestId>,
+    /// Of it and of all that it, or one it created, created.
     pub(super) asked: Asked,
+    /// The agent that all of this began with: itself, unless another agent created it.
+    pub(super) family: AgentId,
+    pub(super) descendants: u32,
+    /// Its ended requests that are remembered, oldest first.
+    over: VecDeque<RequestId>,
     /// When its user was active last, in the order of all user activity; 0 is never.
     pub(super) active: u64,
+}
+
+/// A file that waits for a person, under the number that the person agrees to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct HeldBack {
+    pub(super) change: u64,
+    pub(super) policy: Arc<Policy>,
 }
 
 /// A person's no that answers the same question for a while.
@@ -131,10 +149,7 @@ impl State {
                     agent.profile = Arc::clone(profile);
                 }
             }
-            Event::AgentRetired { agent } => {
-                self.agents.remove(agent);
-                self.refusals.remove(agent);
-            }
+            Event::AgentRetired { agent } => self.forget(agent),
             Event::RunBegan { agent, run } => {
                 if let Some(agent) = self.agents.get_mut(agent) {
                     agent.run = run.clone();
@@ -166,7 +181,10 @@ impl State {
             Event::ApproverArrived { owner } => *self.approvers.entry(owner.clone()).or_default() += 1,
             Event::ApproverLeft { owner } => self.approver_left(owner),
             Event::SettingsChanged { settings } => self.settings = Arc::clone(settings),
-            Event::ConfigHeldBack { policy, .. } => self.held_back = Some(Arc::clone(policy)),
+            Event::ConfigHeldBack { change, policy, .. } => {
+                self.last_change = *change;
+                self.held_back = Some(HeldBack { change: *change, policy: Arc::clone(policy) });
+            }
             Event::ConfigReloaded { .. } => self.held_back = None,
             // Facts that change nothing.
             Event::GrantRepeated { .. }
@@ -178,6 +196,11 @@ impl State {
     }
 
     fn register(&mut self, profile: &Arc<Profile>, run: &RunId, source: Source) {
+        let parent = profile.parent.as_ref().and_then(|parent| self.agents.get(parent));
+        let family = parent.map_or_else(|| profile.id.clone(), |parent| parent.family.clone());
+        if let Some(first) = self.agents.get_mut(&family) {
+            first.descendants = first.descendants.saturating_add(1);
+        }
         let agent = Agent {
             profile: Arc::clone(profile),
             run: run.clone(),
@@ -186,9 +209,32 @@ impl State {
             given: BTreeSet::new(),
             pending: BTreeSet::new(),
             asked: Asked::never(),
+            family: family.clone(),
+            descendants: 0,
+            over: VecDeque::new(),
             active: 0,
         };
         self.agents.insert(profile.id.clone(), agent);
+    }
+
+    fn forget(&mut self, agent: &AgentId) {
+        self.refusals.remove(agent);
+        let Some(gone) = self.agents.remove(agent) else { return };
+        if let Some(first) = self.agents.get_mut(&gone.family) {
+            first.descendants = first.descendants.saturating_sub(1);
+        }
+        self.over_of_others.extend(gone.over);
+        while self.over_of_others.len() > REMEMBERED_OF_OTHERS
+            && let Some(oldest) = self.over_of_others.pop_front()
+        {
+            self.resolved.remove(&oldest);
+        }
+    }
+
+    /// The agent that `agent` and its relatives began with.
+    pub(super) fn family(&self, agent: &AgentId) -> Option<&Agent> {
+        let agent = self.agents.get(agent)?;
+        Some(self.agents.get(&agent.family).unwrap_or(agent))
     }
 
     fn issue(&mut self, grant: &Arc<Grant>) {
@@ -223,9 +269,11 @@ impl State {
         self.deadlines.insert((request.deadline, request.id));
         if let Some(agent) = self.agents.get_mut(&request.from) {
             agent.pending.insert(request.id);
-            if !request.asked.is_empty() {
-                agent.asked = agent.asked.once_more(request.since);
-            }
+        }
+        let family = self.family(&request.from).map(|first| first.profile.id.clone());
+        if let Some(first) = family.filter(|_| !request.asked.is_empty()).and_then(|first| self.agents.get_mut(&first))
+        {
+            first.asked = first.asked.once_more(request.since);
         }
         // Until it is routed, which is the next event, it waits for the first who comes.
         let first_later_grant = GrantId::new(self.next_grant);
@@ -242,11 +290,14 @@ impl State {
             agent.pending.remove(&resolution.request);
         }
         self.resolved.insert(resolution.request, Arc::clone(resolution));
-        self.resolved_order.push_back(resolution.request);
-        if self.resolved_order.len() > REMEMBERED
-            && let Some(oldest) = self.resolved_order.pop_front()
-        {
-            self.resolved.remove(&oldest);
+        // Each agent has room of its own, so that none can push out what is remembered of another.
+        if let Some(agent) = self.agents.get_mut(&resolution.from) {
+            agent.over.push_back(resolution.request);
+            if agent.over.len() > REMEMBERED
+                && let Some(oldest) = agent.over.pop_front()
+            {
+                self.resolved.remove(&oldest);
+            }
         }
     }
 

@@ -4,7 +4,11 @@
 //! such grant has a chain of live supports that ends at a root (a file, a person, the host program, or the
 //! setting that lets everybody read). A circle of agents that hold a right only from each other has no such chain.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BinaryHeap},
+    sync::Arc,
+};
 
 use crate::model::{
     Access, AgentId, Ended, Event, Grant, GrantId, Hold, Origin, Permission, Reads, SanitizedPath, Scope, Timestamp,
@@ -24,9 +28,9 @@ use super::{
 #[must_use]
 pub(super) struct Held<'s> {
     from: &'s AgentId,
-    /// How many agents stand between the permission and its root, at the least.
+    /// How many agents stand between the permission and its root.
     depth: u8,
-    /// Until when it is held, at the most; none is for ever.
+    /// Until when it is held; none is for ever.
     until: Option<Timestamp>,
 }
 
@@ -65,19 +69,15 @@ impl State {
         broken: &Broken,
     ) -> Result<Held<'s>, Refusal> {
         let agent = self.agent(from)?;
-        let mut best = self.readable_by_all(permission).then_some(Held { from, depth: 0, until: None });
-        let live = |grant: &&Arc<Grant>| grant.is_live(now) && !broken.contains(&grant.id);
-        for grant in supports(agent, permission).filter(live) {
-            best = Some(match best {
-                None => Held { from, depth: grant.depth, until: grant.until },
-                Some(other) => Held {
-                    from,
-                    depth: other.depth.min(grant.depth),
-                    until: if earlier(other.until, grant.until) == other.until { grant.until } else { other.until },
-                },
-            });
+        if self.readable_by_all(permission) {
+            return Ok(Held { from, depth: 0, until: None });
         }
-        best.ok_or_else(|| not_held(agent, permission, now))
+        let live = supports(agent, permission).filter(|grant| grant.is_live(now) && !broken.contains(&grant.id));
+        // One support has to carry all of it: what may be passed on still, then what lasts longest, then the shortest.
+        let max = self.settings.max_depth;
+        let best = live.max_by_key(|grant| (grant.depth < max, rank(grant.until), Reverse(grant.depth)));
+        let held = best.map(|grant| Held { from, depth: grant.depth, until: grant.until });
+        held.ok_or_else(|| not_held(agent, permission, now))
     }
 
     /// Whether `agent` may use `permission` now, for as many uses as wanted.
@@ -154,46 +154,48 @@ impl State {
     }
 
     /// Those of `suspects` that have a chain to a root, with the latest end that one allows.
+    ///
+    /// What ends latest is settled first, and holds up what rests on it; so nothing is looked at twice, and nothing is
+    /// held up by what it holds up itself.
     fn saved(&self, suspects: &Suspects, now: Timestamp) -> BTreeMap<GrantId, Option<Timestamp>> {
-        let mut saved: BTreeMap<GrantId, Option<Timestamp>> = BTreeMap::new();
-        // Ends only move later, and each is one of finitely many, so this comes to rest.
-        loop {
-            let mut changed = false;
-            for (id, (grant, _)) in suspects {
-                let Some(end) = self.end_allowed(grant, suspects, &saved, now) else { continue };
-                let later = saved.get(id).is_none_or(|known| earlier(*known, end) == *known && *known != end);
-                if later {
-                    saved.insert(*id, end);
-                    changed = true;
-                }
-            }
-            if !changed {
-                return saved;
+        let from_outside = suspects.iter().filter_map(|(id, (grant, _))| {
+            let end = self.end_from_outside(grant, suspects, now)?;
+            Some((rank(end), *id))
+        });
+        let mut open: BinaryHeap<_> = from_outside.collect();
+        let mut saved = BTreeMap::new();
+        while let Some((rank, id)) = open.pop() {
+            let Some((support, _)) = suspects.get(&id).filter(|_| !saved.contains_key(&id)) else { continue };
+            saved.insert(id, end_of_rank(rank));
+            let holder = self.agents.get(&support.to).filter(|_| support.scope != Scope::Once);
+            let given = holder.into_iter().flat_map(|holder| &holder.given).filter_map(|given| suspects.get(given));
+            for (grant, _) in given.filter(|(grant, _)| support.right.permission.covers(&grant.right.permission)) {
+                open.push((rank.min(self::rank(grant.until)), grant.id));
             }
         }
+        saved
     }
 
-    /// The latest end that what is known to be live allows `grant`; none if nothing live supports it.
+    /// The latest end that what is not suspect allows `grant`; none if nothing of that supports it.
     #[expect(clippy::option_option, reason = "no support, support without an end, and support with one")]
-    fn end_allowed(
-        &self,
-        grant: &Grant,
-        suspects: &Suspects,
-        saved: &BTreeMap<GrantId, Option<Timestamp>>,
-        now: Timestamp,
-    ) -> Option<Option<Timestamp>> {
+    fn end_from_outside(&self, grant: &Grant, suspects: &Suspects, now: Timestamp) -> Option<Option<Timestamp>> {
         if self.readable_by_all(&grant.right.permission) {
             return Some(grant.until);
         }
         let from = self.agents.get(giver(grant)?)?;
-        let live = supports(from, &grant.right.permission).filter(|support| support.is_live(now));
-        let ends = live.filter_map(|support| match suspects.contains_key(&support.id) {
-            true => saved.get(&support.id).copied(),
-            false => Some(support.until),
-        });
-        ends.reduce(|one, other| if earlier(one, other) == one { other } else { one })
-            .map(|end| earlier(end, grant.until))
+        let outside = supports(from, &grant.right.permission)
+            .filter(|support| support.is_live(now) && !suspects.contains_key(&support.id));
+        outside.map(|support| rank(support.until)).max().map(|latest| end_of_rank(latest.min(rank(grant.until))))
     }
+}
+
+/// Ends in order, the later the greater; no end is the latest.
+fn rank(end: Option<Timestamp>) -> u64 {
+    end.map_or(u64::MAX, Timestamp::as_millis)
+}
+
+fn end_of_rank(rank: u64) -> Option<Timestamp> {
+    (rank != u64::MAX).then(|| Timestamp::from_millis(rank))
 }
 
 /// Everything `agent` holds that covers `permission` and can be passed on.

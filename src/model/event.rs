@@ -176,10 +176,14 @@ pub enum Event {
     /// Part of a file gives more than before, and waits for a person to agree.
     #[serde(rename = "config.held_back")]
     ConfigHeldBack {
+        /// Its number, which a person names to agree to just this.
+        change: u64,
         /// The whole of it.
         policy: Arc<Policy>,
-        /// What agents would gain.
+        /// What agents would gain, for use or for passing on.
         would_gain: Vec<(AgentId, Permission)>,
+        /// What else would be different, a sentence each, and for which agent: modes, new agents; for none: settings.
+        besides: Vec<(Option<AgentId>, Arc<str>)>,
     },
     /// Changes of the file are noticed later than they should be.
     #[serde(rename = "config.polled")]
@@ -296,9 +300,13 @@ impl fmt::Display for Event {
                 change(f, "; lost: ", lost)?;
                 left_out.iter().try_for_each(|line| write!(f, "; left out: {line}"))
             }
-            Event::ConfigHeldBack { would_gain, .. } => {
-                f.write_str("the file gives more than before; held back until a person agrees")?;
-                change(f, ": ", would_gain)
+            Event::ConfigHeldBack { change: number, would_gain, besides, .. } => {
+                write!(f, "the file gives more than before; change {number} is held back until a person agrees")?;
+                change(f, ": ", would_gain)?;
+                besides.iter().try_for_each(|(agent, sentence)| match agent {
+                    Some(agent) => write!(f, "; {agent}: {}", Shown(sentence)),
+                    None => write!(f, "; {}", Shown(sentence)),
+                })
             }
             Event::ConfigPolled { why } => write!(f, "the file is looked at every now and then: {}", Shown(why)),
             Event::ConfigRejected { why } => {

@@ -57,10 +57,12 @@ pub struct Settings {
     pub denial_memory: Duration,
     /// How many requests of one agent may wait at once.
     pub max_pending: u32,
-    /// How many questions of one agent may reach people within a minute.
+    /// How many questions of one agent, with those it created, may reach people within a minute.
     pub max_asks_per_minute: u32,
     /// How many grants one agent may hold from other agents, and as many again from people and the host program.
     pub max_grants: u32,
+    /// How many agents one agent, with those it created, may create.
+    pub max_children: u32,
     /// How often a right may be passed on from agent to agent.
     pub max_depth: u8,
     /// Paths that no grant reaches, except one from a file that names exactly that path.
@@ -79,6 +81,7 @@ impl Default for Settings {
             max_pending: 8,
             max_asks_per_minute: 60,
             max_grants: 1024,
+            max_children: 256,
             max_depth: 8,
             protected: Arc::default(),
         }

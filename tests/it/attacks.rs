@@ -4,31 +4,29 @@ use bestow::{Answer, Ask, Check, Holding, Kind, Refusal};
 
 use crate::support::{World, ask, check, id, profile, refusal, tag, tags, why};
 
-/// Not prevented: the sentence for people has no marks around foreign text, so a path can read like the rest of it. The
-/// structured question (`Request::asked`, `scope`, `reason`) is what a surface should lay out.
+/// A path that reads like the rest of the sentence stands between quotation marks, and cannot end them.
 #[tokio::test]
-async fn a_path_can_read_like_the_rest_of_the_sentence() {
+async fn a_path_cannot_pass_for_the_rest_of_the_sentence() {
     let world = World::new();
     let evil = world.worker("evil", &[]).await;
-    evil.request(Ask::new(tag("@write:/etc (once): to fix a typo"), "x".parse().unwrap())).await.unwrap();
+    evil.request(Ask::new(tag("@write:/etc\" (once): to fix a typo"), "x".parse().unwrap())).await.unwrap();
     let request = world.engine.pending().unwrap()[0].request.clone();
-    assert_eq!(request.to_string(), "evil (subagent) asks for write access to /etc (once): to fix a typo: x");
+    assert_eq!(request.to_string(), r#"evil (subagent) asks for write access to "/etc\" (once): to fix a typo": x"#);
     assert_eq!(request.scope, None);
 }
 
-/// Not prevented: the limit is the receiver's, and any agent of the same owner can use it up. Revoking makes room again.
+/// A neighbour can fill only the room for what agents give; what people give has room of its own.
 #[tokio::test]
-async fn a_neighbour_can_fill_the_room_of_another_until_it_gives_some_up() {
+async fn a_neighbour_cannot_fill_the_room_for_what_people_give() {
     let world = World::with(|settings| settings.max_grants = 3);
     let evil = world.worker("evil", &["@write:/ws"]).await;
     let ann = world.worker("ann", &[]).await;
     for number in 0..3 {
         evil.grant(ann.id(), tag(&format!("@read:/ws/{number}")), why()).await.unwrap();
     }
+    let one_more = evil.grant(ann.id(), tag("@read:/ws/more"), why()).await;
+    assert!(matches!(refusal(one_more), Refusal::TooManyGrants { .. }));
     let ticket = ann.request(ask("@network")).await.unwrap();
-    let answered = world.you().answer(ticket.id(), Answer::allow()).await;
-    assert!(matches!(refusal(answered), Refusal::TooManyGrants { .. }));
-    ann.revoke(ann.grants().unwrap()[0].id, None).await.unwrap();
     world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
     assert_eq!(check(&ann, "@network"), Check::Held);
 }

@@ -168,8 +168,8 @@ fn h_tags_in_words_and_in_lists() {
     let described: BTreeMap<_, _> = [
         ("@network", "network access"),
         ("@events", "events access (the engine's own socket)"),
-        ("@read:/tmp", "read access to /tmp"),
-        ("@write:/", "write access to / (the whole file system)"),
+        ("@read:/tmp", "read access to \"/tmp\""),
+        ("@write:/", "write access to \"/\" (the whole file system)"),
     ]
     .into();
     for (text, words) in described {

@@ -21,6 +21,7 @@ mod fs;
 mod invariants;
 mod matrix;
 mod model;
+mod readme;
 #[cfg(feature = "stdio")]
 mod stdio;
 mod support;

@@ -328,7 +328,7 @@ async fn a_refused_command_leaves_the_state_equal() {
         world.engine.retire(&id("nobody")).await,
         world.engine.connect(ann.id()).map(drop),
         world.engine.user_active(ann.id()).await,
-        world.engine.agree_to_widening().await,
+        world.engine.agree_to_widening(1).await,
         world.engine.configure(policy(settings(|_| {}), &[("ann", "you", &["@events"])])).await,
     ];
     for refused in refused.iter() {

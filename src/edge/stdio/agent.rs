@@ -128,6 +128,7 @@ impl AgentPart {
             grant_id: None,
             permission: None,
             permission_request_id: None,
+            change: None,
             ts: now(&self.engine),
         };
         ToAgent::Notice(match mail {

@@ -30,7 +30,7 @@ pub(super) struct ConnectorPart {
 /// Something that the user should see.
 pub(super) enum News {
     Shown(ToPerson),
-    Config(NoticeKind, String),
+    Config(NoticeKind, String, Option<u64>),
 }
 
 impl ConnectorPart {
@@ -92,15 +92,21 @@ impl ConnectorPart {
     /// What of a change of the policy file concerns this user. Other owners' agents are not named.
     fn config(&self, event: &Event) -> Option<News> {
         if let Event::ConfigRejected { .. } = event {
-            return Some(News::Config(NoticeKind::ConfigRejected, event.to_string()));
+            return Some(News::Config(NoticeKind::ConfigRejected, event.to_string(), None));
         }
-        let Event::ConfigHeldBack { policy, would_gain } = event else { return None };
+        let Event::ConfigHeldBack { change, policy, would_gain, besides } = event else { return None };
         let own = |agent: &AgentId| policy.agents.get(agent).is_some_and(|told| told.profile.owner == self.owner);
         let gains = would_gain.iter().filter(|(agent, _)| own(agent));
-        let gains: Vec<_> =
-            gains.map(|(agent, permission)| format!("{agent} {}", shown(&permission.to_string()))).collect();
-        let text = "the policy file gives more than before; held back until a person agrees: ".to_owned();
-        (!gains.is_empty()).then(|| News::Config(NoticeKind::ConfigHeldBack, text + &gains.join(", ")))
+        let gains = gains.map(|(agent, permission)| format!("{agent} {}", shown(&permission.to_string())));
+        let besides = besides.iter().filter(|(agent, _)| agent.as_ref().is_none_or(own));
+        let besides = besides.map(|(agent, sentence)| match agent {
+            Some(agent) => format!("{agent}: {}", shown(sentence)),
+            None => shown(sentence),
+        });
+        let all: Vec<_> = gains.chain(besides).collect();
+        let text =
+            format!("the policy file gives more than before; change {change} is held back until a person agrees: ");
+        (!all.is_empty()).then(|| News::Config(NoticeKind::ConfigHeldBack, text + &all.join(", "), Some(*change)))
     }
 }
 
@@ -199,7 +205,7 @@ impl Part for ConnectorPart {
             FromConnector::RevokePermission(revoke) => (revoke.request_id.clone(), self.revoke(revoke).await.map(Some)),
             FromConnector::AgreeToWidening(agree) => {
                 let agreed = match self.approver() {
-                    Ok(approver) => approver.agree_to_widening().await.map_err(NotDone::from),
+                    Ok(approver) => approver.agree_to_widening(agree.change).await.map_err(NotDone::from),
                     Err(why) => Err(why),
                 };
                 (agree.request_id, agreed.map(|()| None))
@@ -239,7 +245,8 @@ impl Part for ConnectorPart {
                 let text = text.as_ref().to_owned();
                 ToConnector::Message(MessageToUser { agent_id: from, text, ts: now(&self.engine) })
             }
-            News::Config(notice, text) => ToConnector::Notice(Notice {
+            News::Config(notice, text, change) => ToConnector::Notice(Notice {
+                change,
                 notice,
                 silent: false,
                 text,

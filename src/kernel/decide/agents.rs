@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::{
-    AgentId, Decider, Ended, Event, GrantId, Origin, Outcome, Profile, Reason, Right, RunId, Scope, Source, Timestamp,
+    AgentId, Decider, Ended, Event, GrantId, Kind, Origin, Outcome, Permission, Profile, Reason, Right, RunId, Scope,
+    Source, Timestamp,
 };
 
 use super::{
@@ -47,8 +48,13 @@ impl State {
         now: Timestamp,
     ) -> Result<Vec<Event>, Refusal> {
         let Profile { owner, mode, .. } = &*self.agent(creator)?.profile;
-        if profile.kind.is_foreground() {
-            return Err(Refusal::ForegroundChild(profile.id));
+        if !matches!(profile.kind, Kind::Subagent | Kind::Permanent) {
+            return Err(Refusal::NoChildKind { agent: profile.id, kind: profile.kind });
+        }
+        self.refuse_protected(&Permission::read(profile.working_dir.clone()))?;
+        let max = self.settings.max_children;
+        if self.family(creator).is_some_and(|family| family.descendants >= max) {
+            return Err(Refusal::TooManyChildren { agent: creator.clone(), max });
         }
         if *owner != profile.owner {
             return Err(Refusal::OtherOwner { agent: profile.id, owner: owner.clone() });
@@ -56,7 +62,8 @@ impl State {
         self.refuse_known(&profile.id)?;
         self.refuse_too_many(&profile.id, 0, rights.len())?;
         // Nobody gets out of how strictly they are judged by letting a child act.
-        let (profile, mut ids) = (Arc::new(Profile { mode: *mode, ..profile }), self.fresh_ids());
+        let (profile, mut ids) =
+            (Arc::new(Profile { mode: *mode, parent: Some(creator.clone()), ..profile }), self.fresh_ids());
         let mut events = vec![Event::AgentRegistered { profile: Arc::clone(&profile), run, source: Source::Agent }];
         for (right, id) in rights.into_iter().zip(&mut ids) {
             let held = self.held_for_passing_on(creator, &right.permission, now, broken)?;
@@ -99,7 +106,7 @@ impl State {
     }
 
     /// What was for the run before ends with it.
-    pub(super) fn begin_run(&self, agent: &AgentId, run: RunId) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn begin_run(&self, agent: &AgentId, run: RunId, now: Timestamp) -> Result<Vec<Event>, Refusal> {
         let state = self.agent(agent)?;
         if state.run == run {
             return Ok(Vec::new());
@@ -109,7 +116,9 @@ impl State {
             grant: Arc::clone(grant),
             ended: Ended::RunEnded(state.run.clone()),
         };
-        Ok(over.map(ended).chain([Event::RunBegan { agent: agent.clone(), run }]).collect())
+        let asked = state.pending.iter().filter_map(|request| self.pending.get(request));
+        let asked = asked.map(|waiting| waiting.resolved_without_grant(Outcome::Cancelled, Decider::RunOver, now));
+        Ok(over.map(ended).chain(asked).chain([Event::RunBegan { agent: agent.clone(), run }]).collect())
     }
 
     fn refuse_known(&self, agent: &AgentId) -> Result<(), Refusal> {

@@ -34,8 +34,9 @@ impl State {
             if nothing_yet {
                 events.clear();
             }
-            let would_gain = self.gains(&self.follow_file(&policy, run, now)?, now);
-            events.push(Event::ConfigHeldBack { policy, would_gain });
+            let would_gain = self.would_gain(&self.follow_file(&policy, run, now)?, now);
+            let (change, besides) = (self.last_change + 1, self.besides(&policy));
+            events.push(Event::ConfigHeldBack { change, policy, would_gain, besides });
         }
         Ok(events)
     }
@@ -44,10 +45,15 @@ impl State {
     pub(super) fn agree_to_widening(
         &self,
         by: Option<&Person>,
+        change: u64,
         run: &RunId,
         now: Timestamp,
     ) -> Result<Vec<Event>, Refusal> {
-        let policy = self.held_back.as_ref().ok_or(Refusal::NothingHeldBack)?;
+        let held_back = self.held_back.as_ref().ok_or(Refusal::NothingHeldBack)?;
+        if held_back.change != change {
+            return Err(Refusal::OtherChange { waiting: held_back.change });
+        }
+        let policy = &held_back.policy;
         if let Some(person) = by
             && let Some(agent) = self.widened(policy).find(|(_, owner)| **owner != person.owner).map(|(agent, _)| agent)
         {
@@ -159,6 +165,31 @@ impl State {
         new.map(|grant| (grant.to.clone(), grant.right.permission.clone())).collect()
     }
 
+    /// What agents would gain by `events`: for use, or for passing on.
+    fn would_gain(&self, events: &[Event], now: Timestamp) -> Vec<(AgentId, Permission)> {
+        let to_pass_on = events.iter().filter_map(|event| match event.grant() {
+            Some(grant) if grant.hold == Hold::PassOn && event.granted().is_some() => {
+                Some((grant.to.clone(), grant.right.permission.clone()))
+            }
+            Some(_) | None => None,
+        });
+        self.gains(events, now).into_iter().chain(to_pass_on).collect()
+    }
+
+    /// What would be different besides rights, a sentence each, so that a person agrees to nothing unseen.
+    fn besides(&self, policy: &Policy) -> Vec<(Option<AgentId>, Arc<str>)> {
+        let settings = changed_settings(&self.settings, &policy.settings).into_iter();
+        let settings = settings.map(|sentence| (None, sentence.into()));
+        let agents = policy.agents.iter().flat_map(|(id, spec)| {
+            let sentences = match self.agents.get(id) {
+                None => vec![format!("new, {} in mode {:?}", spec.profile.kind, spec.profile.mode)],
+                Some(agent) => changed_profile(&agent.profile, &spec.profile),
+            };
+            sentences.into_iter().map(|sentence| (Some(id.clone()), sentence.into()))
+        });
+        settings.chain(agents).collect()
+    }
+
     /// The part of `policy` that gives nobody more than now.
     fn narrowed_to(&self, policy: &Policy) -> Policy {
         let known = |(id, spec): (&AgentId, &AgentPolicy)| {
@@ -225,9 +256,58 @@ fn is_written_as(grant: &Grant, right: &BaseRight) -> bool {
 
 /// The new description, but not a mode or kind that could let more happen.
 fn narrowed_profile(now: &Profile, new: &Profile) -> Profile {
-    let loose = |mode| matches!(mode, Mode::Bypass | Mode::Auto);
-    let mode = if loose(new.mode) { now.mode } else { new.mode };
+    let mode = if looseness(now.mode) < looseness(new.mode) { now.mode } else { new.mode };
     Profile { mode, kind: now.kind, ..new.clone() }
+}
+
+/// Modes in the order of how much they let happen by itself.
+fn looseness(mode: Mode) -> u8 {
+    match mode {
+        Mode::Plan => 0,
+        Mode::Never => 1,
+        Mode::Untrusted => 2,
+        Mode::Default => 3,
+        Mode::OnFailure => 4,
+        Mode::OnRequest => 5,
+        Mode::Auto => 6,
+        Mode::Bypass => 7,
+    }
+}
+
+fn changed_profile(now: &Profile, new: &Profile) -> Vec<String> {
+    let fields = [
+        ("owner", now.owner.to_string(), new.owner.to_string()),
+        ("kind", now.kind.to_string(), new.kind.to_string()),
+        ("mode", format!("{:?}", now.mode), format!("{:?}", new.mode)),
+        ("working_dir", now.working_dir.to_string(), new.working_dir.to_string()),
+        ("name", now.label().to_string(), new.label().to_string()),
+    ];
+    changed(fields).map(|(field, now, new)| format!("{field} from {now} to {new}")).collect()
+}
+
+fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
+    let fields = [
+        ("reads", format!("{:?}", now.reads), format!("{:?}", new.reads)),
+        ("interaction", format!("{:?}", now.interaction), format!("{:?}", new.interaction)),
+        ("on_no_user", format!("{:?}", now.on_no_user), format!("{:?}", new.on_no_user)),
+        ("confirm_widening", format!("{:?}", now.widening), format!("{:?}", new.widening)),
+        ("request_timeout", format!("{:?}", now.request_timeout), format!("{:?}", new.request_timeout)),
+        ("denial_memory", format!("{:?}", now.denial_memory), format!("{:?}", new.denial_memory)),
+        ("max_pending", now.max_pending.to_string(), new.max_pending.to_string()),
+        ("max_asks_per_minute", now.max_asks_per_minute.to_string(), new.max_asks_per_minute.to_string()),
+        ("max_grants", now.max_grants.to_string(), new.max_grants.to_string()),
+        ("max_children", now.max_children.to_string(), new.max_children.to_string()),
+        ("max_depth", now.max_depth.to_string(), new.max_depth.to_string()),
+    ];
+    let unprotected = now.protected.iter().filter(|path| !new.protected.contains(path));
+    let unprotected = unprotected.map(|path| format!("{path} is no longer protected"));
+    changed(fields).map(|(field, now, new)| format!("{field} from {now} to {new}")).chain(unprotected).collect()
+}
+
+fn changed<const N: usize>(
+    fields: [(&'static str, String, String); N],
+) -> impl Iterator<Item = (&'static str, String, String)> {
+    fields.into_iter().filter(|(_, now, new)| now != new)
 }
 
 /// The new settings, as far as they are no wider.
@@ -242,6 +322,10 @@ fn narrowed_settings(now: &Settings, new: &Settings) -> Settings {
         protected,
         max_grants: new.max_grants.min(now.max_grants),
         max_depth: new.max_depth.min(now.max_depth),
+        max_children: new.max_children.min(now.max_children),
+        max_pending: new.max_pending.min(now.max_pending),
+        max_asks_per_minute: new.max_asks_per_minute.min(now.max_asks_per_minute),
+        denial_memory: new.denial_memory.max(now.denial_memory),
         ..new.clone()
     }
 }

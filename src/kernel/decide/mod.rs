@@ -20,7 +20,7 @@ impl State {
                 self.create_agent(&creator, profile, run, rights, &reason, &broken, now)
             }
             Command::Retire { agent } => self.retire_by_hand(&agent, now),
-            Command::BeginRun { agent, run } => self.begin_run(&agent, run),
+            Command::BeginRun { agent, run } => self.begin_run(&agent, run, now),
             Command::Request { id, from, rights, reason, scope, broken } => {
                 self.request(id, &from, rights, reason, scope, &broken, now)
             }
@@ -38,7 +38,7 @@ impl State {
             Command::ApproverArrived { owner } => Ok(vec![Event::ApproverArrived { owner }]),
             Command::ApproverLeft { owner } => Ok(vec![Event::ApproverLeft { owner }]),
             Command::Configure { policy, run } => self.configure(policy, &run, now),
-            Command::AgreeToWidening { by, run } => self.agree_to_widening(by.as_ref(), &run, now),
+            Command::AgreeToWidening { by, change, run } => self.agree_to_widening(by.as_ref(), change, &run, now),
             Command::RejectConfig { why } => Ok(vec![Event::ConfigRejected { why }]),
             Command::PollConfig { why } => Ok(vec![Event::ConfigPolled { why }]),
             Command::Tick => Ok(self.tick(now)),

@@ -81,7 +81,7 @@ impl State {
             return Ok(vec![requested, Event::Resolved { resolution, carrier: None }]);
         }
         let max = self.settings.max_asks_per_minute;
-        if agent.asked.lately(now) >= max {
+        if self.family(&request.from).is_some_and(|family| family.asked.lately(now) >= max) {
             return Err(Refusal::TooManyAsked { agent: agent.profile.id.clone(), max });
         }
         let max = self.settings.max_pending;

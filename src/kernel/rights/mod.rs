@@ -42,6 +42,8 @@ pub(crate) struct Ground {
     seed: u64,
     protected: Shape,
     bytes: Box<[u8]>,
+    /// The root `/`, which the index cannot hold, is protected.
+    everything: bool,
 }
 
 impl Ground {
@@ -49,7 +51,8 @@ impl Ground {
     pub(crate) fn new(reads: Reads, protected: &[SanitizedPath], seed: u64) -> Ground {
         let roots: Vec<_> = protected.iter().map(|path| (path.as_str(), 1)).collect();
         let (shape, bytes) = index::build(seed, &roots);
-        Ground { reads, seed, protected: shape, bytes: bytes.into() }
+        let everything = protected.iter().any(|path| path.as_str() == "/");
+        Ground { reads, seed, protected: shape, bytes: bytes.into(), everything }
     }
 }
 
@@ -276,7 +279,7 @@ impl<'r> Found<'r> {
     }
 
     fn verdict(self, now: &impl Fn() -> Option<Timestamp>) -> Check {
-        if self.protected {
+        if self.protected || self.header.ground.everything {
             return self.named;
         }
         if self.access == Access::Read && self.header.ground.reads == Reads::Anywhere {

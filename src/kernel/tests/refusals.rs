@@ -16,7 +16,12 @@ fn name(refusal: &Refusal) -> &'static str {
         Refusal::NotHeld { .. } => "NotHeld",
         Refusal::NotAsked(_) => "NotAsked",
         Refusal::NothingHeldBack => "NothingHeldBack",
-        Refusal::ForegroundChild(_) => "ForegroundChild",
+        Refusal::NoChildKind { .. } => "NoChildKind",
+        Refusal::TooManyChildren { .. } => "TooManyChildren",
+        Refusal::OtherChange { .. } => "OtherChange",
+        Refusal::HeldOnce { .. } => "HeldOnce",
+        Refusal::InFile(_) => "InFile",
+        Refusal::TooManyAsked { .. } => "TooManyAsked",
         Refusal::FromFile(..) => "FromFile",
         Refusal::Protected(_) => "Protected",
         Refusal::NotYourGrant(_) => "NotYourGrant",
@@ -29,7 +34,8 @@ fn name(refusal: &Refusal) -> &'static str {
         Refusal::UnknownAgent(_) => "UnknownAgent",
         Refusal::UnknownGrant(_) => "UnknownGrant",
         Refusal::UnknownRequest(_) => "UnknownRequest",
-        // Codes are looked up by the engine; no command names one.
+        // Codes and handles are looked up by the engine; no command names one.
+        Refusal::Gone(_) => "Gone",
         Refusal::UnknownCode(_) => "UnknownCode",
         Refusal::AmbiguousCode(_) => "AmbiguousCode",
     }
@@ -91,6 +97,27 @@ fn spend(agent: &str, wanted: &str, broken: Broken) -> Command {
     Command::Spend { agent: id(agent), permission: tag(wanted), broken }
 }
 
+/// Reasons for which something else must be true than in the world above.
+fn rows_of_their_own() -> [(&'static str, State, Command); 4] {
+    let mut with_a_child = State::new(settings(|settings| settings.max_children = 1));
+    done(&mut with_a_child, register("lead", "you", Kind::Foreground, &[]));
+    done(&mut with_a_child, create("first", "you", Kind::Subagent, &[]));
+    let mut asked_once = State::new(settings(|settings| settings.max_asks_per_minute = 1));
+    done(&mut asked_once, register("bob", "you", Kind::Subagent, &[]));
+    done(&mut asked_once, request(1, "bob", &["@network"]));
+    let mut for_once = world();
+    done(&mut for_once, answer(1, "you", Answer::allow()));
+    let mut waiting = State::new(settings(|settings| settings.widening = crate::model::Widening::Confirm));
+    let policy = Policy { settings: settings(|_| ()), agents: [].into(), left_out: Vec::new() };
+    done(&mut waiting, configure(policy));
+    [
+        ("TooManyChildren", with_a_child, create("second", "you", Kind::Subagent, &[])),
+        ("TooManyAsked", asked_once, request(2, "bob", &["@events"])),
+        ("HeldOnce", for_once, grant("ann", "bob", &["@read:/w/q"])),
+        ("OtherChange", waiting, Command::AgreeToWidening { by: None, change: 7, run: "r0".parse().unwrap() }),
+    ]
+}
+
 #[test]
 fn a_refused_command_leaves_the_state_equal() {
     let state = world();
@@ -133,8 +160,10 @@ fn a_refused_command_leaves_the_state_equal() {
         ("NotHeld", spend("ann", "@events", Broken::new())),
         ("NotHeld", spend("lead", "@write:/w", all_broken)),
         ("NotAsked", answer(1, "you", Answer::allow_only(tag("@read:/w")))),
-        ("NothingHeldBack", Command::AgreeToWidening { by: None, run: "r0".parse().unwrap() }),
-        ("ForegroundChild", create("kid", "you", Kind::Foreground, &[])),
+        ("NothingHeldBack", Command::AgreeToWidening { by: None, change: 1, run: "r0".parse().unwrap() }),
+        ("NoChildKind", create("kid", "you", Kind::Foreground, &[])),
+        ("NoChildKind", create("kid", "you", Kind::System, &[])),
+        ("InFile", Command::Retire { agent: id("cfg") }),
         ("FromFile", revoke(number("cfg"), Actor::Operator, None)),
         ("Protected", register("kid", "you", Kind::Subagent, &["@network", "@read:/p"])),
         ("Protected", request(3, "lead", &["@read:/p/key"])),
@@ -148,7 +177,7 @@ fn a_refused_command_leaves_the_state_equal() {
         ("ScopePast", scoped_request(3, "lead", Some(past))),
         ("TooDeep", grant("ann", "lead", &["@network"])),
         ("TooManyPending", request(3, "ann", &["@events"])),
-        ("TooManyGrants", grant("lead", "bob", &["@write:/w/a"])),
+        ("TooManyGrants", grant("lead", "bob", &["@write:/w/a", "@write:/w/b", "@write:/w/c", "@write:/w/d"])),
         ("TooManyGrants", give("bob", "you", &["@network"], Scope::Always)),
         ("TooManyGrants", register("kid", "you", Kind::Subagent, &["@network", "@events", "@read:/a", "@read:/b"])),
         ("UnknownAgent", grant("nobody", "ann", &["@network"])),
@@ -163,8 +192,9 @@ fn a_refused_command_leaves_the_state_equal() {
         ("UnknownRequest", answer(9, "you", Answer::allow())),
         ("UnknownRequest", Command::Cancel { request: request_id(9), by: id("ann") }),
     ];
-    let mut met = BTreeSet::from(["UnknownCode", "AmbiguousCode"]);
-    for (expected, command) in rows {
+    let mut met = BTreeSet::from(["UnknownCode", "AmbiguousCode", "Gone"]);
+    let rows = rows.into_iter().map(|(expected, command)| (expected, state.clone(), command));
+    for (expected, state, command) in rows.chain(rows_of_their_own()) {
         let mut after = state.clone();
         let told = format!("{command:?}");
         let refused = after.execute(command, NOW).unwrap_err();
@@ -174,5 +204,5 @@ fn a_refused_command_leaves_the_state_equal() {
         assert!(!sentence.ends_with('.') && !sentence.contains('\n'), "{sentence}");
         met.insert(expected);
     }
-    assert_eq!(met.len(), 23, "each reason has a row");
+    assert_eq!(met.len(), 29, "each reason has a row");
 }

@@ -158,7 +158,11 @@ impl Tale {
                 _ => Command::UserActive { agent: agent(other) },
             },
             17 => Command::Configure { policy: Arc::new(self.policy(one, other, third)), run },
-            18 => Command::AgreeToWidening { by: one.is_multiple_of(2).then(|| person("you")), run },
+            18 => Command::AgreeToWidening {
+                by: one.is_multiple_of(2).then(|| person("you")),
+                change: self.state.last_change,
+                run,
+            },
             _ => Command::Tick,
         }
     }

@@ -53,7 +53,7 @@ fn every_protected_path_is_in_the_documentation() {
     }
 }
 
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "reads",
     "interaction",
     "on_no_user",
@@ -62,6 +62,7 @@ const KEYS: [&str; 17] = [
     "denial_memory",
     "max_pending",
     "max_asks_per_minute",
+    "max_children",
     "max_grants",
     "max_depth",
     "protected",

@@ -36,7 +36,7 @@ async fn a_child_that_cannot_be_given_everything_is_not_created() {
     let foreign = lead.create(profile("child", "them", Kind::Subagent), &[], why()).await;
     assert!(matches!(refusal(foreign), Refusal::OtherOwner { .. }));
     let foreground = lead.create(profile("child", "you", Kind::Foreground), &[], why()).await;
-    assert_eq!(refusal(foreground), Refusal::ForegroundChild(id("child")));
+    assert_eq!(refusal(foreground), Refusal::NoChildKind { agent: id("child"), kind: Kind::Foreground });
     let taken = lead.create(profile("lead", "you", Kind::Subagent), &[], why()).await;
     assert_eq!(refusal(taken), Refusal::AgentExists(id("lead")));
     assert_eq!(world.view(), before);
@@ -84,7 +84,7 @@ async fn a_handle_belongs_to_the_agent_it_was_made_for_and_not_to_the_next_one_o
     let bob = world.agent("bob", "them", Kind::Subagent, &[]).await;
     let ticket = new.request(ask("@events")).await.unwrap();
 
-    let gone = || Refusal::UnknownAgent(id("ann"));
+    let gone = || Refusal::Gone(id("ann"));
     assert_eq!(check(&old, "@network"), Check::NotHeld);
     assert_eq!(refusal(old.grant(bob.id(), tag("@network"), why()).await), gone());
     assert_eq!(refusal(old.request(ask("@events")).await), gone());
@@ -173,4 +173,45 @@ async fn an_agent_nobody_registered_holds_nothing() {
 async fn an_engine_needs_a_runtime() {
     let made = std::thread::spawn(|| bestow::Engine::new(Settings::default()).map(drop)).join().unwrap();
     assert_eq!(made, Err(Error::NoRuntime));
+}
+
+#[tokio::test]
+async fn an_agent_of_the_file_is_taken_away_in_the_file() {
+    let world = World::new();
+    world.engine.configure(policy(settings(|_| {}), &[("ann", "you", &["@network"])])).await.unwrap();
+    assert_eq!(refusal(world.engine.retire(&id("ann")).await), Refusal::InFile(id("ann")));
+    assert_eq!(check(&world.engine.agent(&id("ann")).unwrap(), "@network"), Check::Held);
+}
+
+#[tokio::test]
+async fn relatives_share_how_many_they_may_be_and_how_often_they_may_ask() {
+    let world = World::with(|settings| {
+        settings.max_children = 2;
+        settings.max_asks_per_minute = 2;
+    });
+    let ann = world.worker("ann", &[]).await;
+    let child = ann.create(profile("child", "you", Kind::Subagent), &[], why()).await.unwrap();
+    let grand = child.create(profile("grand", "you", Kind::Subagent), &[], why()).await.unwrap();
+    let one_more = grand.create(profile("more", "you", Kind::Subagent), &[], why()).await;
+    assert_eq!(refusal(one_more), Refusal::TooManyChildren { agent: id("grand"), max: 2 });
+    for asker in [&child, &grand] {
+        let ticket = asker.request(ask("@network")).await.unwrap();
+        asker.cancel(ticket.id()).await.unwrap();
+    }
+    let full = Refusal::TooManyAsked { agent: id("ann"), max: 2 };
+    assert_eq!(refusal(ann.request(ask("@network")).await), full);
+    world.later(60_000).await;
+    ann.request(ask("@network")).await.unwrap();
+    world.engine.retire(&id("child")).await.unwrap();
+    grand.create(profile("more", "you", Kind::Subagent), &[], why()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_question_ends_with_the_run_it_was_asked_in() {
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    let ticket = ann.request(ask("@network")).await.unwrap();
+    ann.begin_run("next".parse().unwrap()).await.unwrap();
+    let resolution = ticket.poll().unwrap();
+    assert_eq!((resolution.outcome, &resolution.decider), (bestow::Outcome::Cancelled, &bestow::Decider::RunOver));
 }

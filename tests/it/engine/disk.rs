@@ -189,8 +189,31 @@ async fn what_is_resolved_opens_and_nothing_put_there_afterwards() {
     fs::write(disk.root.join("ws/d/key"), "mine").unwrap();
     let resolved = worker.resolve(Access::Read, &disk.path("ws/d/key")).await.unwrap();
     disk.swap_for_link("ws/d", "secret");
-    let text = resolved.open_read().map(|file| std::io::read_to_string(file).unwrap());
+    let text = resolved.open().map(|file| std::io::read_to_string(file).unwrap());
     assert_ne!(text.ok().as_deref(), Some("secret"));
+}
+
+/// The exploit: what was found for reading is used for writing, and a file named exactly is replaced before it is opened.
+#[tokio::test]
+async fn what_was_found_for_one_thing_opens_that_and_in_that_way() {
+    use std::io::Write;
+    let disk = Disk::new().await;
+    let worker = disk.worker().await;
+    fs::write(disk.root.join("ws/d/key"), "mine").unwrap();
+    disk.lead.grant(worker.id(), disk.read("ws/d"), why()).await.unwrap();
+    let found = worker.resolve(Access::Read, &disk.path("ws/d/key")).await.unwrap();
+    assert!(found.open().unwrap().write_all(b"gone").is_err(), "reading does not write");
+    assert_eq!(fs::read_to_string(disk.root.join("ws/d/key")).unwrap(), "mine");
+
+    disk.lead.grant(worker.id(), disk.write("ws/d/key"), why()).await.unwrap();
+    let found = worker.resolve(Access::Write, &disk.path("ws/d/key")).await.unwrap();
+    fs::write(disk.root.join("ws/d/other"), "another").unwrap();
+    fs::rename(disk.root.join("ws/d/other"), disk.root.join("ws/d/key")).unwrap();
+    // Either the object that was given is written, which is no longer to be seen, or nothing.
+    if let Ok(mut file) = found.open() {
+        file.write_all(b"written").unwrap();
+    }
+    assert_eq!(fs::read_to_string(disk.root.join("ws/d/key")).unwrap(), "another");
 }
 
 #[tokio::test]

@@ -178,3 +178,17 @@ async fn a_path_that_cannot_be_followed_is_nobodys() {
     assert_eq!(ann.resolve(bestow::Access::Read, "/ws").await.map(drop), failed);
     assert_eq!(engine.pending().unwrap(), []);
 }
+
+#[tokio::test]
+async fn a_mailbox_ends_with_its_agent_and_with_the_engine() {
+    let world = World::new();
+    let (ann, bob) = (world.worker("ann", &[]).await, world.worker("bob", &[]).await);
+    world.engine.message(ann.id(), None, "last words").await.unwrap();
+    let (of_ann, of_bob) = (ann.mailbox(), bob.mailbox());
+    let waiting = tokio::spawn(async move { of_bob.next().await });
+    world.engine.retire(ann.id()).await.unwrap();
+    assert_eq!(of_ann.next().await.unwrap().to_string(), "last words");
+    assert_eq!(of_ann.next().await, None);
+    world.engine.shutdown().await;
+    assert_eq!(waiting.await.unwrap(), None);
+}

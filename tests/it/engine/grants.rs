@@ -15,7 +15,7 @@ async fn the_receiver_is_told_what_from_whom_and_why() {
     assert_eq!(grant.origin, Origin::Agent { from: id("ann") });
     assert_eq!(grant.reason, Some(why()));
     assert_eq!((grant.right.permission.clone(), grant.depth, grant.hold), (tag("@write:/ws/a"), 1, Hold::Use));
-    assert_eq!(told[0].to_string(), "you now hold write access to /ws/a, given by ann: because it must");
+    assert_eq!(told[0].to_string(), "you now hold write access to \"/ws/a\", given by ann: because it must");
 }
 
 #[tokio::test]
@@ -60,8 +60,8 @@ async fn a_refusal_leaves_a_fact_that_names_who_tried_what_and_why_not() {
     let refused = refusal(ann.grant(&id("bob"), tag("@network"), why()).await);
     let told = heard(&mut events);
     let [recorded] = &told[..] else { panic!("{told:?}") };
-    assert!(matches!(&recorded.event, Event::Refused { by: Some(by), attempt, why }
-            if *by == id("ann") && &**attempt == "grant permission" && **why == refused.to_string()));
+    assert!(matches!(&recorded.event, Event::Refused { by, attempt, why }
+            if *by == bestow::Actor::Agent(id("ann")) && &**attempt == "grant permission to bob" && **why == refused.to_string()));
 }
 
 #[tokio::test]
@@ -151,9 +151,9 @@ async fn a_one_shot_right_cannot_be_passed_on() {
     let bob = world.worker("bob", &[]).await;
     world.you().give(ann.id(), tag("@network"), Scope::Once, why()).await.unwrap();
     let refused = refusal(ann.grant_for(bob.id(), tag("@network"), Scope::Once, why()).await);
-    assert_eq!(refused, Refusal::NotHeld { agent: id("ann"), permission: tag("@network") });
+    assert_eq!(refused, Refusal::HeldOnce { agent: id("ann"), permission: tag("@network") });
     let made = ann.create(profile("kid", "you", Kind::Subagent), &tags(&["@network"]), why()).await;
-    assert!(matches!(refusal(made), Refusal::NotHeld { .. }));
+    assert!(matches!(refusal(made), Refusal::HeldOnce { .. }));
     assert_eq!(check(&ann, "@network"), Check::HeldOnce);
 }
 
@@ -197,10 +197,16 @@ async fn an_agent_holds_so_many_grants_and_no_more() {
     let ann = world.worker("ann", &["@write:/ws"]).await;
     let bob = world.worker("bob", &["@network"]).await;
     ann.grant(bob.id(), tag("@write:/ws/a"), why()).await.unwrap();
+    ann.grant(bob.id(), tag("@write:/ws/b"), why()).await.unwrap();
+    // What people give has room of its own.
+    let you = world.you();
+    you.give(bob.id(), tag("@events"), Scope::Always, why()).await.unwrap();
     let before = world.view();
     let full = Refusal::TooManyGrants { agent: id("bob"), max: 2 };
-    assert_eq!(refusal(ann.grant(bob.id(), tag("@write:/ws/b"), why()).await), full);
-    assert_eq!(refusal(world.you().give(bob.id(), tag("@events"), Scope::Always, why()).await), full);
+    assert_eq!(refusal(ann.grant(bob.id(), tag("@write:/ws/c"), why()).await), full);
+    assert_eq!(refusal(you.give(bob.id(), tag("@read:/"), Scope::Always, why()).await), full);
+    // The same again needs no room.
+    ann.grant(bob.id(), tag("@write:/ws/b"), why()).await.unwrap();
     let three = Holding::of(tags(&["@network", "@events", "@read:/"]));
     let made = world.engine.register(profile("cat", "you", Kind::Subagent), three).await;
     assert_eq!(refusal(made), Refusal::TooManyGrants { agent: id("cat"), max: 2 });

@@ -168,10 +168,10 @@ async fn what_widens_waits_for_a_person_and_what_narrows_does_not() {
     assert_eq!((check(&ann, "@network"), check(&ann, "@events")), (Check::NotHeld, Check::NotHeld));
     assert_eq!(check(&ann, "@read:/etc"), Check::NotHeld);
     assert!(world.engine.agent(&id("new")).is_err());
-    world.you().agree_to_widening().await.unwrap();
+    world.you().agree_to_widening(1).await.unwrap();
     assert_eq!((check(&ann, "@events"), check(&ann, "@read:/etc")), (Check::Held, Check::Held));
     assert!(world.engine.agent(&id("new")).is_ok());
-    assert_eq!(refusal(world.you().agree_to_widening().await), Refusal::NothingHeldBack);
+    assert_eq!(refusal(world.you().agree_to_widening(1).await), Refusal::NothingHeldBack);
 }
 
 #[tokio::test]
@@ -180,11 +180,12 @@ async fn a_person_agrees_for_their_own_agents_only() {
     world.engine.configure(careful(|_| {}, &[("ann", "you", &[])])).await.unwrap();
     world.engine.configure(careful(|_| {}, &[("ann", "you", &["@network"])])).await.unwrap();
     let them = world.approver("them");
-    assert!(matches!(refusal(them.agree_to_widening().await), Refusal::OtherOwner { .. }));
+    assert!(matches!(refusal(them.agree_to_widening(1).await), Refusal::OtherOwner { .. }));
     // The agent changes hands: that gives somebody else's agent something.
     world.engine.configure(careful(|_| {}, &[("ann", "them", &["@network"])])).await.unwrap();
-    assert!(matches!(refusal(world.you().agree_to_widening().await), Refusal::OtherOwner { .. }));
-    them.agree_to_widening().await.unwrap();
+    assert_eq!(refusal(them.agree_to_widening(1).await), Refusal::OtherChange { waiting: 2 });
+    assert!(matches!(refusal(world.you().agree_to_widening(2).await), Refusal::OtherOwner { .. }));
+    them.agree_to_widening(2).await.unwrap();
     assert_eq!(check(&world.engine.agent(&id("ann")).unwrap(), "@network"), Check::Held);
 }
 
@@ -197,8 +198,8 @@ async fn a_file_of_several_owners_is_agreed_to_by_whose_agents_gain() {
         .configure(careful(|_| {}, &[("ann", "you", &["@network"]), ("eve", "them", &["@events"])]))
         .await
         .unwrap();
-    assert!(matches!(refusal(world.approver("them").agree_to_widening().await), Refusal::OtherOwner { .. }));
-    world.you().agree_to_widening().await.unwrap();
+    assert!(matches!(refusal(world.approver("them").agree_to_widening(1).await), Refusal::OtherOwner { .. }));
+    world.you().agree_to_widening(1).await.unwrap();
     assert_eq!(check(&world.engine.agent(&id("ann")).unwrap(), "@network"), Check::Held);
     // Settings are everybody's, so nobody who stands for one owner agrees to them alone.
     let wider = |settings: &mut Settings| settings.reads = Reads::Anywhere;
@@ -207,8 +208,8 @@ async fn a_file_of_several_owners_is_agreed_to_by_whose_agents_gain() {
         .configure(careful(wider, &[("ann", "you", &["@network"]), ("eve", "them", &["@events"])]))
         .await
         .unwrap();
-    assert!(matches!(refusal(world.you().agree_to_widening().await), Refusal::OtherOwner { .. }));
-    world.engine.agree_to_widening().await.unwrap();
+    assert!(matches!(refusal(world.you().agree_to_widening(2).await), Refusal::OtherOwner { .. }));
+    world.engine.agree_to_widening(2).await.unwrap();
 }
 
 #[tokio::test]
@@ -237,7 +238,7 @@ async fn naming_what_is_protected_is_widening_even_below_a_broad_line() {
         .await
         .unwrap();
     assert_eq!(check(&ann, "@read:/home/.ssh/key"), Check::NotHeld);
-    world.you().agree_to_widening().await.unwrap();
+    world.you().agree_to_widening(1).await.unwrap();
     assert_eq!(check(&ann, "@read:/home/.ssh/key"), Check::Held);
 }
 
@@ -252,7 +253,7 @@ async fn a_looser_mode_and_a_shorter_list_of_protected_paths_are_widening() {
     world.engine.configure(next).await.unwrap();
     assert_eq!(ann.profile().unwrap().mode, Mode::Default);
     assert_eq!(check(&ann, "@read:/p"), Check::NotHeld);
-    world.engine.agree_to_widening().await.unwrap();
+    world.engine.agree_to_widening(1).await.unwrap();
     assert_eq!((ann.profile().unwrap().mode, check(&ann, "@read:/p")), (Mode::Bypass, Check::Held));
 }
 
@@ -262,7 +263,7 @@ async fn a_newer_file_replaces_what_was_held_back() {
     world.engine.configure(careful(|_| {}, &[("ann", "you", &[])])).await.unwrap();
     world.engine.configure(careful(|_| {}, &[("ann", "you", &["@network"])])).await.unwrap();
     world.engine.configure(careful(|_| {}, &[("ann", "you", &[])])).await.unwrap();
-    assert_eq!(refusal(world.engine.agree_to_widening().await), Refusal::NothingHeldBack);
+    assert_eq!(refusal(world.engine.agree_to_widening(1).await), Refusal::NothingHeldBack);
 }
 
 #[tokio::test]

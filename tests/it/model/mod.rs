@@ -71,6 +71,7 @@ fn first_settings(reads: Reads) -> Settings {
         settings.reads = reads;
         settings.max_depth = 3;
         settings.max_pending = 2;
+        settings.max_asks_per_minute = u32::MAX;
         settings.max_grants = 10;
         settings.request_timeout = Duration::from_millis(20);
         settings.denial_memory = Duration::from_millis(10);

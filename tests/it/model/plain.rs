@@ -57,7 +57,7 @@ pub(super) enum How {
 #[derive(Debug, PartialEq)]
 pub(super) struct No;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Plain {
     pub(super) settings: Settings,
     pub(super) now: End,
@@ -213,8 +213,10 @@ impl Plain {
         self.given.push(given);
     }
 
-    fn has_room(&self, agent: &AgentId, more: usize) -> bool {
-        let held = self.given.iter().filter(|given| given.to == *agent).count();
+    /// Agents and everybody else have room apart.
+    fn has_room(&self, agent: &AgentId, by_agents: bool, more: usize) -> bool {
+        let of_that_kind = |given: &&Given| matches!(given.from, From::Agent(_)) == by_agents;
+        let held = self.given.iter().filter(|given| given.to == *agent).filter(of_that_kind).count();
         held + more <= self.settings.max_grants as usize
     }
 
@@ -246,20 +248,26 @@ impl Plain {
 
     /// What `from` may pass on: with how deep it stands then and until when it lasts at the most.
     fn passes_on(&self, from: &AgentId, what: &Permission) -> Option<(u8, End)> {
-        let free = self.is_free(what).then_some((0, End::MAX));
-        let all: Vec<_> = self.supports(from, what).map(|given| (given.depth, given.end)).chain(free).collect();
-        let depth = all.iter().map(|(depth, _)| *depth).min()? + 1;
-        let end = all.iter().map(|(_, end)| *end).max()?;
-        (depth <= self.settings.max_depth && !self.is_protected(what)).then_some((depth, end))
+        if self.is_protected(what) {
+            return None;
+        }
+        if self.is_free(what) {
+            return (0 < self.settings.max_depth).then_some((1, End::MAX));
+        }
+        let shallow = self.supports(from, what).filter(|given| given.depth < self.settings.max_depth);
+        let best = shallow.max_by_key(|given| (given.end, std::cmp::Reverse(given.depth)))?;
+        Some((best.depth + 1, best.end))
     }
 
     pub(super) fn grant(&mut self, from: &AgentId, to: &AgentId, what: &[Permission], scope: Scope) -> Result<(), No> {
         let owner = |agent| self.members.get(agent).map(|member| member.owner);
         let same = from != to && owner(from).is_some() && owner(from) == owner(to);
-        if !same || self.is_past(scope) || !self.has_room(to, what.len()) {
+        if !same || self.is_past(scope) {
             return Err(No);
         }
         let terms: Vec<_> = what.iter().map(|what| self.passes_on(from, what).ok_or(No)).collect::<Result<_, _>>()?;
+        let before = self.clone();
+        let mut new = 0;
         for (what, (depth, end)) in what.iter().zip(terms) {
             let end = end.min(end_of(scope));
             let run = (scope == Scope::Session).then(|| self.members.get(to).map_or(0, |member| member.run));
@@ -269,8 +277,13 @@ impl Plain {
                     && scope != Scope::Once
             });
             if !there {
+                new += 1;
                 self.put(to, what, From::Agent(from.clone()), Hold::Use, scope, end, depth);
             }
+        }
+        if !before.has_room(to, true, new) {
+            *self = before;
+            return Err(No);
         }
         self.answer_what_is_held();
         Ok(())
@@ -285,7 +298,7 @@ impl Plain {
         scope: Scope,
     ) -> Result<(), No> {
         let own = self.members.get(to).is_some_and(|member| member.owner == owner);
-        if !own || self.is_past(scope) || !self.has_room(to, 1) || self.is_protected(what) {
+        if !own || self.is_past(scope) || !self.has_room(to, false, 1) || self.is_protected(what) {
             return Err(No);
         }
         self.put(to, what, From::Root, hold, scope, end_of(scope), 0);
@@ -305,7 +318,11 @@ impl Plain {
     }
 
     pub(super) fn retire(&mut self, agent: &AgentId) -> Result<(), No> {
-        self.members.remove(agent).ok_or(No)?;
+        // What a file brings, only the file takes away.
+        if self.members.get(agent).ok_or(No)?.from_file {
+            return Err(No);
+        }
+        self.members.remove(agent);
         self.forget(agent);
         self.work_out();
         Ok(())
@@ -326,6 +343,9 @@ impl Plain {
         if before != run {
             self.given.retain(|given| given.to != *agent || given.run != Some(before));
             self.work_out();
+            let asked = self.questions.iter().filter(|question| question.from == *agent);
+            let asked: Vec<usize> = asked.map(|question| question.number).collect();
+            self.end(&asked, |_| How::Cancelled);
         }
         Ok(())
     }
@@ -401,7 +421,7 @@ impl Plain {
         if !allowed.is_empty() {
             let too_wide = question.scope.is_some_and(|asked| !scope.fits_within(asked));
             let protected = allowed.iter().any(|what| self.is_protected(what));
-            if too_wide || protected || self.is_past(scope) || !self.has_room(&question.from, allowed.len()) {
+            if too_wide || protected || self.is_past(scope) || !self.has_room(&question.from, false, allowed.len()) {
                 return Err(No);
             }
         }

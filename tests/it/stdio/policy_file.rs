@@ -35,16 +35,16 @@ async fn the_user_hears_that_a_file_gives_more_and_agrees() {
     let mut user = Wire::open(Bot::connector(&engine, &id("lead")).unwrap().answering_as(by));
     worker.read_type("hello").await;
     user.read_type("hello").await;
-    user.write(r#"{"type":"agree_to_widening","requestId":"early"}"#).await;
+    user.write(r#"{"type":"agree_to_widening","change":1,"requestId":"early"}"#).await;
     assert_eq!(user.read().await["code"], "REFUSED");
 
     save(directory.path(), &format!("{FILE}permissions = [\"@network\"]\n"));
     let notice = user.read_type("notice").await;
     assert_eq!(notice["notice"], "config_held_back");
     assert!(notice["text"].as_str().unwrap().ends_with(": worker @network"));
-    worker.write(r#"{"type":"agree_to_widening"}"#).await;
+    worker.write(r#"{"type":"agree_to_widening","change":1}"#).await;
     assert_eq!(worker.read().await["code"], "FORBIDDEN");
-    user.write(r#"{"type":"agree_to_widening"}"#).await;
+    user.write(r#"{"type":"agree_to_widening","change":1}"#).await;
     assert_eq!(worker.read_type("policy_updated").await["permissions"][0], "@network");
 }
 

@@ -20,7 +20,7 @@ async fn no_wrong_line_changes_what_anybody_holds_or_waits_for() {
         r#"{"type":"request_permission","agentId":"lead","permission":"@everything","reason":"all"}"#,
         r#"{"type":"revoke_permission","grantId":"g1"}"#,
         r#"{"type":"revoke_permission","grantId":1}"#,
-        r#"{"type":"agree_to_widening"}"#,
+        r#"{"type":"agree_to_widening","change":1}"#,
         "\u{feff}{}",
         "null",
     ];

@@ -75,6 +75,8 @@ pub struct PermissionDecision {
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct AgreeToWidening {
+    /// The number of the change, as the notice told it.
+    pub change: u64,
     /// Comes back with an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,

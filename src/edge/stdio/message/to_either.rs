@@ -89,6 +89,9 @@ pub struct Notice {
     /// The request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission_request_id: Option<RequestId>,
+    /// The number of the change of the policy file that waits, which `agree_to_widening` names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<u64>,
     /// When.
     pub ts: Timestamp,
 }

@@ -1,0 +1,23 @@
+//! The quick start of the README, as it stands there. Run it where an `agents.toml` lies.
+
+use bestow::{Answer, Ask, Engine, Permission, Want};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let engine = Engine::open("agents.toml").await?; // follows the file from now on
+    let (lead, worker) = (engine.agent(&"lead".parse()?)?, engine.agent(&"worker".parse()?)?);
+    let you = engine.approver(&"you".parse()?, "ann".parse()?, "terminal");
+
+    let ticket = worker.request(Ask::new(Permission::Network, "to read the latest docs".parse()?)).await?;
+    you.answer(ticket.id(), Answer::allow()).await?; // a person, through whatever surface you build
+    println!("{}", ticket.resolution().await); // granted @network (session), ann, terminal
+    assert!(worker.check(Want::Network).is_held());
+
+    let given = lead.grant(worker.id(), Permission::Events, "watch what happens".parse()?).await?;
+    assert!(worker.check(Want::Events).is_held());
+    for grant in given {
+        lead.revoke(grant, None).await?; // whatever rested on it falls with it
+    }
+    assert!(!worker.check(Want::Events).is_held());
+    Ok(())
+}

@@ -1,0 +1,48 @@
+//! The README says what is true: its quick start is the example, the example runs, and its links lead somewhere.
+
+use std::{fs, path::Path, process::Command};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+fn text(file: &str) -> String {
+    fs::read_to_string(Path::new(ROOT).join(file)).unwrap()
+}
+
+fn block<'t>(readme: &'t str, language: &str) -> &'t str {
+    let after = readme.split_once(&format!("```{language}\n")).unwrap().1;
+    after.split_once("```").unwrap().0
+}
+
+#[test]
+fn the_quick_start_is_the_example() {
+    assert!(text("examples/quickstart.rs").ends_with(block(&text("README.md"), "rust,no_run")));
+}
+
+#[cfg(feature = "config")]
+#[test]
+fn the_quick_start_runs_on_the_file_beside_it() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("agents.toml");
+    fs::write(&file, block(&text("README.md"), "toml")).unwrap();
+    fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut run = Command::new(cargo);
+    run.args(["run", "--quiet", "--example", "quickstart", "--manifest-path"]).arg(Path::new(ROOT).join("Cargo.toml"));
+    let out = run.current_dir(place.path()).output().unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    assert_eq!(String::from_utf8_lossy(&out.stdout), "granted @network (session), ann, terminal\n");
+}
+
+#[test]
+fn every_link_to_a_file_leads_to_one() {
+    let docs = fs::read_dir(Path::new(ROOT).join("docs")).unwrap();
+    let docs = docs.map(|entry| format!("docs/{}", entry.unwrap().file_name().into_string().unwrap()));
+    for file in docs.filter(|file| file.ends_with(".md")).chain(["README.md".to_owned()]) {
+        let place = Path::new(ROOT).join(&file);
+        for link in text(&file).split("](").skip(1).filter_map(|rest| rest.split(')').next().map(str::to_owned)) {
+            let target = link.split('#').next().unwrap();
+            let outside = target.is_empty() || target.contains("://");
+            assert!(outside || place.parent().unwrap().join(target).exists(), "{file} links to {link}");
+        }
+    }
+}
