@@ -185,7 +185,7 @@ async fn the_fact_of_a_reload_can_be_read_back() {
             break recorded.event.clone();
         }
     };
-    let Event::ConfigReloaded { left_out, .. } = &event else { unreachable!() };
+    let Event::ConfigReloaded { left_out, .. } = &event else { panic!("{event}") };
     assert_eq!(left_out.iter().map(|line| line.place.line).collect::<Vec<_>>(), [11]);
     let json = serde_json::to_string(&event).unwrap();
     assert_eq!(serde_json::from_str::<Event>(&json).unwrap(), event);
