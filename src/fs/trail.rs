@@ -51,6 +51,21 @@ impl Trail {
         trail
     }
 
+    /// Each directory of the way, and what stands at its end, as an object.
+    ///
+    /// # Errors
+    ///
+    /// When one cannot be looked at, or is gone by now.
+    pub(crate) fn objects(&self) -> io::Result<Vec<(FileIdentity, PathBuf)>> {
+        let mut objects = Vec::with_capacity(self.directories.len() + 1);
+        for directory in &self.directories {
+            let found = fs::symlink_metadata(directory)?;
+            objects.push((FileIdentity { dev: found.dev(), ino: found.ino() }, directory.clone()));
+        }
+        objects.extend(self.identity.map(|identity| (identity, self.real.clone())));
+        Ok(objects)
+    }
+
     fn walk(&mut self, path: &Path) -> io::Result<()> {
         self.real = PathBuf::from("/");
         let mut ahead = parts(path);

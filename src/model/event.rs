@@ -5,8 +5,8 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Actor, AgentId, Ended, Grant, GrantId, OwnerId, Permission, Policy, Profile, Request, RequestId, Resolution, Route,
-    RunId, SandboxFacts, SandboxViolation, Settings, Shown, Source, Timestamp, permission::list,
+    Actor, AgentId, Ended, Grant, GrantId, LeftOut, OwnerId, Permission, Policy, Profile, Request, RequestId,
+    Resolution, Route, RunId, SandboxFacts, SandboxViolation, Settings, Shown, Source, Timestamp, permission::list,
 };
 
 /// Something that happened.
@@ -169,6 +169,9 @@ pub enum Event {
         gained: Vec<(AgentId, Permission)>,
         /// What they no longer hold.
         lost: Vec<(AgentId, Permission)>,
+        /// What the file says and does not give.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        left_out: Vec<LeftOut>,
     },
     /// Part of a file gives more than before, and waits for a person to agree.
     #[serde(rename = "config.held_back")]
@@ -309,10 +312,11 @@ impl fmt::Display for Event {
             Event::ApproverArrived { owner } => write!(f, "somebody who approves for {owner} is there"),
             Event::ApproverLeft { owner } => write!(f, "somebody who approves for {owner} left"),
             Event::SettingsChanged { .. } => f.write_str("the settings took effect"),
-            Event::ConfigReloaded { gained, lost } => {
+            Event::ConfigReloaded { gained, lost, left_out } => {
                 f.write_str("the file took effect")?;
                 change(f, "; gained: ", gained)?;
-                change(f, "; lost: ", lost)
+                change(f, "; lost: ", lost)?;
+                left_out.iter().try_for_each(|line| write!(f, "; left out: {line}"))
             }
             Event::ConfigHeldBack { change: number, would_gain, besides, .. } => {
                 write!(f, "the file gives more than before; change {number} is held back until a person agrees")?;

@@ -24,7 +24,7 @@ pub use id::{
 pub use identity::FileIdentity;
 pub use path::{InvalidPath, SanitizedPath, sanitize};
 pub use permission::{Access, InvalidPermission, InvalidPermissions, Permission, Permissions, Want};
-pub use policy::{AgentPolicy, BaseRight, Interaction, OnNoUser, Policy, Settings, Widening};
+pub use policy::{AgentPolicy, BaseRight, Interaction, LeftOut, OnNoUser, Policy, Settings, Widening};
 pub(crate) use request::Allowed;
 pub use request::{Answer, Ask, Decider, Outcome, Pending, Reply, Request, Resolution, Route};
 pub use sandbox::{SandboxFacts, SandboxViolation};

@@ -1,10 +1,10 @@
 //! What a person has written down: the settings of an engine and the agents it starts with.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AgentId, Hold, Place, Profile, Reads, Right, SanitizedPath};
+use super::{AgentId, Hold, Place, Profile, Reads, Right, SanitizedPath, Shown};
 
 /// What to do with a request when nobody is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,12 +110,31 @@ pub struct AgentPolicy {
     pub rights: Vec<BaseRight>,
 }
 
+/// A line of a file that gives nothing, since what it names on the disk cannot be given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(clippy::exhaustive_structs, reason = "where and why is what a person needs")]
+pub struct LeftOut {
+    /// The line.
+    pub place: Place,
+    /// Why, and what to do about it.
+    pub why: Arc<str>,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, Shown(&self.why))
+    }
+}
+
 /// Everything one file says, parsed, validated and with real paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_structs, reason = "settings and agents are all a policy is")]
+#[allow(clippy::exhaustive_structs, reason = "what it gives and what it leaves out are all a policy is")]
 pub struct Policy {
     /// The settings.
     pub settings: Settings,
     /// The agents.
     pub agents: BTreeMap<AgentId, AgentPolicy>,
+    /// What it says and does not give.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
 }

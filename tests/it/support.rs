@@ -172,7 +172,7 @@ pub(crate) fn policy(settings: Settings, agents: &[(&str, &str, &[&str])]) -> Po
         });
         (id(agent), AgentPolicy { profile: profile(agent, owner, Kind::Permanent), rights: rights.collect() })
     };
-    Policy { settings, agents: agents.iter().map(&mut entry).collect() }
+    Policy { settings, agents: agents.iter().map(&mut entry).collect(), left_out: Vec::new() }
 }
 
 /// A line of a file: a tag, or `pass ` and a tag.

@@ -1,7 +1,5 @@
 //! `[agents.<id>]`, on top of `[defaults]`.
 
-use std::path::PathBuf;
-
 use toml::{
     Spanned,
     de::{DeString, DeValue},
@@ -11,10 +9,11 @@ use super::{
     Problem,
     absolute::Base,
     finding::{Findings, quoted},
+    limits::Limits,
     rights::{self, Written},
     table::{At, Table, as_table},
 };
-use crate::model::{AgentId, AgentPolicy, BaseRight, Kind, Mode, Name, OwnerId, Profile, SanitizedPath};
+use crate::model::{AgentId, Kind, Mode, Name, OwnerId, Profile, SanitizedPath};
 
 const KINDS: [(&str, Kind); 6] = [
     ("foreground", Kind::Foreground),
@@ -73,28 +72,34 @@ impl<T: Clone> Field<T> {
     }
 }
 
-/// Where an agent stands, and what led there.
-#[derive(Clone, Debug)]
-pub(super) struct Stand {
-    pub(super) path: SanitizedPath,
-    pub(super) offset: usize,
-    pub(super) links: Vec<PathBuf>,
-}
-
 /// What `[defaults]` and `[agents.<id>]` have in common.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Common {
     owner: Field<OwnerId>,
-    stand: Field<Stand>,
+    stand: Field<At<SanitizedPath>>,
     mode: Option<Mode>,
     rights: Vec<Written>,
 }
 
 impl Common {
-    pub(super) fn read(table: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> Common {
+    /// `[defaults]`: what every agent gets, unless that is too much for any.
+    pub(super) fn defaults(mut table: Table<'_>, base: Base<'_>, limits: &Limits, found: &mut Findings<'_>) -> Common {
+        let mut common = Common::read(&mut table, base, found);
+        table.finish(found);
+        common.rights = limits.of_defaults(&common.rights).unwrap_or_else(|(offset, problem)| {
+            found.add(offset, problem);
+            Vec::new()
+        });
+        common
+    }
+
+    fn read(table: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> Common {
         let owner = parsed(table, "owner", found);
         let stand = table.text("working_dir", found);
-        let stand = stand.and_then(|text| found.ok(text.offset, working_dir(text, base)));
+        let stand = stand.and_then(|text| {
+            let path = found.ok(text.offset, base.path(text.value))?;
+            Some(At { offset: text.offset, value: path })
+        });
         Common {
             owner: Field::read(table.has("owner"), owner),
             stand: Field::read(table.has("working_dir"), stand),
@@ -104,13 +109,9 @@ impl Common {
     }
 
     /// Everything of both; what both say, the first says (`sources/004`, permissionMergeDefault).
-    fn over(self, defaults: &Common) -> Common {
-        let mut rights: Vec<Written> = Vec::new();
-        for written in self.rights.into_iter().chain(defaults.rights.iter().cloned()) {
-            if !rights.iter().any(|known| (&known.right, known.hold) == (&written.right, written.hold)) {
-                rights.push(written);
-            }
-        }
+    fn over(self, defaults: &Common, limits: &mut Limits, header: &Header<'_>, found: &mut Findings<'_>) -> Common {
+        let rights = limits.joined(&header.name, &self.rights, &defaults.rights);
+        let rights = found.ok(header.offset, rights).unwrap_or_default();
         Common {
             owner: self.owner.or(&defaults.owner),
             stand: self.stand.or(&defaults.stand),
@@ -124,21 +125,21 @@ impl Common {
 #[derive(Debug)]
 pub(super) struct Draft {
     pub(super) id: AgentId,
-    pub(super) stand: Option<Stand>,
+    /// Where its table stands.
+    pub(super) offset: usize,
+    pub(super) stand: Option<At<SanitizedPath>>,
     pub(super) rights: Vec<Written>,
-    profile: Option<Profile>,
+    who: Option<(OwnerId, Kind)>,
+    name: Option<Name>,
+    mode: Mode,
 }
 
 impl Draft {
-    /// The agent as the engine takes it; none if something about it has been noted as wrong.
-    pub(super) fn policy(self, found: &Findings<'_>) -> Option<(AgentId, AgentPolicy)> {
-        let place = |written: Written| BaseRight {
-            right: written.right,
-            hold: written.hold,
-            place: found.place(written.offset),
-        };
-        let rights = self.rights.into_iter().map(place).collect();
-        Some((self.id, AgentPolicy { profile: self.profile?, rights }))
+    /// The agent, standing at `stand`; none if something about it has been noted as wrong.
+    pub(super) fn profile(&self, stand: SanitizedPath) -> Option<Profile> {
+        let (owner, kind) = self.who.clone()?;
+        let profile = Profile::new(self.id.clone(), owner, kind, stand);
+        Some(Profile { name: self.name.clone(), mode: self.mode, ..profile })
     }
 }
 
@@ -155,13 +156,14 @@ pub(super) fn read<'t>(
     value: &'t Spanned<DeValue<'t>>,
     defaults: &Common,
     base: Base<'_>,
+    limits: &mut Limits,
     found: &mut Findings<'_>,
 ) -> Option<Draft> {
     let id = key.get_ref().as_ref();
     let header = Header { id, name: quoted(&format!("[agents.{id}]")), offset: key.span().start };
     let entries = found.ok(value.span().start, as_table(&format!("agents.{id}"), value.get_ref()))?;
     let mut table = Table::new(header.name.clone(), entries);
-    let draft = draft(&header, &mut table, defaults, base, found);
+    let draft = draft(&header, &mut table, defaults, base, limits, found);
     table.finish(found);
     draft
 }
@@ -171,6 +173,7 @@ fn draft(
     table: &mut Table<'_>,
     defaults: &Common,
     base: Base<'_>,
+    limits: &mut Limits,
     found: &mut Findings<'_>,
 ) -> Option<Draft> {
     let id = header.id.parse::<AgentId>();
@@ -178,21 +181,18 @@ fn draft(
         found.ok(header.offset, id.map_err(|why| Problem::new(format!("{} is not an id: {why}", quoted(header.id)))));
     let name: Option<Name> = parsed(table, "name", found);
     let kind = Field::read(table.has("kind"), table.word("kind", &KINDS, found));
-    let common = Common::read(table, base, found).over(defaults);
+    let common = Common::read(table, base, found).over(defaults, limits, header, found);
     let owner = common.owner.required("owner", header, found);
     let stand = common.stand.required("working_dir", header, found);
     if matches!(kind, Field::Missing) {
         found.add(header.offset, Problem::new(format!("`kind` is missing: set it in {}", header.name)));
     }
-    let id = id?;
-    let profile = match (owner, &stand, kind) {
-        (Some(owner), Some(stand), Field::Is(kind)) => {
-            let profile = Profile::new(id.clone(), owner, kind, stand.path.clone());
-            Some(Profile { name, mode: common.mode.unwrap_or_default(), ..profile })
-        }
+    let who = match (owner, kind) {
+        (Some(owner), Field::Is(kind)) => Some((owner, kind)),
         _ => None,
     };
-    Some(Draft { id, stand, rights: common.rights, profile })
+    let mode = common.mode.unwrap_or_default();
+    Some(Draft { id: id?, offset: header.offset, stand, rights: common.rights, who, name, mode })
 }
 
 /// A text that is a value of the model.
@@ -202,9 +202,4 @@ where
 {
     let text = table.text(key, found)?;
     found.ok(text.offset, text.value.parse().map_err(|why| Problem::new(format!("`{key}`: {why}"))))
-}
-
-fn working_dir(text: At<&str>, base: Base<'_>) -> Result<Stand, Problem> {
-    let (real, links) = rights::real(&base.path(text.value)?)?;
-    Ok(Stand { path: real.path().clone(), offset: text.offset, links })
 }

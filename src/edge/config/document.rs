@@ -1,25 +1,40 @@
 //! The file as a whole: `[engine]`, `[defaults]`, `[agents.<id>]`.
 
-use std::path::Path;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use toml::de::DeTable;
 
 use super::{
-    ConfigError, PolicyText, Problem,
+    Before, ConfigError, PolicyText, Problem,
     absolute::Base,
     agents::{self, Common, Draft},
+    disk::{self, Lead},
     finding::Findings,
-    guard, protected, settings,
+    limits::Limits,
+    protected, settings,
     table::Table,
 };
-use crate::model::{Policy, Settings};
+use crate::model::{LeftOut, Policy, SanitizedPath, Settings};
 
 /// A file without agents is refused: an interrupted save must not take every right away.
 const SMALLEST: &str = "the smallest file is \
     `agents.lead = { kind = \"foreground\", owner = \"you\", working_dir = \"workspace\" }`";
 
-/// Understands the text of a policy file.
-pub(super) fn policy(text: &PolicyText) -> Result<Policy, ConfigError> {
+/// How many lines are told that give nothing; a file with more is not being read line by line.
+const MAX_LEFT_OUT: usize = 100;
+
+/// Understands the text of a policy file, and what it means from now on.
+///
+/// What is wrong with the text is wrong with the whole. What the disk does not agree with is wrong with the file that
+/// somebody starts with, and left out of one that changes what is in force.
+pub(super) fn policy(
+    text: &PolicyText,
+    before: Option<&Before>,
+    look: impl FnMut(&SanitizedPath) -> Result<Lead, Problem>,
+) -> Result<(Policy, Before), ConfigError> {
     let mut found = Findings::new(text);
     let utf8 = match std::str::from_utf8(&text.bytes) {
         Ok(utf8) => utf8,
@@ -37,40 +52,68 @@ pub(super) fn policy(text: &PolicyText) -> Result<Policy, ConfigError> {
         }
         return Err(found.told());
     }
-    let directory = text.trail.real.parent().unwrap_or(Path::new("/"));
+    let directory = text.ground.trail.real.parent().unwrap_or(Path::new("/"));
     let home = text.home.as_ref().and_then(|home| found.general(protected::sanitized(home, "the home directory")));
     let base = Base { directory, home: home.as_ref() };
     let mut root = Table::new("the file", document.get_ref());
-    let settings = engine(&mut root, base, text, &mut found);
-    let drafts = drafts(&mut root, base, &mut found);
+    let mut known = before.cloned().unwrap_or_default();
+    let settings = engine(&mut root, base, text, &mut known, &mut found);
+    let drafts = drafts(&mut root, base, settings.max_grants, &mut found);
     root.finish(&mut found);
-    guard::check(&drafts, &text.trail, &mut found);
-    let agents = drafts.into_iter().filter_map(|draft| draft.policy(&found)).collect();
-    found.unless_any(Policy { settings, agents })
+    let agreed = disk::agree(&drafts, &text.ground, &mut known, &found, look);
+    let left_out = if before.is_some() {
+        left_out(agreed.left_out.into_iter().chain(agreed.nowhere).collect(), &found)
+    } else {
+        agreed.left_out.into_iter().for_each(|(offset, problem)| found.add(offset, problem));
+        Vec::new()
+    };
+    found.unless_any((Policy { settings, agents: agreed.agents, left_out }, known))
 }
 
-fn engine(root: &mut Table<'_>, base: Base<'_>, text: &PolicyText, found: &mut Findings<'_>) -> Settings {
-    let (settings, added) = match root.table("engine", found) {
+fn left_out(lines: BTreeMap<usize, Problem>, found: &Findings<'_>) -> Vec<LeftOut> {
+    let more = lines.len().saturating_sub(MAX_LEFT_OUT);
+    let told = |(offset, problem): (usize, Problem)| (offset, problem.to_string());
+    let mut lines: Vec<_> = lines.into_iter().map(told).take(MAX_LEFT_OUT).collect();
+    let last = lines.last().map(|(offset, _)| (*offset, format!("and {more} more lines")));
+    lines.extend(last.filter(|_| more > 0));
+    let left_out = |(offset, why): (usize, String)| LeftOut { place: found.place(offset), why: why.into() };
+    lines.into_iter().map(left_out).collect()
+}
+
+fn engine(
+    root: &mut Table<'_>,
+    base: Base<'_>,
+    text: &PolicyText,
+    known: &mut Before,
+    found: &mut Findings<'_>,
+) -> Settings {
+    let entries = root.table("engine", found);
+    let keys: BTreeSet<_> = entries.into_iter().flatten().map(|(key, _)| key.get_ref().to_string()).collect();
+    for gone in known.settings.difference(&keys) {
+        found.add_general(
+            Problem::new(format!("`{gone}` is gone from `[engine]`, as in a file that is cut off")).help(
+                "write it down: a setting goes back to its default by saying so, or when the engine is started again",
+            ),
+        );
+    }
+    known.settings.extend(keys);
+    let (settings, added) = match entries {
         Some(entries) => settings::read(Table::new("`[engine]`", entries), base, found),
         None => (Settings::default(), Vec::new()),
     };
-    let own = found.general(protected::own(&text.trail)).unwrap_or_default();
-    Settings { protected: protected::list(base.home, added, own), ..settings }
+    let own = found.general(protected::own(&text.ground.trail)).unwrap_or_default();
+    Settings { protected: protected::list(base.home, added, own, &mut known.protected), ..settings }
 }
 
-fn drafts(root: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> Vec<Draft> {
-    let defaults = root.table("defaults", found).map(|entries| {
-        let mut table = Table::new("`[defaults]`", entries);
-        let common = Common::read(&mut table, base, found);
-        table.finish(found);
-        common
-    });
-    let defaults = defaults.unwrap_or_default();
+fn drafts(root: &mut Table<'_>, base: Base<'_>, max_grants: u32, found: &mut Findings<'_>) -> Vec<Draft> {
+    let mut limits = Limits::new(max_grants);
+    let defaults = root.table("defaults", found).map(|entries| Table::new("`[defaults]`", entries));
+    let defaults = defaults.map(|table| Common::defaults(table, base, &limits, found)).unwrap_or_default();
     let written = root.has("agents");
     let agents = root.table("agents", found);
     if !written || agents.is_some_and(|agents| agents.is_empty()) {
         found.add_general(Problem::new("the file names no agent").help(SMALLEST));
     }
     let agents = agents.into_iter().flatten();
-    agents.filter_map(|(key, value)| agents::read(key, value, &defaults, base, found)).collect()
+    agents.filter_map(|(key, value)| agents::read(key, value, &defaults, base, &mut limits, found)).collect()
 }

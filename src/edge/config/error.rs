@@ -45,10 +45,6 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    pub(super) fn one(file: Arc<str>, problem: Problem) -> ConfigError {
-        ConfigError { file, problems: vec![problem], untold: 0 }
-    }
-
     pub(super) fn new(file: Arc<str>, mut problems: Vec<Problem>, untold: usize) -> ConfigError {
         problems.sort_by_key(|problem| problem.position);
         ConfigError { file, problems, untold }

@@ -1,7 +1,7 @@
-//! Reads the bytes of a policy file, after making sure that nobody but its owner could have written them.
+//! Reads the bytes of a policy file, after making sure that nobody but its owner or root could have written them.
 
 use std::{
-    fs::{self, File, Metadata},
+    fs::{File, Metadata},
     io::{self, Read},
     os::unix::fs::{FileTypeExt, MetadataExt},
     path::Path,
@@ -9,10 +9,7 @@ use std::{
 
 use rustix::fs::{Mode, OFlags};
 
-use super::{
-    Problem,
-    finding::{quoted, system},
-};
+use super::{Problem, finding::system, ground::Ground, owner};
 use crate::{fs::Trail, model::FileIdentity};
 
 /// Ten thousand agents fit; an endless file does not.
@@ -22,18 +19,24 @@ const MAX_LEN: u64 = 1024 * 1024;
 const MAX_TRIES: usize = 8;
 
 /// The bytes at `path`, which is absolute, and the way there.
-pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Trail), Problem> {
+pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Ground), Vec<Problem>> {
     if path.as_os_str().is_empty() {
-        return Err(Problem::new("no file is named"));
+        return Err(vec![Problem::new("no file is named")]);
     }
     for _ in 0..MAX_TRIES {
-        let trail = Trail::of(path).map_err(|error| unreadable(&error))?;
-        if let Some(file) = open(&trail)? {
-            trail.directories.iter().try_for_each(|directory| check_directory(directory))?;
-            return Ok((bytes(&file, path)?, trail));
+        let trail = Trail::of(path).map_err(|error| [unreadable(&error)])?;
+        let Some(file) = open(&trail).map_err(|problem| [problem])? else { continue };
+        let found = file.metadata().map_err(|error| [unreadable(&error)])?;
+        check_kind(&found).map_err(|problem| [problem])?;
+        let mut others = owner::check_file(path, &found);
+        others.extend(owner::check_way(&trail).map_err(|error| [unreadable(&error)])?);
+        if others.is_empty() {
+            let ground = Ground::of(trail).map_err(|error| [unreadable(&error)])?;
+            return Ok((bytes(&file).map_err(|problem| [problem])?, ground));
         }
+        return Err(others);
     }
-    Err(Problem::new("the file is replaced again and again while it is opened"))
+    Err(vec![Problem::new("the file is replaced again and again while it is opened")])
 }
 
 /// The object that the trail found; none if something else stands there by now.
@@ -50,18 +53,13 @@ fn open(trail: &Trail) -> Result<Option<File>, Problem> {
         Err(error) => return Err(unreadable(&error.into())),
     };
     let found = file.metadata().map_err(|error| unreadable(&error))?;
-    let same = identity == FileIdentity { dev: found.dev(), ino: found.ino() };
+    // A file without a name has been replaced since.
+    let same = found.nlink() > 0 && identity == FileIdentity { dev: found.dev(), ino: found.ino() };
     Ok(same.then_some(file))
 }
 
-/// The whole of a file that passed every check; all of them are about the object opened, not about its name.
-fn bytes(file: &File, path: &Path) -> Result<Vec<u8>, Problem> {
-    let found = file.metadata().map_err(|error| unreadable(&error))?;
-    check_kind(&found)?;
-    if found.mode() & 0o022 != 0 {
-        let others = format!("others than its owner may write it (mode {:o})", found.mode() & 0o777);
-        return Err(Problem::new(others).help(format!("run `chmod go-w {}`", path.display())));
-    }
+/// The whole of a file.
+fn bytes(file: &File) -> Result<Vec<u8>, Problem> {
     let mut bytes = Vec::new();
     file.take(MAX_LEN + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_LEN {
@@ -80,18 +78,6 @@ fn check_kind(found: &Metadata) -> Result<(), Problem> {
     }
     let kind = if kind.is_fifo() { "a named pipe" } else { "a socket or a device" };
     Err(Problem::new(format!("this is {kind}, not a file")))
-}
-
-/// Whoever may rename in a directory on the way may put another file in place of this one.
-fn check_directory(directory: &Path) -> Result<(), Problem> {
-    let found = fs::metadata(directory).map_err(|error| unreadable(&error))?;
-    let (everyone, sticky) = (found.mode() & 0o002 != 0, found.mode() & 0o1000 != 0);
-    if everyone && !sticky {
-        let name = directory.display();
-        let message = format!("everyone may replace it: anybody may write the directory {}", quoted(&name.to_string()));
-        return Err(Problem::new(message).help(format!("run `chmod o-w {name}`")));
-    }
-    Ok(())
 }
 
 fn unreadable(error: &io::Error) -> Problem {

@@ -5,26 +5,34 @@
 
 mod absolute;
 mod agents;
+mod before;
+mod disk;
 mod document;
 mod duration;
 mod error;
 mod file;
 mod finding;
-mod guard;
+mod ground;
+mod limits;
+mod owner;
 mod position;
 mod protected;
 mod rights;
 mod settings;
 mod table;
+#[cfg(test)]
+mod tests;
 
 use std::{
     fmt,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
-use crate::{fs::Trail, model::Policy};
+use crate::model::Policy;
+use ground::Ground;
 
+pub(super) use before::Before;
 pub use error::{ConfigError, Problem};
 pub use position::Position;
 
@@ -85,8 +93,9 @@ impl PolicyFile {
     /// The one reason why the file is not read.
     pub fn read(&self) -> Result<PolicyText, ConfigError> {
         let file: Arc<str> = self.path.to_string_lossy().into();
-        let (bytes, trail) = file::read(&self.absolute).map_err(|problem| ConfigError::one(file.clone(), problem))?;
-        Ok(PolicyText { file, home: self.home.clone(), bytes, trail })
+        let found = file::read(&self.absolute);
+        let (bytes, ground) = found.map_err(|problems| ConfigError::new(file.clone(), problems, 0))?;
+        Ok(PolicyText { file, home: self.home.clone(), bytes, ground, meant: OnceLock::new() })
     }
 }
 
@@ -104,23 +113,49 @@ pub struct PolicyText {
     file: Arc<str>,
     home: Option<PathBuf>,
     bytes: Vec<u8>,
-    trail: Trail,
+    ground: Ground,
+    /// What it meant when it was understood first.
+    meant: OnceLock<Before>,
 }
 
 impl PolicyText {
     /// Understands the text, and pins every path in it to the object it leads to now.
     ///
+    /// This is for somebody who starts: what the disk does not agree with is an error like any other. Once the text has
+    /// been understood, it is understood again as a reload is ([`Policy::left_out`]).
+    ///
     /// # Errors
     ///
     /// Everything that is wrong with it.
     pub fn parse(&self) -> Result<Policy, ConfigError> {
-        document::policy(self)
+        let (policy, before) = document::policy(self, self.meant.get(), disk::look)?;
+        // The first time counts: whoever watches the file measures by it.
+        let _known = self.meant.set(before);
+        Ok(policy)
+    }
+
+    /// Understands the text as a change of what it meant before, and keeps in mind what it means now. Without any
+    /// before, it is understood as by somebody who starts.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with the text itself.
+    pub(super) fn parse_after(&self, before: &mut Option<Before>) -> Result<Policy, ConfigError> {
+        let (policy, now) = document::policy(self, before.as_ref(), disk::look)?;
+        *before = Some(now);
+        Ok(policy)
+    }
+
+    /// What it meant when it was understood first, if it was.
+    pub(super) fn meant(self) -> Option<Before> {
+        self.meant.into_inner()
     }
 }
 
 impl PartialEq for PolicyText {
     fn eq(&self, other: &PolicyText) -> bool {
-        self.bytes == other.bytes && self.trail.real == other.trail.real && self.trail.links == other.trail.links
+        let (one, two) = (&self.ground.trail, &other.ground.trail);
+        self.bytes == other.bytes && one.real == two.real && one.links == two.links
     }
 }
 

@@ -1,6 +1,10 @@
 //! Paths that no grant reaches, whatever the file says, unless it names exactly that path.
 
-use std::{collections::BTreeSet, path::Path, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    sync::Arc,
+};
 
 use super::{Problem, finding::quoted};
 use crate::{
@@ -53,17 +57,29 @@ const OF_THE_SYSTEM: [&str; 11] = [
     "/root/.ssh",
 ];
 
-/// The built-in list, what the file adds, and the file itself.
+/// The engine itself: what it was started with, and its memory. Never followed: each thread would lead elsewhere.
+fn of_this_process() -> [String; 3] {
+    ["/proc/self".to_owned(), "/proc/thread-self".to_owned(), format!("/proc/{}", std::process::id())]
+}
+
+/// The built-in list, what the file adds, and the file itself. Where the others of them have led so far is in `led`.
 pub(super) fn list(
     home: Option<&SanitizedPath>,
     added: Vec<SanitizedPath>,
     own: Vec<SanitizedPath>,
+    led: &mut BTreeMap<SanitizedPath, BTreeSet<SanitizedPath>>,
 ) -> Arc<[SanitizedPath]> {
     let in_home = home.into_iter().flat_map(|home| IN_HOME.iter().map(move |path| format!("{home}/{path}")));
     let built_in = in_home.chain(OF_THE_SYSTEM.iter().map(|path| (*path).to_owned()));
     // A path that is too long to be one cannot be given either.
-    let named = built_in.filter_map(|path| path.parse().ok()).chain(added).chain(own);
-    named.flat_map(with_real).collect::<BTreeSet<_>>().into_iter().collect()
+    let named: Vec<SanitizedPath> = built_in.filter_map(|path| path.parse().ok()).chain(added).collect();
+    for path in &named {
+        led.entry(path.clone()).or_default().extend([path.clone()].into_iter().chain(real(path)));
+    }
+    let named = named.iter().filter_map(|path| led.get(path)).flatten().cloned();
+    let own = own.into_iter().flat_map(|path| [real(&path), Some(path)]).flatten();
+    let process = of_this_process().into_iter().filter_map(|path| path.parse().ok());
+    named.chain(own).chain(process).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// The file itself, and every link that leads to it.
@@ -77,9 +93,8 @@ pub(super) fn sanitized(path: &Path, what: &str) -> Result<SanitizedPath, Proble
     text.parse().map_err(|why| Problem::new(format!("{what} cannot be used: {}: {why}", quoted(text))))
 }
 
-/// A path and, if that is another one, where it leads: a link to a secret is as good as the secret.
-fn with_real(path: SanitizedPath) -> impl Iterator<Item = SanitizedPath> {
+/// Where `path` leads: a link to a secret is as good as the secret.
+fn real(path: &SanitizedPath) -> Option<SanitizedPath> {
     // What this process may not look into it cannot resolve either; the name stays protected.
-    let real = fs::real(path.as_str()).ok().map(|real| real.path().clone());
-    [Some(path), real].into_iter().flatten()
+    fs::real(path.as_str()).ok().map(|real| real.path().clone())
 }

@@ -1,27 +1,31 @@
-//! Tags in the file: made absolute, parsed, and pinned to the object that the path leads to now.
-
-use std::path::PathBuf;
+//! Tags in the file: made absolute and parsed. Nothing here reads the disk.
 
 use super::{
     Problem,
     absolute::Base,
-    finding::{Findings, did_you_mean, quoted, system},
+    finding::{Findings, did_you_mean, quoted},
     table::{At, Table},
 };
-use crate::{
-    fs::{self, RealPath, Trail},
-    model::{Hold, InvalidPermission, Permission, Right, SanitizedPath},
-};
+use crate::model::{Hold, InvalidPermission, Permission};
+
+/// What a path in a tag may be.
+const PATHS: &str = "a path is absolute, or relative to this file, or starts with `~/`";
 
 /// A right as the file gives it.
 #[derive(Clone, Debug)]
 pub(super) struct Written {
-    pub(super) right: Right,
+    /// Its path is absolute, and may lead through links.
+    pub(super) permission: Permission,
     pub(super) hold: Hold,
     /// Where the tag stands.
     pub(super) offset: usize,
-    /// The links that its path led through.
-    pub(super) links: Vec<PathBuf>,
+}
+
+impl Written {
+    /// What is given, wherever it is written.
+    pub(super) fn key(&self) -> (&Permission, bool) {
+        (&self.permission, self.hold == Hold::Use)
+    }
 }
 
 /// The rights under both keys of one table.
@@ -29,8 +33,7 @@ pub(super) fn read(table: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'
     let mut rights = Vec::new();
     for (key, hold) in [("permissions", Hold::Use), ("grant_only", Hold::PassOn)] {
         for At { offset, value } in table.texts(key, found) {
-            let pinned = parse(value, base).and_then(pin);
-            let written = pinned.map(|(right, links)| Written { right, hold, offset, links });
+            let written = parse(value, base).map(|permission| Written { permission, hold, offset });
             rights.extend(found.ok(offset, written));
         }
     }
@@ -49,29 +52,17 @@ fn parse(tag: &str, base: Base<'_>) -> Result<Permission, Problem> {
 }
 
 fn invalid(tag: &str, why: InvalidPermission) -> Problem {
-    let problem = Problem::new(format!("{} is not a permission: {why}", quoted(tag)));
+    // A file may say less than a tag must say elsewhere.
+    let why_here = match why {
+        InvalidPermission::UnknownForm => {
+            format!("a permission is `@network`, `@events`, `@read:<path>` or `@write:<path>`; {PATHS}")
+        }
+        InvalidPermission::ReadWithoutPath => format!("`@read:` needs a path after the colon; {PATHS}"),
+        InvalidPermission::WriteWithoutPath => format!("`@write:` needs a path after the colon; {PATHS}"),
+        InvalidPermission::Path(why) => why.to_string(),
+    };
+    let problem = Problem::new(format!("{} is not a permission: {why_here}", quoted(tag)));
     let form = tag.split(':').next().unwrap_or(tag);
     let help = did_you_mean(form, ["@events", "@network", "@read", "@write"]);
     Problem { help: help.filter(|_| why == InvalidPermission::UnknownForm), ..problem }
-}
-
-fn pin(permission: Permission) -> Result<(Right, Vec<PathBuf>), Problem> {
-    let Permission::Path(access, path) = permission else {
-        return Ok((permission.into(), Vec::new()));
-    };
-    let (real, links) = real(&path)?;
-    let permission = Permission::Path(access, real.path().clone());
-    Ok((Right { permission, identity: real.identity() }, links))
-}
-
-/// What `path` really names, and the links on the way there.
-pub(super) fn real(path: &SanitizedPath) -> Result<(RealPath, Vec<PathBuf>), Problem> {
-    let unknown = |why: String| Problem::new(format!("cannot tell where {} leads: {why}", quoted(path.as_str())));
-    let real = fs::real(path.as_str()).map_err(|why| unknown(why.to_string()))?;
-    let trail = Trail::of(path.as_path()).map_err(|error| unknown(system(&error)))?;
-    // INVARIANT: the links are those that led to what was pinned, not those of a moment later.
-    if trail.real != real.path().as_path() || trail.identity != real.identity() {
-        return Err(unknown("it keeps changing".to_owned()));
-    }
-    Ok((real, trail.links))
 }

@@ -47,7 +47,9 @@ impl Profile {
     pub fn of(scope: &ExecScope, hidden: impl IntoIterator<Item = SanitizedPath>) -> Result<Profile, ProfileError> {
         let cwd = resolved(scope.working_dir())?.0;
         // What this user cannot follow, its commands cannot reach either.
-        let hidden: Vec<_> = hidden.into_iter().filter_map(|path| fs::real(path.as_str()).ok()).collect();
+        let hidden = hidden.into_iter().filter_map(|path| fs::real(path.as_str()).ok());
+        // A child sees only its own processes, whether through a procfs of its own or by Landlock's rule for tracing.
+        let hidden: Vec<_> = hidden.filter(|real| !real.path().as_str().starts_with("/proc/")).collect();
         let (there, absent): (Vec<_>, Vec<_>) = hidden.iter().partition(|real| real.identity().is_some());
         let paths = |reals: Vec<&RealPath>| outermost(reals.into_iter().map(|real| real.path().clone()));
         let mut profile = Profile {

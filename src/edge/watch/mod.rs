@@ -52,7 +52,7 @@ pub(crate) fn watch<C, T, E>(
     path: PathBuf,
     content: C,
     read: impl Fn() -> Result<C, E> + Send + 'static,
-    understand: impl Fn(&C) -> Result<T, E> + Send + 'static,
+    mut understand: impl FnMut(&C) -> Result<T, E> + Send + 'static,
 ) -> mpsc::Receiver<Change<T, E>>
 where
     C: PartialEq + Send + 'static,
@@ -61,7 +61,7 @@ where
 {
     let mut seen = Seen::new(content);
     let (changes, receiver) = mpsc::channel(UNTAKEN);
-    tokio::spawn(run(Notifier::new(path), move || seen.look(read(), &understand), changes));
+    tokio::spawn(run(Notifier::new(path), move || seen.look(read(), &mut understand), changes));
     receiver
 }
 

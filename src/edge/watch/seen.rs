@@ -21,7 +21,7 @@ impl<C: PartialEq, E: Clone + PartialEq> Seen<C, E> {
     pub(super) fn look<T>(
         &mut self,
         now: Result<C, E>,
-        understand: impl Fn(&C) -> Result<T, E>,
+        understand: impl FnOnce(&C) -> Result<T, E>,
     ) -> Option<Result<T, E>> {
         let (content, why) = match now {
             Ok(content) if matches!(self, Seen::Good(known) if *known == content) => return None,

@@ -28,7 +28,9 @@ impl State {
         let narrowed = self.narrowed_to(&policy);
         let mut events = self.follow_file(&narrowed, run, now)?;
         if narrowed != *policy {
-            let nothing_yet = events.iter().all(|event| matches!(event, Event::ConfigReloaded { .. }));
+            let nothing_yet = events
+                .iter()
+                .all(|event| matches!(event, Event::ConfigReloaded { left_out, .. } if left_out.is_empty()));
             if nothing_yet {
                 events.clear();
             }
@@ -88,7 +90,8 @@ impl State {
             self.follow_agent(id, spec, policy, run, now, &mut ids, &mut events)?;
         }
         let gained = self.gains(&events, now);
-        events.push(Event::ConfigReloaded { gained, lost: Vec::new() });
+        let left_out = policy.left_out.clone();
+        events.push(Event::ConfigReloaded { gained, lost: Vec::new(), left_out });
         Ok(events)
     }
 
@@ -196,7 +199,8 @@ impl State {
             Some((id.clone(), AgentPolicy { profile, rights }))
         };
         let agents: BTreeMap<_, _> = policy.agents.iter().filter_map(known).collect();
-        Policy { settings: narrowed_settings(&self.settings, &policy.settings), agents }
+        let settings = narrowed_settings(&self.settings, &policy.settings);
+        Policy { settings, agents, left_out: policy.left_out.clone() }
     }
 
     /// Whether what the file gives `agent` already lies within one line of the file as it was.

@@ -57,7 +57,8 @@ fn world() -> State {
     let place = crate::model::Place { file: "agents.toml".into(), line: 1 };
     let right = crate::model::BaseRight { right: Right::from(tag("@events")), hold: Hold::Use, place };
     let spec = AgentPolicy { profile: profile("cfg", "you", Kind::Permanent), rights: vec![right] };
-    let policy = Policy { settings: (*state.settings).clone(), agents: [(id("cfg"), spec)].into() };
+    let policy =
+        Policy { settings: (*state.settings).clone(), agents: [(id("cfg"), spec)].into(), left_out: Vec::new() };
     done(&mut state, configure(policy));
     done(&mut state, grant("lead", "ann", &["@network"]));
     done(&mut state, request(2, "lead", &["@events"]));
@@ -108,7 +109,7 @@ fn rows_of_their_own() -> [(&'static str, State, Command); 4] {
     let mut for_once = world();
     done(&mut for_once, answer(1, "you", Answer::allow()));
     let mut waiting = State::new(settings(|settings| settings.widening = crate::model::Widening::Confirm));
-    let policy = Policy { settings: settings(|_| ()), agents: [].into() };
+    let policy = Policy { settings: settings(|_| ()), agents: [].into(), left_out: Vec::new() };
     done(&mut waiting, configure(policy));
     [
         ("TooManyChildren", with_a_child, create("second", "you", Kind::Subagent, &[])),
@@ -135,6 +136,7 @@ fn a_refused_command_leaves_the_state_equal() {
         settings: (*state.settings).clone(),
         agents: [(id("lead"), AgentPolicy { profile: profile("lead", "you", Kind::Foreground), rights: vec![] })]
             .into(),
+        left_out: Vec::new(),
     };
     let past = Scope::Until(NOW);
     let rows: Vec<(&str, Command)> = vec![

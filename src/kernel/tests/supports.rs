@@ -133,7 +133,7 @@ fn circles_of_reads_fall_when_reading_is_no_longer_free() {
     for (from, to) in [("a", "b"), ("b", "c"), ("c", "b"), ("c", "a")] {
         done(&mut state, grant(from, to, &["@read:/etc", "@read:/w/held"]));
     }
-    let policy = crate::model::Policy { settings: settings(|_| {}), agents: Default::default() };
+    let policy = crate::model::Policy { settings: settings(|_| {}), agents: Default::default(), left_out: Vec::new() };
     let configure = Command::Configure { policy: policy.into(), run: "r0".parse().unwrap() };
     let events = done(&mut state, configure);
     assert!(state.grants.values().all(|grant| grant.right.permission == tag("@read:/w/held")));

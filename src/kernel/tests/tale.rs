@@ -188,7 +188,7 @@ impl Tale {
                 agents.insert(id(name), spec);
             }
         }
-        Policy { settings, agents }
+        Policy { settings, agents, left_out: Vec::new() }
     }
 
     fn live(&self) -> impl Iterator<Item = &Arc<Grant>> {

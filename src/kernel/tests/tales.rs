@@ -135,7 +135,7 @@ proptest! {
             };
             let went = |agent: &AgentId| events.contains(&Event::AgentRetired { agent: agent.clone() });
             for event in &events {
-                let Event::ConfigReloaded { gained, lost } = event else { continue };
+                let Event::ConfigReloaded { gained, lost, .. } = event else { continue };
                 for (agent, permission) in gained {
                     prop_assert!(uses(&tale.state, agent, permission), "{} gained {} and does not hold it", agent, permission);
                     prop_assert!(went(agent) || !uses(&before, agent, permission), "{} held {} before", agent, permission);

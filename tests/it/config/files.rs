@@ -80,7 +80,7 @@ fn a_file_in_a_directory_that_everybody_may_write_is_refused() {
     place.mode("policy", 0o777);
     assert_eq!(
         place.complaints(),
-        "agents.toml: everyone may replace it: anybody may write the directory `$DIR/policy`; run `chmod o-w $DIR/policy`"
+        "agents.toml: others may replace it: everybody may write the directory `$DIR/policy`; run `chmod go-w $DIR/policy`"
     );
     place.mode("policy", 0o1777);
     assert_eq!(place.complaints(), "nothing");
@@ -95,8 +95,69 @@ fn a_link_in_a_directory_that_everybody_may_write_is_refused() {
     place.mode("open", 0o777);
     assert_eq!(
         place.complaints_about("open/agents.toml"),
-        "agents.toml: everyone may replace it: anybody may write the directory `$DIR/open`; run `chmod o-w $DIR/open`"
+        "agents.toml: others may replace it: everybody may write the directory `$DIR/open`; run `chmod go-w $DIR/open`"
     );
+}
+
+#[test]
+fn a_file_in_a_directory_that_its_group_may_write_is_refused() {
+    let place = Place::with(&one_agent(""));
+    place.mode("policy", 0o775);
+    assert_eq!(
+        place.complaints(),
+        "agents.toml: others may replace it: its group may write the directory `$DIR/policy`; run `chmod g-w $DIR/policy`"
+    );
+    place.mode("policy", 0o1775);
+    assert_eq!(place.complaints(), "nothing");
+}
+
+/// As after a checkout under `umask 002`: one look tells every command.
+#[test]
+fn everything_that_others_may_write_is_told_at_once() {
+    let place = Place::with(&one_agent(""));
+    fs::rename(place.path("policy"), place.path("my policy")).unwrap();
+    place.mode("my policy/agents.toml", 0o664);
+    place.mode("my policy", 0o775);
+    let told = place.complaints_about("my policy/agents.toml");
+    for command in ["`chmod go-w '$DIR/my policy/agents.toml'`", "`chmod g-w '$DIR/my policy'`"] {
+        assert!(told.contains(command), "{told}");
+    }
+}
+
+#[test]
+fn a_file_that_has_a_second_name_is_refused() {
+    let place = Place::with(&one_agent(""));
+    fs::hard_link(place.path("policy/agents.toml"), place.path("home/notes")).unwrap();
+    assert_eq!(
+        place.complaints(),
+        "agents.toml: it has 2 names (hard links): whoever may write one of them writes it; run \
+         `cp $DIR/policy/agents.toml $DIR/policy/agents.toml.new && \
+         mv $DIR/policy/agents.toml.new $DIR/policy/agents.toml`"
+    );
+}
+
+/// Only root can give something away, so only root can see this fail.
+#[test]
+fn what_somebody_else_owns_is_refused() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let somebody = Some(4242);
+    let owned = |name: &str| {
+        let place = Place::with(&one_agent(""));
+        fs::create_dir(place.path("open")).unwrap();
+        place.mode("open", 0o1777);
+        place.link("open/agents.toml", "../policy/agents.toml");
+        std::os::unix::fs::lchown(place.path(name), somebody, None).unwrap();
+        place.complaints_about("open/agents.toml")
+    };
+    let file = owned("policy/agents.toml");
+    assert!(file.contains("user 4242 owns it") && file.contains("`chown 0 $DIR/open/agents.toml`"), "{file}");
+    let directory = owned("policy");
+    assert!(directory.contains("user 4242 may replace it, who owns the directory `$DIR/policy`"), "{directory}");
+    let link = owned("open/agents.toml");
+    assert!(link.contains("user 4242 may replace it, who owns `$DIR/open/agents.toml`"), "{link}");
+    assert_eq!(owned("home"), "nothing");
 }
 
 #[test]

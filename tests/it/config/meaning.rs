@@ -149,6 +149,19 @@ fn what_holds_keys_and_passwords_is_protected() {
 }
 
 #[test]
+fn what_this_process_was_started_with_and_its_memory_are_protected() {
+    let own = format!("/proc/{}", std::process::id());
+    let read = || Place::with(&one_agent("")).load().unwrap();
+    for path in ["/proc/self", "/proc/thread-self", &own] {
+        assert!(protects(&read(), path), "{path}");
+    }
+    // Each thread has its own name there; the list must not change with the thread that reads the file.
+    let protected =
+        |policy: &Policy| policy.settings.protected.iter().filter(|path| path.as_str().starts_with("/proc")).count();
+    assert_eq!(protected(&read()), 3);
+}
+
+#[test]
 fn a_protected_link_protects_what_it_leads_to() {
     let place = Place::with(&one_agent(""));
     std::fs::create_dir_all(place.path("dotfiles/ssh")).unwrap();

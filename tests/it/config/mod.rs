@@ -6,6 +6,7 @@ mod files;
 mod links;
 mod meaning;
 mod random;
+mod reload;
 
 use std::{
     fs,

@@ -22,7 +22,7 @@ fn careful(change: impl FnOnce(&mut Settings), agents: Agents<'_>) -> Policy {
 /// What the last reload said was gained and lost.
 fn diff(events: &[bestow::Recorded]) -> (Vec<(AgentId, Permission)>, Vec<(AgentId, Permission)>) {
     let said = events.iter().rev().find_map(|recorded| match &recorded.event {
-        Event::ConfigReloaded { gained, lost } => Some((gained.clone(), lost.clone())),
+        Event::ConfigReloaded { gained, lost, .. } => Some((gained.clone(), lost.clone())),
         _ => None,
     });
     said.unwrap()

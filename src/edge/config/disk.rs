@@ -1,0 +1,223 @@
+//! What the disk says about a file whose text is right, line by line.
+//!
+//! The text is the person's; the disk is partly the agents'. So a line that the disk does not agree with gives nothing,
+//! and never keeps another line, or the removal of one, from taking effect. Two things would let agents write rights of
+//! their own. One is a link in a directory that an agent writes: at the next reload it would lead wherever the agent
+//! likes (weakness W-1 of the engine behind `sources/004`). The other is the policy file itself.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
+
+use super::{
+    Before, Problem,
+    agents::Draft,
+    finding::{Findings, quoted, system},
+    ground::Ground,
+    rights::Written,
+};
+use crate::{
+    fs::{self, RealPath, Trail},
+    model::{Access, AgentId, AgentPolicy, BaseRight, Hold, Permission, Right, SanitizedPath},
+};
+
+/// Where a path of the file leads, and the links on the way there.
+#[derive(Clone, Debug)]
+pub(super) struct Lead {
+    real: RealPath,
+    links: Vec<PathBuf>,
+}
+
+/// What `path` really names.
+pub(super) fn look(path: &SanitizedPath) -> Result<Lead, Problem> {
+    let unknown = |why: String| Problem::new(format!("cannot tell where {} leads: {why}", shown(path)));
+    let real = fs::real(path.as_str()).map_err(|why| unknown(why.to_string()))?;
+    let trail = Trail::of(path.as_path()).map_err(|error| unknown(system(&error)))?;
+    // INVARIANT: the links are those that led to what was pinned, not those of a moment later.
+    if trail.real != real.path().as_path() || trail.identity != real.identity() {
+        return Err(unknown("it keeps changing".to_owned()));
+    }
+    Ok(Lead { real, links: trail.links })
+}
+
+/// What is left of the drafts, and why each line that gives nothing does not, by its offset.
+#[derive(Debug)]
+pub(super) struct Agreed {
+    pub(super) agents: BTreeMap<AgentId, AgentPolicy>,
+    pub(super) left_out: BTreeMap<usize, Problem>,
+    /// The agents that fall with the line on which they would stand.
+    pub(super) nowhere: BTreeMap<usize, Problem>,
+}
+
+/// Compares `drafts` with the disk, looking each path up once, and notes in `before` what is new.
+pub(super) fn agree(
+    drafts: &[Draft],
+    ground: &Ground,
+    before: &mut Before,
+    found: &Findings<'_>,
+    look: impl FnMut(&SanitizedPath) -> Result<Lead, Problem>,
+) -> Agreed {
+    let mut lines = Lines::of(drafts, before, look);
+    lines.leave_out_what_holds(ground);
+    // A line through a link may fall itself, and must not take others along: first those under roots that cannot.
+    lines.leave_out_what_leads_below(&lines.roots(|lead| lead.links.is_empty()));
+    lines.leave_out_what_leads_below(&lines.roots(|_| true));
+    lines.pin(before);
+    let agents = drafts.iter().filter_map(|draft| lines.policy(draft, before, found)).collect();
+    Agreed { agents, left_out: lines.left_out, nowhere: lines.nowhere }
+}
+
+/// A path in the file, and whose it is. One of `[defaults]` is its first agent's.
+#[derive(Clone, Copy, Debug)]
+struct Line<'d> {
+    agent: &'d AgentId,
+    /// None: it is where the agent stands.
+    access: Option<Access>,
+    path: &'d SanitizedPath,
+}
+
+/// Where each path of the file stands, and where it leads.
+#[derive(Debug)]
+struct Lines<'d> {
+    at: BTreeMap<usize, Line<'d>>,
+    leads: BTreeMap<&'d SanitizedPath, Lead>,
+    left_out: BTreeMap<usize, Problem>,
+    nowhere: BTreeMap<usize, Problem>,
+}
+
+/// What agents may write, by what it really is.
+type Roots<'d> = BTreeMap<PathBuf, &'d AgentId>;
+
+impl<'d> Lines<'d> {
+    fn of(
+        drafts: &'d [Draft],
+        before: &Before,
+        mut look: impl FnMut(&SanitizedPath) -> Result<Lead, Problem>,
+    ) -> Lines<'d> {
+        let mut at = BTreeMap::new();
+        for draft in drafts {
+            for written in &draft.rights {
+                if let Permission::Path(access, path) = &written.permission {
+                    at.entry(written.offset).or_insert(Line { agent: &draft.id, access: Some(*access), path });
+                }
+            }
+            if let Some(stand) = &draft.stand {
+                at.entry(stand.offset).or_insert(Line { agent: &draft.id, access: None, path: &stand.value });
+            }
+        }
+        let paths: BTreeSet<_> = at.values().map(|line| line.path).collect();
+        let mut looked: BTreeMap<_, _> = paths
+            .into_iter()
+            .map(|path| (path, look(path).and_then(|lead| as_before(path, lead, before.pins.get(path)))))
+            .collect();
+        let wrong = |line: &Line<'_>| looked.get(line.path).and_then(|lead| lead.as_ref().err().cloned());
+        let left_out = at.iter().filter_map(|(offset, line)| Some((*offset, wrong(line)?))).collect();
+        looked.retain(|_, lead| lead.is_ok());
+        let leads = looked.into_iter().filter_map(|(path, lead)| Some((path, lead.ok()?))).collect();
+        Lines { at, leads, left_out, nowhere: BTreeMap::new() }
+    }
+
+    /// The lines that still count, with where they lead.
+    fn counted(&self) -> impl Iterator<Item = (usize, Line<'d>, &Lead)> {
+        let counted = self.at.iter().filter(|(offset, _)| !self.left_out.contains_key(offset));
+        counted.filter_map(|(offset, line)| Some((*offset, *line, self.leads.get(line.path)?)))
+    }
+
+    fn written(&self) -> impl Iterator<Item = (usize, Line<'d>, &Lead)> {
+        self.counted().filter(|(_, line, _)| line.access == Some(Access::Write))
+    }
+
+    fn leave_out_what_holds(&mut self, ground: &Ground) {
+        let holds = |(offset, line, lead): (usize, Line<'_>, &Lead)| {
+            Some((offset, ground.held_by(line.agent, lead.real.path(), lead.real.identity())?))
+        };
+        let given_away: Vec<_> = self.written().filter_map(holds).collect();
+        self.left_out.extend(given_away);
+    }
+
+    fn roots(&self, sure: impl Fn(&Lead) -> bool) -> Roots<'d> {
+        let sure = self.written().filter(|(_, _, lead)| sure(lead));
+        let mut roots = Roots::new();
+        for (_, line, lead) in sure {
+            roots.entry(lead.real.path().as_path().to_owned()).or_insert(line.agent);
+        }
+        roots
+    }
+
+    fn leave_out_what_leads_below(&mut self, roots: &Roots<'_>) {
+        let below = |(offset, _, lead): (usize, Line<'_>, &Lead)| {
+            lead.links.iter().find_map(|link| replaceable(link, roots)).map(|problem| (offset, problem))
+        };
+        let below: Vec<_> = self.counted().filter_map(below).collect();
+        self.left_out.extend(below);
+    }
+
+    /// What a path led to when it was first taken is what it means from then on.
+    fn pin(&self, before: &mut Before) {
+        for (_, line, lead) in self.counted() {
+            before.pins.entry(line.path.clone()).or_insert_with(|| lead.real.path().clone());
+        }
+    }
+
+    /// The agent as the engine takes it; none if it has nowhere to stand, which is noted.
+    fn policy(&mut self, draft: &Draft, before: &mut Before, found: &Findings<'_>) -> Option<(AgentId, AgentPolicy)> {
+        // Without one in the text, the text is wrong, and that has been noted.
+        let written = draft.stand.as_ref()?;
+        let stand = Some(written).filter(|written| !self.left_out.contains_key(&written.offset));
+        let stand = stand.and_then(|stand| self.leads.get(&stand.value)).map(|lead| lead.real.path().clone());
+        let Some(stand) = stand.or_else(|| before.stands.get(&draft.id).cloned()) else {
+            let message = format!("agent `{}` is left out: it has no `working_dir`", draft.id);
+            self.nowhere.insert(draft.offset, Problem::new(message));
+            return None;
+        };
+        before.stands.insert(draft.id.clone(), stand.clone());
+        let mut known = BTreeSet::new();
+        let mut rights = Vec::with_capacity(draft.rights.len());
+        for written in &draft.rights {
+            let Some(right) = self.right(written) else { continue };
+            if known.insert((right.permission.clone(), written.hold == Hold::Use)) {
+                rights.push(BaseRight { right, hold: written.hold, place: found.place(written.offset) });
+            }
+        }
+        Some((draft.id.clone(), AgentPolicy { profile: draft.profile(stand)?, rights }))
+    }
+
+    fn right(&self, written: &Written) -> Option<Right> {
+        let Permission::Path(access, path) = &written.permission else {
+            return Some(written.permission.clone().into());
+        };
+        if self.left_out.contains_key(&written.offset) {
+            return None;
+        }
+        let lead = self.leads.get(path)?;
+        let permission = Permission::Path(*access, lead.real.path().clone());
+        Some(Right { permission, identity: lead.real.identity() })
+    }
+}
+
+/// The same real path is the same place, whatever stands there now; another one is what nobody wrote.
+fn as_before(path: &SanitizedPath, lead: Lead, before: Option<&SanitizedPath>) -> Result<Lead, Problem> {
+    match before {
+        Some(real) if real != lead.real.path() => Err(Problem::new(format!(
+            "{} led to {} when it was taken from the file first, and leads to {} now",
+            shown(path),
+            shown(real),
+            shown(lead.real.path())
+        ))
+        .help("if that is meant, write down where it leads, or start the engine again")),
+        Some(_) | None => Ok(lead),
+    }
+}
+
+fn replaceable(link: &Path, roots: &Roots<'_>) -> Option<Problem> {
+    // By component, as everywhere.
+    let (root, agent) = link.ancestors().find_map(|above| roots.get_key_value(above))?;
+    let (link, root) = (quoted(&link.to_string_lossy()), quoted(&root.to_string_lossy()));
+    let message = format!("this leads through the link {link}, which agent `{agent}` may replace: it may write {root}");
+    Some(Problem::new(message).help("name the directory itself"))
+}
+
+fn shown(path: &SanitizedPath) -> String {
+    quoted(path.as_str())
+}

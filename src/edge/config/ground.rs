@@ -1,0 +1,59 @@
+//! What the policy file rests on: its name, its directory, and whatever leads there. No agent may write any of it.
+
+#[cfg(test)]
+mod tests;
+
+use std::{io, path::PathBuf};
+
+use super::{Problem, finding::quoted};
+use crate::{
+    fs::Trail,
+    model::{AgentId, FileIdentity, SanitizedPath},
+};
+
+/// The way to the policy file, by names and by what was found under them.
+#[derive(Clone, Debug)]
+pub(super) struct Ground {
+    pub(super) trail: Trail,
+    /// What can be reached by another name too: a directory is mounted in a second place.
+    objects: Vec<(FileIdentity, PathBuf)>,
+}
+
+impl Ground {
+    /// What `trail` passes through now.
+    ///
+    /// # Errors
+    ///
+    /// When a directory on the way cannot be looked at, or is gone by now.
+    pub(super) fn of(trail: Trail) -> io::Result<Ground> {
+        Ok(Ground { objects: trail.objects()?, trail })
+    }
+
+    /// Why `agent` may not write `root`, which is what `identity` says; none if it may.
+    pub(super) fn held_by(
+        &self,
+        agent: &AgentId,
+        root: &SanitizedPath,
+        identity: Option<FileIdentity>,
+    ) -> Option<Problem> {
+        let shown = quoted(root.as_str());
+        if root.as_path() == self.trail.real {
+            let message =
+                format!("agent `{agent}` cannot be given this file for writing: it could give itself any right");
+            return Some(Problem::new(message).help("nothing gives write access to the policy file"));
+        }
+        // By component, as everywhere.
+        if self.trail.names.iter().any(|name| name.starts_with(root.as_path())) {
+            let message =
+                format!("agent `{agent}` may write {shown}, which holds this file: it could give itself any right");
+            return Some(Problem::new(message).help("move this file out of there, or name a smaller directory"));
+        }
+        let (_, same) = self.objects.iter().find(|(object, _)| Some(*object) == identity)?;
+        let same = quoted(&same.to_string_lossy());
+        let message = format!(
+            "agent `{agent}` may write {shown}, which is {same} under another name and holds this file: it could give \
+             itself any right"
+        );
+        Some(Problem::new(message).help("move this file out of there, or name a smaller directory"))
+    }
+}

@@ -1,0 +1,31 @@
+//! A directory that is mounted in a second place has one identity and two names; tests may not mount.
+
+use std::{fs, os::unix::fs::MetadataExt, path::Path};
+
+use super::*;
+
+fn identity(path: &Path) -> FileIdentity {
+    let found = fs::metadata(path).unwrap();
+    FileIdentity { dev: found.dev(), ino: found.ino() }
+}
+
+#[test]
+fn a_directory_on_the_way_is_not_written_under_another_name() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("policy/agents.toml");
+    fs::create_dir_all(place.path().join("policy")).unwrap();
+    fs::create_dir(place.path().join("other")).unwrap();
+    fs::write(&file, "").unwrap();
+    let ground = Ground::of(Trail::of(&file).unwrap()).unwrap();
+    let agent = "lead".parse().unwrap();
+    let root = "/mnt/elsewhere".parse().unwrap();
+    for same in [place.path(), &place.path().join("policy"), &file, Path::new("/")] {
+        let problem = ground.held_by(&agent, &root, Some(identity(same))).unwrap().to_string();
+        assert!(
+            problem.contains("`/mnt/elsewhere`, which is `") && problem.contains("under another name"),
+            "{problem}"
+        );
+    }
+    assert_eq!(ground.held_by(&agent, &root, Some(identity(&place.path().join("other")))), None);
+    assert_eq!(ground.held_by(&agent, &root, None), None);
+}
