@@ -22,7 +22,7 @@ pub struct ContainedPath {
 ///
 /// Both are resolved as [`real`](super::real) does. A base that is empty, relative, missing or not resolvable contains
 /// nothing; it never stands for the current directory. Without a base nothing is allowed. Containment is by
-/// components: `/work` does not contain `/work-evil`. Behaviour: `reference/paths-and-sandbox.md` 2.1.
+/// components: `/work` does not contain `/work-evil`.
 ///
 /// # Errors
 ///

@@ -3,7 +3,7 @@
 //! Three grades of knowing, each good for one thing. [`RealPath`] is where a path leads now; a grant pins it.
 //! [`ContainedPath`] lies below an allowed base that is held open, and is good for opening. A
 //! [`File`](std::fs::File) is the kernel's own promise. Whoever needs the next grade goes through this module,
-//! so that no name is ever checked and then opened again (design 8, `reference/paths-and-sandbox.md` 2.1).
+//! so that no name is ever checked and then opened again.
 //!
 //! Deliberately absent: who may open what (the kernel of the engine decides), lists of protected paths,
 //! expansion of `~` or variables, paths relative to the current directory, folding of case or Unicode, and any

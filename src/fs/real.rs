@@ -1,4 +1,4 @@
-//! What a path really names, and which object that is. This is what a grant of a path pins (design 4).
+//! What a path really names, and which object that is. This is what a grant of a path pins.
 
 use std::os::fd::OwnedFd;
 
@@ -43,7 +43,7 @@ impl RealPath {
 ///
 /// A link to something that does not exist is followed like any other. From the first component that does not exist,
 /// the rest is kept as written and may hold no `..`. Links of procfs are refused, but for `/proc/self` and
-/// `/proc/thread-self`. Behaviour: `reference/paths-and-sandbox.md` 2.1.
+/// `/proc/thread-self`.
 ///
 /// # Errors
 ///
