@@ -32,6 +32,7 @@ async fn pair(roots: usize) -> Pair {
     let mut settings = Settings::default();
     settings.max_grants = 1 << 20;
     settings.max_pending = 1 << 20;
+    settings.max_asks_per_minute = u32::MAX;
     settings.denial_memory = Duration::ZERO;
     let engine = Engine::on(settings, Arc::new(SystemClock::new()), Arc::new(AsWritten)).unwrap();
     let world = World::new(1_000, roots);

@@ -92,6 +92,8 @@ pub(super) struct Box {
 struct Waiting {
     mail: VecDeque<Mail>,
     missed: u64,
+    /// How much of it is talk.
+    talk: usize,
     /// Nothing can come any more.
     over: bool,
 }
@@ -99,24 +101,38 @@ struct Waiting {
 impl Waiting {
     /// What has to go before `mail` fits. Talk goes before facts, so that nobody can push facts out by talking.
     fn one_too_many(&self, mail: &Mail) -> Option<usize> {
-        let is_talk = |mail: &Mail| matches!(mail, Mail::Message { .. });
-        let oldest_talk = || self.mail.iter().position(is_talk);
-        let talk = self.mail.iter().filter(|mail| is_talk(mail)).count();
-        if is_talk(mail) && talk >= TALK_CAPACITY {
-            return oldest_talk();
+        let too_much_talk = is_talk(mail) && self.talk >= TALK_CAPACITY;
+        if !too_much_talk && self.mail.len() < CAPACITY {
+            return None;
         }
-        (self.mail.len() >= CAPACITY).then(|| oldest_talk().unwrap_or(0))
+        let oldest_talk = if self.talk > 0 { self.mail.iter().position(is_talk) } else { None };
+        Some(oldest_talk.unwrap_or(0))
     }
+
+    fn add(&mut self, mail: Mail) {
+        self.talk += usize::from(is_talk(&mail));
+        self.mail.push_back(mail);
+    }
+
+    fn remove(&mut self, place: usize) -> Option<Mail> {
+        let mail = self.mail.remove(place)?;
+        self.talk -= usize::from(is_talk(&mail));
+        Some(mail)
+    }
+}
+
+fn is_talk(mail: &Mail) -> bool {
+    matches!(mail, Mail::Message { .. })
 }
 
 impl Box {
     pub(super) fn post(&self, mail: Mail) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = waiting.one_too_many(&mail) {
-            waiting.mail.remove(place);
+            waiting.remove(place);
             waiting.missed += 1;
         }
-        waiting.mail.push_back(mail);
+        waiting.add(mail);
         drop(waiting);
         self.bell.notify_one();
     }
@@ -132,7 +148,7 @@ impl Box {
         if waiting.missed > 0 {
             return Next::Is(Mail::Missed(std::mem::take(&mut waiting.missed)));
         }
-        let mail = waiting.mail.pop_front();
+        let mail = waiting.remove(0);
         if !waiting.mail.is_empty() {
             self.bell.notify_one();
         }
