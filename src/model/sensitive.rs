@@ -60,6 +60,12 @@ pub(crate) fn sensitive_part(path: &SanitizedPath) -> Option<SanitizedPath> {
 
 /// Whether a file or directory of this name is sensitive wherever it stands.
 pub(crate) fn is_sensitive_name(name: &str) -> bool {
+    // Most names are none of these, and do not even begin like one.
+    let could_be = |first: &u8| matches!(first, b'.' | b'a' | b'A' | b'c' | b'C' | b'i' | b'I');
+    let may_end_so = matches!(name.as_bytes().last(), Some(b'm' | b'M' | b'y' | b'Y'));
+    if !name.as_bytes().first().is_some_and(could_be) && !may_end_so {
+        return false;
+    }
     let has_prefix = |prefix: &str| name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
     is_one_of(name, &SENSITIVE_NAMES)
         || has_prefix(".env.")
