@@ -27,7 +27,7 @@ impl Shared {
             all.iter().for_each(|agent| self.publish_agent(writer, agent));
         }
         // First who is gone: an agent that takes the id in the same step gets a cell of its own.
-        for agent in events.iter().filter_map(retired) {
+        for agent in events.iter().filter_map(Event::retired) {
             if let Some((_, cell)) = self.cells.remove(agent) {
                 // Not even what everybody has.
                 cell.publish(compile(&[], &Arc::new(Ground::new(Reads::Granted, &[], self.seed))));
@@ -61,8 +61,4 @@ fn touched(events: &[Event]) -> BTreeSet<&AgentId> {
         event.grant().map(|grant| &grant.to)
     });
     touched.collect()
-}
-
-pub(super) fn retired(event: &Event) -> Option<&AgentId> {
-    if let Event::AgentRetired { agent } = event { Some(agent) } else { None }
 }

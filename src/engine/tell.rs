@@ -8,7 +8,6 @@ use crate::model::{AgentId, Event, OwnerId, Recorded, RequestId, Route, Timestam
 
 use super::{
     mail,
-    publish::retired,
     shared::{Shared, Stuck, Writer},
     surface::{ToPerson, show},
 };
@@ -17,7 +16,7 @@ impl Shared {
     /// Sent from under the lock, so that everybody hears events in their order; no send here can wait.
     pub(super) fn tell(&self, writer: &mut Writer, events: &[Event], now: Timestamp, stuck: &mut Stuck) {
         let went: HashMap<_, _> =
-            events.iter().enumerate().filter_map(|(place, event)| Some((retired(event)?, place))).collect();
+            events.iter().enumerate().filter_map(|(place, event)| Some((event.retired()?, place))).collect();
         for (place, event) in events.iter().enumerate() {
             for (agent, mail) in mail::addressed(event, events) {
                 // What concerned one that went is no news for the next one of that name.

@@ -268,6 +268,11 @@ impl Event {
         if let Event::GrantIssued { grant } | Event::GrantRepeated { grant } = self { Some(grant.id) } else { None }
     }
 
+    /// The agent that went, if this says that one did.
+    pub(crate) fn retired(&self) -> Option<&AgentId> {
+        if let Event::AgentRetired { agent } = self { Some(agent) } else { None }
+    }
+
     /// The request that this event opened or joined.
     pub(crate) fn opened(&self) -> Option<RequestId> {
         if let Event::Requested { request } | Event::Joined { request } = self { Some(request.id) } else { None }

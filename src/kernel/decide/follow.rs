@@ -74,7 +74,7 @@ impl State {
         let told = events.iter().position(|event| matches!(event, Event::ConfigReloaded { .. }));
         let Some(place) = told else { return events };
         // An agent that comes under the name of one that went is another one.
-        let went: BTreeSet<_> = events.iter().filter_map(retired).collect();
+        let went: BTreeSet<_> = events.iter().filter_map(Event::retired).collect();
         let lost = |grant: &Arc<Grant>| went.contains(&grant.to) || !self.still_uses(grant, now);
         let gone = ended(&events).into_iter().filter(|grant| grant.hold == Hold::Use && lost(grant));
         let all: BTreeSet<_> = gone.map(|grant| (grant.to.clone(), grant.right.permission.clone())).collect();
@@ -105,10 +105,6 @@ fn receivers(events: &[Event]) -> impl Iterator<Item = &AgentId> {
 
 fn resolved(event: &Event) -> Option<crate::model::RequestId> {
     if let Event::Resolved { resolution, .. } = event { Some(resolution.request) } else { None }
-}
-
-fn retired(event: &Event) -> Option<&AgentId> {
-    if let Event::AgentRetired { agent } = event { Some(agent) } else { None }
 }
 
 fn changes_presence(event: &Event) -> bool {
