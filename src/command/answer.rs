@@ -2,7 +2,10 @@
 
 use serde::{Serialize, Serializer, ser::SerializeTuple};
 
-use super::{shape::Shape, tier::Tier};
+use super::{
+    shape::Shape,
+    tier::{Tier, prefix},
+};
 
 /// A stretch of the command line, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -73,12 +76,24 @@ impl Classification {
         };
         let tier = part.tier;
         let Span { start, end } = part.span;
-        let reason = format!("{}: {} (part {}, bytes {start}..{end})", tier.prefix(), part.rule, index + 1);
+        let reason = format!("{}: {} (part {}, bytes {start}..{end})", prefix(tier), part.rule, index + 1);
         Classification { tier, reason, parts, shape: shape.filter(|_| tier == Tier::Dangerous) }
+    }
+
+    /// The same, or a stricter answer because of `rule`; nothing may be remembered of it.
+    pub(super) fn at_least_dangerous(self, rule: &str) -> Self {
+        let shape = None;
+        match self.tier {
+            Tier::Safe => {
+                let reason = format!("{}: {rule}", prefix(Tier::Dangerous));
+                Classification { tier: Tier::Dangerous, reason, shape, ..self }
+            }
+            Tier::Dangerous | Tier::Destructive => Classification { shape, ..self },
+        }
     }
 
     /// An answer about something that has no parts.
     pub(super) fn plain(tier: Tier, rule: &str) -> Self {
-        Classification { tier, reason: format!("{}: {rule}", tier.prefix()), parts: Vec::new(), shape: None }
+        Classification { tier, reason: format!("{}: {rule}", prefix(tier)), parts: Vec::new(), shape: None }
     }
 }

@@ -25,8 +25,9 @@ mod tier;
 mod tool;
 mod walk;
 
-pub use addition::{Additions, InvalidAddition, Raise, SafeAddition};
+pub use crate::model::{CommandRules, Raise, SafeAddition};
+pub use addition::{Additions, InvalidAddition, Row};
 pub use answer::{Classification, Part, Span};
 pub use classifier::{Classifier, classify, classify_tool};
 pub use shape::{Shape, ShapeWord};
-pub use tier::{InvalidTier, Profile, Tier};
+pub use tier::{InvalidProfile, InvalidTier, Profile, Tier};

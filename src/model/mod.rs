@@ -1,6 +1,7 @@
 //! What things are: values, parsed once. Nothing here reads a disk, a clock or the environment, waits, or decides.
 
 mod agent;
+mod command;
 mod event;
 mod grant;
 mod id;
@@ -16,6 +17,7 @@ mod text;
 mod time;
 
 pub use agent::{Kind, Mode, Profile, Source};
+pub use command::{CommandProfile, CommandRules, InvalidProfile, InvalidTier, Raise, SafeAddition, Tier};
 pub use event::{Event, Recorded};
 pub use grant::{Actor, Ended, Grant, Hold, InvalidScope, Means, Origin, Place, Right, Scope};
 pub use id::{

@@ -117,16 +117,22 @@ impl<'c> Walker<'c> {
         Some(result)
     }
 
-    fn script(&mut self, script: &Script) {
+    /// Walks the statements; says what they print, as far as that is known.
+    fn script(&mut self, script: &Script) -> Option<Output> {
+        let mut printed: Option<Output> = None;
         for statement in &script.statements {
             for pipeline in &statement.pipelines {
-                if statement.background {
-                    self.apart(|walker| walker.pipeline(pipeline));
+                let output = if statement.background {
+                    self.apart(|walker| walker.pipeline(pipeline))
                 } else {
-                    self.pipeline(pipeline);
-                }
+                    self.pipeline(pipeline)
+                };
+                let Some(output) = output else { continue };
+                let text = printed.map_or_else(String::new, |before| before.text);
+                printed = Some(Output { text: text + &output.text, exact: false });
             }
         }
+        printed
     }
 
     /// Walks the commands of a pipeline; says what its last one certainly prints.
@@ -157,10 +163,20 @@ impl<'c> Walker<'c> {
             return self.simple(simple, &command.redirects, command.span, input);
         }
         self.redirects(&command.redirects);
+        let output = self.compound(command);
+        output.filter(|_| !simple::goes_elsewhere(&command.redirects))
+    }
+
+    /// Walks what is more than one command; says what is known of what it prints.
+    fn compound(&mut self, command: &Command) -> Option<Output> {
         match &command.form {
             Form::Simple(_) => {}
-            Form::Block(scripts) => scripts.iter().for_each(|script| self.script(script)),
-            Form::Subshell(script) => self.apart(|walker| walker.script(script)),
+            Form::Block(scripts) => {
+                let printed: Vec<Output> = scripts.iter().filter_map(|script| self.script(script)).collect();
+                let text: String = printed.iter().map(|output| output.text.as_str()).collect();
+                return (!printed.is_empty()).then_some(Output { text, exact: false });
+            }
+            Form::Subshell(script) => return self.apart(|walker| walker.script(script)),
             Form::For { variable, words, body } => {
                 let values = match words {
                     Some(words) => self.expand_all(words),
@@ -170,7 +186,7 @@ impl<'c> Walker<'c> {
                     self.suspect("a variable holds a subscript with a command, which arithmetic would run");
                 }
                 self.scope.variables.insert(variable.clone(), value_of(&values));
-                self.script(body);
+                return self.script(body);
             }
             Form::Count { header, body } => {
                 self.arithmetic(header);
