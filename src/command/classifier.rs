@@ -81,7 +81,7 @@ impl Classifier {
         let (understood, steps) = (parsed.understood(), parsed.steps);
         let fault = parsed.faults.first().map_or("not understood", |fault| fault.why);
         let at = parsed.faults.first().map_or(0, |fault| fault.at.min(text.len()));
-        let shape = if understood { Shape::of(&parsed) } else { None };
+        let shape = if understood { Shape::of_parsed(&parsed) } else { None };
         walker.walk(parsed, None);
         if !understood {
             walker.note(Tier::Dangerous, format!("not understood: {fault}"), Span { start: at, end: text.len() });

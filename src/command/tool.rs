@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::model::SENSITIVE_NAMES;
+
 use super::{
     answer::Classification,
     classifier::Classifier,
@@ -161,5 +163,5 @@ pub(super) fn is_guarded(path: &str) -> bool {
         || climbs
         || hidden_control
         || system.iter().any(|start| lower.starts_with(start))
-        || parts.iter().any(|part| NAMES.contains(part))
+        || parts.iter().any(|part| NAMES.contains(part) || SENSITIVE_NAMES.contains(part))
 }

@@ -30,7 +30,7 @@ pub use policy::{AgentPolicy, BaseRight, Interaction, LeftOut, OnNoUser, Policy,
 pub(crate) use request::Allowed;
 pub use request::{Answer, Ask, Decider, Outcome, Pending, Reply, Request, Resolution, Route};
 pub use sandbox::{SandboxFacts, SandboxViolation};
-pub(crate) use sensitive::sensitive_part;
+pub(crate) use sensitive::{SENSITIVE_NAMES, sensitive_part};
 pub use set::{PermissionSet, Reads};
 pub use text::{InvalidName, InvalidReason, Name, Reason, Shown};
 pub use time::{InvalidTimestamp, Timestamp};

@@ -96,6 +96,15 @@ pub(super) fn is_interpreter(name: &str) -> bool {
     options_with_code(name).is_some()
 }
 
+/// Interpreters whose first operand is code, and editors whose words are.
+pub(super) fn takes_code_as_words(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "awk", "gawk", "mawk", "nawk", "sed", "gsed", "ed", "ex", "vi", "vim", "nvim", "emacs", "gdb", "tclsh", "erl",
+        "jq",
+    ];
+    NAMES.contains(&name)
+}
+
 /// Whether `word` is an option of the interpreter `name` that carries code.
 pub(super) fn gives_code(name: &str, word: &str) -> bool {
     let options = options_with_code(name).unwrap_or_default();

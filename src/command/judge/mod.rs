@@ -147,6 +147,15 @@ pub(super) fn basename(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
+/// Whether an interpreter is given a file or a module, and no options before it that could be code.
+fn runs_a_file(rest: &[String]) -> bool {
+    match rest {
+        [module, name, ..] if module == "-m" => !name.starts_with('-'),
+        [file, ..] => !file.starts_with(['-', '+']),
+        [] => false,
+    }
+}
+
 /// Whether a program runs a text or another program that its words give: no form of it may be remembered.
 pub(super) fn runs_text(name: &str, rest: &[String]) -> bool {
     let inline = |option: &&String| code::gives_code(name, option);
@@ -170,5 +179,8 @@ pub(super) fn runs_text(name: &str, rest: &[String]) -> bool {
         || inner::is_wrapper(name)
         || elsewhere
         || embedded::is_runner_of(name, rest)
-        || (code::is_interpreter(name) && (rest.is_empty() || rest.iter().any(|option| inline(&option))))
+        || sql_client::names().any(|client| client == name)
+        || code::takes_code_as_words(name)
+        || (code::is_interpreter(name) && !runs_a_file(rest))
+        || (code::is_interpreter(name) && rest.iter().any(|option| inline(&option)))
 }

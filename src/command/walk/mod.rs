@@ -21,7 +21,7 @@ pub(super) use simple::is_free;
 use super::{
     answer::{Part, Span},
     classifier::Classifier,
-    judge::Input,
+    judge::{Input, variable},
     syntax::{
         self,
         tree::{Command, Form, Parsed, Piece, Pipeline, Script, Word},
@@ -185,6 +185,7 @@ impl<'c> Walker<'c> {
                 if values.iter().any(|value| is_evaluation_trap(&value.text)) {
                     self.suspect("a variable holds a subscript with a command, which arithmetic would run");
                 }
+                self.sets(variable);
                 self.scope.variables.insert(variable.clone(), value_of(&values));
                 return self.script(body);
             }
@@ -253,8 +254,20 @@ impl<'c> Walker<'c> {
         if names.into_iter().any(wild_name) || text.contains(UNKNOWN) && self.holds_wild(pieces) {
             self.suspect("arithmetic evaluates text that nobody has read");
         }
+        let assigns = text.contains('=') || text.contains("++") || text.contains("--");
+        for name in text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|_| assigns) {
+            self.sets(name);
+        }
         if is_evaluation_trap(&text) {
             self.suspect("arithmetic evaluates a command hidden in a subscript");
+        }
+    }
+
+    /// Notes that a variable is set in some other way than by an assignment.
+    pub(super) fn sets(&mut self, name: &str) {
+        let plain = name.split('[').next().unwrap_or(name);
+        if variable::steers_programs(plain) {
+            self.suspect(format!("the variable `{plain}` may change what programs do"));
         }
     }
 

@@ -159,6 +159,10 @@ impl Walker<'_> {
     /// What a command changes in the shell that runs it.
     fn remember(&mut self, args: &[Arg], input: &Input) {
         let Some((program, rest)) = args.split_first() else { return };
+        if matches!(program.text.as_str(), "read" | "mapfile" | "readarray" | "getopts" | "let") {
+            let names = rest.iter().map(|arg| arg.text.split(['=', '+', '-']).next().unwrap_or_default().to_owned());
+            names.collect::<Vec<_>>().iter().for_each(|name| self.sets(name));
+        }
         // With any other option, `read` takes less than the line, or another one.
         let plainly =
             matches!(rest, [name] if !name.text.starts_with('-')) || matches!(rest, [raw, _] if raw.text == "-r");
