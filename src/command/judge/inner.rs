@@ -99,6 +99,27 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     SPECIAL.iter().copied().chain(WRAPPERS.iter().flat_map(|wrapper| wrapper.names.split(' ')))
 }
 
+/// Every listed wrapper with as many words of its own as it takes, ready for a command behind it.
+#[cfg(test)]
+pub(in crate::command) fn prefixes() -> Vec<String> {
+    let special = [
+        "env",
+        "env A=b",
+        "xargs",
+        "gxargs",
+        "find . -exec",
+        "gfind . -exec",
+        "fd -x",
+        "fdfind -x",
+        "parallel",
+        "watch",
+    ];
+    let listed =
+        WRAPPERS.iter().flat_map(|wrapper| wrapper.names.split(' ').map(move |name| (name, wrapper.own_operands)));
+    let listed = listed.map(|(name, own)| format!("{name}{}", " 1".repeat(own)));
+    listed.chain(special.map(str::to_owned)).collect()
+}
+
 /// Whether a program runs what its arguments name.
 pub(super) fn is_wrapper(name: &str) -> bool {
     wrapper_named(name).is_some() || SPECIAL.contains(&name)

@@ -13,6 +13,8 @@ mod suffix;
 pub(super) mod variable;
 
 pub(super) use code::printed as printed_by_code;
+#[cfg(test)]
+pub(super) use inner::prefixes;
 
 use std::borrow::Cow;
 
