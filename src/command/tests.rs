@@ -81,7 +81,8 @@ fn escaping_or_quoting_any_letter_never_changes_a_tier() {
     for command in plain_cases() {
         let tier = classify(&command).tier;
         for (at, letter) in command.char_indices().filter(|(_, c)| c.is_ascii_alphabetic()) {
-            let (before, after) = (&command[..at], &command[at + 1..]);
+            let (before, rest) = command.split_at(at);
+            let (_, after) = rest.split_at(1);
             for quoted in [format!("\\{letter}"), format!("'{letter}'"), format!("\"{letter}\"")] {
                 let text = format!("{before}{quoted}{after}");
                 if classify(&text).tier != tier {
