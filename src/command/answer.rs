@@ -2,6 +2,8 @@
 
 use serde::{Serialize, Serializer, ser::SerializeTuple};
 
+use crate::model::{Spoken, SpokenPart};
+
 use super::{
     shape::Shape,
     tier::{Tier, prefix},
@@ -38,6 +40,9 @@ pub struct Part {
     pub rule: String,
     /// Where the part stands.
     pub span: Span,
+    /// The program as it stands there, then the programs it starts, as far as they were followed.
+    #[serde(skip)]
+    pub(crate) commands: Vec<Spoken>,
 }
 
 /// The tier of a whole command line or tool call: that of its strictest part.
@@ -50,6 +55,9 @@ pub struct Classification {
     pub reason: String,
     /// Every part that may run, in the order of the text.
     pub parts: Vec<Part>,
+    /// Whether every word of it was understood.
+    #[serde(skip)]
+    pub understood: bool,
     /// What may be remembered if a person says "always"; `None` when nothing may.
     #[serde(skip)]
     pub shape: Option<Shape>,
@@ -63,7 +71,7 @@ impl Part {
         let text = text.get(span.start..span.end).unwrap_or(text);
         let end = (0..=text.len().min(MAX_SHOWN_BYTES)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         let command = text.get(..end).unwrap_or_default().to_owned();
-        Part { tier, command, rule: rule.into(), span }
+        Part { tier, command, rule: rule.into(), span, commands: Vec::new() }
     }
 }
 
@@ -77,7 +85,7 @@ impl Classification {
         let tier = part.tier;
         let Span { start, end } = part.span;
         let reason = format!("{}: {} (part {}, bytes {start}..{end})", prefix(tier), part.rule, index + 1);
-        Classification { tier, reason, parts, shape: shape.filter(|_| tier == Tier::Dangerous) }
+        Classification { tier, reason, parts, understood: true, shape: shape.filter(|_| tier == Tier::Dangerous) }
     }
 
     /// The same, or a stricter answer because of `rule`; nothing may be remembered of it.
@@ -86,14 +94,33 @@ impl Classification {
         match self.tier {
             Tier::Safe => {
                 let reason = format!("{}: {rule}", prefix(Tier::Dangerous));
-                Classification { tier: Tier::Dangerous, reason, shape, ..self }
+                Classification { tier: Tier::Dangerous, reason, understood: false, shape, ..self }
             }
-            Tier::Dangerous | Tier::Destructive => Classification { shape, ..self },
+            Tier::Dangerous | Tier::Destructive => Classification { understood: false, shape, ..self },
         }
     }
 
     /// An answer about something that has no parts.
     pub(super) fn plain(tier: Tier, rule: &str) -> Self {
-        Classification { tier, reason: format!("{}: {rule}", prefix(tier)), parts: Vec::new(), shape: None }
+        Classification {
+            tier,
+            reason: format!("{}: {rule}", prefix(tier)),
+            parts: Vec::new(),
+            understood: true,
+            shape: None,
+        }
+    }
+
+    /// The parts as rules compare them; none if the text was not understood.
+    pub(crate) fn spoken(&self) -> Option<Vec<SpokenPart>> {
+        let part = |part: &Part| SpokenPart { tier: part.tier, commands: part.commands.clone() };
+        self.understood.then(|| self.parts.iter().map(part).collect())
+    }
+
+    /// What is affected by the parts that nobody can undo.
+    pub(crate) fn impact(&self) -> String {
+        let parts: Vec<_> = self.parts.iter().filter(|part| part.tier == Tier::Destructive).collect();
+        let told: Vec<_> = parts.iter().map(|part| format!("{} ({})", part.command, part.rule)).collect();
+        if told.is_empty() { self.reason.clone() } else { told.join("; ") }
     }
 }

@@ -23,6 +23,7 @@ mod syntax;
 mod tests;
 mod tier;
 mod tool;
+mod undo;
 mod walk;
 
 pub use crate::model::{CommandRules, Raise, SafeAddition};
@@ -31,3 +32,4 @@ pub use answer::{Classification, Part, Span};
 pub use classifier::{Classifier, classify, classify_tool};
 pub use shape::{Shape, ShapeWord};
 pub use tier::{InvalidProfile, InvalidTier, Profile, Tier};
+pub(crate) use tool::Call;

@@ -55,8 +55,13 @@ impl Walker<'_> {
             let called = self.call(&args, &body, span);
             return output.or(called);
         }
+        let outside = std::mem::take(&mut self.spoken);
         let verdict = self.judge(&args, &input);
+        let commands = std::mem::replace(&mut self.spoken, outside);
         self.note(verdict.tier, verdict.rule, span);
+        if let Some(part) = self.parts.last_mut() {
+            part.commands = commands;
+        }
         let as_written = simple.assignments.is_empty() && !self.scope.variables.contains_key("IFS");
         self.remember(&args, if as_written { &input } else { &Input::Unknown });
         output
