@@ -114,7 +114,10 @@ impl Classification {
     /// The parts as rules compare them; none if the text was not understood.
     pub(crate) fn spoken(&self) -> Option<Vec<SpokenPart>> {
         let part = |part: &Part| SpokenPart { tier: part.tier, commands: part.commands.clone() };
-        self.understood.then(|| self.parts.iter().map(part).collect())
+        let strictest = self.parts.iter().map(|part| part.tier).max().unwrap_or(Tier::Safe);
+        // What makes the whole worse than its parts, no rule about a part can answer for.
+        let besides = (strictest < self.tier).then(|| SpokenPart { tier: self.tier, commands: Vec::new() });
+        self.understood.then(|| self.parts.iter().map(part).chain(besides).collect())
     }
 
     /// What is affected by the parts that nobody can undo.
