@@ -254,6 +254,12 @@ impl Agent {
         Ok(scope?)
     }
 
+    /// The engine it belongs to, for an edge that acts as this agent.
+    #[cfg(feature = "stdio")]
+    pub(crate) fn engine(&self) -> super::Engine {
+        super::Engine { shared: Arc::clone(&self.shared), run: fresh_run() }
+    }
+
     /// What nobody reaches, for whoever confines a command.
     #[cfg(feature = "sandbox")]
     pub(crate) fn protected(&self) -> Result<Vec<crate::model::SanitizedPath>, Error> {

@@ -5,6 +5,7 @@
 mod arguments;
 mod command;
 mod end;
+mod events;
 mod path;
 
 use std::process::ExitCode;
@@ -26,6 +27,9 @@ fn carry_out(asked: Asked) -> End {
         Asked::Version => End::said(concat!("bestow ", env!("CARGO_PKG_VERSION"), "\n")),
         Asked::Exec(asked) => command::exec(asked),
         Asked::Profile(asked, format) => command::profile(&asked, format),
+        Asked::Request(said, wait) => events::request(&said.tags, &said.reason, wait),
+        Asked::Grant(said, to) => events::grant(&to, &said.tags, &said.reason),
+        Asked::Events => events::relay(),
         Asked::Path => path::answer_lines(std::io::stdin().lock(), std::io::stdout().lock()),
     }
 }

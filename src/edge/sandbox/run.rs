@@ -12,7 +12,6 @@ use std::{
     },
     path::{Path, PathBuf},
     process::{Child, Stdio},
-    sync::mpsc::{RecvTimeoutError, channel},
     thread,
     time::Duration,
 };
@@ -32,7 +31,8 @@ use super::{
     guard::Guards,
     helper::nothing,
     output::captured,
-    status::Status,
+    status::{Status, reaches},
+    watched::{Over, Watched, watched},
 };
 use crate::model::{SandboxFacts, SanitizedPath};
 
@@ -115,15 +115,18 @@ impl Sandbox {
     ///
     /// It has not run at all: [`SandboxError::Unavailable`] names what cannot be enforced.
     pub fn run(&self, profile: &Profile, command: &Command) -> Result<Finished, SandboxError> {
-        self.run_with(profile, command, None, |_| Ok(()))
+        let (_wanted, watched) = watched();
+        self.run_with(profile, command, None, &watched, |_| Ok(()))
     }
 
-    /// The same, with a way to the engine for the command. It starts only if `ready` agrees to what is in force.
-    pub(super) fn run_with<E: From<SandboxError>>(
+    /// The same, with a way to the engine for the command, for as long as it is wanted. It starts only if `ready` agrees
+    /// to what is in force.
+    pub(in crate::edge) fn run_with<E: From<SandboxError>>(
         &self,
         profile: &Profile,
         command: &Command,
-        way: Option<(SanitizedPath, OwnedFd)>,
+        way: Option<OwnedFd>,
+        watched: &Watched,
         ready: impl FnOnce(&SandboxFacts) -> Result<(), E>,
     ) -> Result<Finished, E> {
         let missing = self.cannot_enforce(profile);
@@ -145,9 +148,13 @@ impl Sandbox {
             Ok(standing) => standing,
             Err(why) => return Err(running.not_stood(control, why).into()),
         };
+        if watched.is_unwanted() {
+            return Err(SandboxError::NotStarted("nobody waits for it any more".into()).into());
+        }
         ready(&facts)?;
         go(&control, &started)?;
-        let (status, timed_out) = running.wait(profile.limits.time).map_err(SandboxError::from)?;
+        let (status, over) = running.wait(profile.limits.time, watched).map_err(SandboxError::from)?;
+        let timed_out = over == Over::TimeIsUp;
         let (stdout, stderr) = (running.stdout.take(), running.stderr.take());
         let output = |stream: Option<thread::JoinHandle<Output>>| {
             stream.and_then(|stream| stream.join().ok()).unwrap_or_default()
@@ -205,7 +212,7 @@ impl Plan<'_> {
     fn stand(
         &self,
         control: &UnixStream,
-        way: Option<(SanitizedPath, OwnedFd)>,
+        way: Option<OwnedFd>,
         running: &mut Running,
     ) -> Result<(SandboxFacts, UnixStream), SandboxError> {
         let input = match self.command.input {
@@ -213,7 +220,6 @@ impl Plan<'_> {
             Stream::Nothing | Stream::Captured => nothing()?,
         };
         let spec = self.spec();
-        let (path, way) = way.unzip();
         let (started, helpers) = UnixStream::pair()?;
         started.set_read_timeout(Some(TO_STAND))?;
         let fds = [Some(input.as_fd()), Some(helpers.as_fd()), way.as_ref().map(OwnedFd::as_fd)];
@@ -221,14 +227,16 @@ impl Plan<'_> {
         let told = said.and_then(|()| receive::<Told>(control));
         let told = told.map_err(|why| unavailable(&format!("the sandbox did not come to stand: {why}")))?;
         let told = told.ok_or_else(|| unavailable("the sandbox did not come to stand"))?;
-        let landlock = match told.message {
-            Told::Ready { landlock } => landlock,
+        let (landlock, events) = match told.message {
+            Told::Ready { landlock, events } => (landlock, events),
             Told::Unavailable(why) | Told::NotStarted(why) => return Err(unavailable(&why)),
         };
         let pid = told.sender.ok_or_else(|| unavailable("nobody knows which process it is"))?;
         running.leader = Some(pid);
         let status = Status::of(pid).map_err(|why| unavailable(&why))?;
-        Ok((self.facts(&spec, landlock, pid, status, path), started))
+        let events = events.zip(way);
+        let socket = events.map(|(fd, way)| reaches(pid, fd, &way)).transpose().map_err(|why| unavailable(&why))?;
+        Ok((self.facts(&spec, landlock, pid, status, socket), started))
     }
 
     fn spec(&self) -> Spec {
@@ -257,7 +265,7 @@ impl Plan<'_> {
         landlock_abi: Option<u32>,
         pid: Pid,
         status: Status,
-        socket: Option<SanitizedPath>,
+        socket: Option<String>,
     ) -> SandboxFacts {
         let version = self.sandbox.bubblewrap.as_ref().map(|bubblewrap| bubblewrap.version.clone());
         let stricter: &[&str] = if spec.has_namespaces {
@@ -345,19 +353,19 @@ impl Running {
         let _ = self.child.kill();
     }
 
-    /// Waits for the end, at most so long; then for the end that it is given.
-    fn wait(&mut self, at_most: Duration) -> io::Result<(std::process::ExitStatus, bool)> {
+    /// Waits for the end, at most so long and while it is wanted; then for the end that it is given.
+    fn wait(&mut self, at_most: Duration, watched: &Watched) -> io::Result<(std::process::ExitStatus, Over)> {
         let pid = Pid::from_child(&self.child);
-        let (tell, told) = channel();
+        let tell = watched.ended();
         let ended = thread::spawn(move || {
             // Without reaping it, so that its number stays its own until everything is gone.
             let _ = retry_on_intr(|| waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT));
-            let _ = tell.send(());
+            tell();
         });
-        let timed_out = told.recv_timeout(at_most) == Err(RecvTimeoutError::Timeout);
+        let over = watched.wait(at_most);
         self.kill();
         let _ = ended.join();
-        self.child.wait().map(|status| (status, timed_out))
+        self.child.wait().map(|status| (status, over))
     }
 
     /// Why the sandbox does not stand, with what was said about it.

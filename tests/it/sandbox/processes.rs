@@ -1,6 +1,6 @@
 //! Time, limits, output, and the end of everything a command started.
 
-use std::{fs, io::Read, time::Duration};
+use std::{fs, io::Read, path::Path, process::Command as Process, time::Duration};
 
 use bestow::sandbox::{Command, Limits, SandboxError};
 
@@ -16,12 +16,23 @@ fn limits(change: impl FnOnce(&mut Limits)) -> Limits {
 fn lifeline(ground: &super::ground::Ground) -> fs::File {
     let path = ground.path("workspace/lifeline");
     let _ = fs::remove_file(&path);
-    rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600), 0)
-        .unwrap();
+    pipe(&path);
     let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NONBLOCK;
     let reader = rustix::fs::open(&path, flags, rustix::fs::Mode::empty()).unwrap();
     rustix::fs::fcntl_setfl(&reader, rustix::fs::OFlags::RDONLY).unwrap();
     fs::File::from(reader)
+}
+
+pub(super) fn pipe(path: &Path) {
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+}
+
+/// A program with this text. Written by another process: a descriptor of ours could be in a child of another test when
+/// it is started.
+pub(super) fn program(path: &Path, text: &str) {
+    let words = ["-c", "printf %s \"$1\" > \"$0\" && chmod 755 \"$0\"", path.to_str().unwrap(), text];
+    assert!(Process::new("sh").args(words).status().unwrap().success());
 }
 
 #[test]

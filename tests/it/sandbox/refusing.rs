@@ -85,10 +85,3 @@ fn roots_that_hold_the_machine_or_are_not_there_are_refused() {
     }
     assert!(matches!(of("/no/such/root"), Err(ProfileError::NotThere(..))));
 }
-
-#[test]
-fn events_without_a_socket_are_refused() {
-    let profile = Profile::of(&scope("/", &[Permission::Events]), []).unwrap();
-    let answer = Sandbox::with_helper(env!("CARGO_BIN_EXE_bestow")).run(&profile, &Command::new("true"));
-    assert!(matches!(answer, Err(SandboxError::Profile(ProfileError::NoSocket))), "{answer:?}");
-}
