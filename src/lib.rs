@@ -29,9 +29,10 @@ pub use kernel::{Check, ExecScope, Refusal, Support};
 pub use model::{
     Access, Actor, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, Code, Decider, Ended, Event, FileIdentity,
     Grant, GrantId, Hold, Interaction, InvalidGrantId, InvalidId, InvalidName, InvalidPath, InvalidPermission,
-    InvalidPermissions, InvalidReason, InvalidRequestId, InvalidScope, InvalidTimestamp, Kind, LeftOut, Means, Mode,
-    Name, OnNoUser, Origin, Outcome, OwnerId, Pending, Permission, PermissionSet, Permissions, Place, Policy, Profile,
-    Reads, Reason, Recorded, Reply, Request, RequestId, Resolution, Right, Route, RunId, SandboxFacts,
-    SandboxViolation, SanitizedPath, Scope, Settings, Shown, Source, Timestamp, Want, Widening, sanitize,
+    InvalidPermissions, InvalidReason, InvalidRequestId, InvalidScope, InvalidSensitiveName, InvalidTimestamp, Kind,
+    LeftOut, Means, Mode, Name, OnNoUser, Origin, Outcome, OwnerId, Pending, Permission, PermissionSet, Permissions,
+    Place, Policy, Profile, Reads, Reason, Recorded, Reply, Request, RequestId, Resolution, Right, Route, RunId,
+    SandboxFacts, SandboxViolation, SanitizedPath, Scope, SensitiveName, Settings, Shown, Source, Timestamp, Want,
+    Widening, sanitize,
 };
 pub use seam::{AsWritten, Clock, ClockUnreadable, DiskPaths, ManualClock, PathFailure, Paths, Real, SystemClock};

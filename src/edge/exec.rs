@@ -31,7 +31,8 @@ impl Agent {
     /// As [`Agent::exec_scope`]; and a root that no command gets.
     pub fn sandbox_profile(&self, named: &[Permission]) -> Result<Profile, ExecError> {
         let scope = self.exec_scope(named)?;
-        Ok(Profile::of(&scope, self.protected()?)?)
+        let (hidden, sensitive) = self.kept_from_commands()?;
+        Ok(Profile::guarding(&scope, hidden, sensitive)?)
     }
 
     /// Runs `command` with nothing but this agent's working directory and what is `named`, confined by `sandbox`.

@@ -29,6 +29,7 @@ pub(crate) use request::Allowed;
 pub use request::{Answer, Ask, Decider, Outcome, Pending, Reply, Request, Resolution, Route};
 pub use sandbox::{SandboxFacts, SandboxViolation};
 pub(crate) use sensitive::sensitive_part;
+pub use sensitive::{InvalidSensitiveName, SensitiveName};
 pub use set::{PermissionSet, Reads};
 pub use text::{InvalidName, InvalidReason, Name, Reason, Shown};
 pub use time::{InvalidTimestamp, Timestamp};

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AgentId, Hold, Place, Profile, Reads, Right, SanitizedPath, Shown};
+use super::{AgentId, Hold, Place, Profile, Reads, Right, SanitizedPath, SensitiveName, Shown};
 
 /// What to do with a request when nobody is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +67,9 @@ pub struct Settings {
     pub max_depth: u8,
     /// Paths that no grant reaches, except one from a file that names exactly that path.
     pub protected: Arc<[SanitizedPath]>,
+    /// Names that are sensitive besides the built-in ones: who may write a directory may not write these in it, unless
+    /// a right names them.
+    pub sensitive: Arc<[SensitiveName]>,
 }
 
 impl Default for Settings {
@@ -84,6 +87,7 @@ impl Default for Settings {
             max_children: 256,
             max_depth: 8,
             protected: Arc::default(),
+            sensitive: Arc::default(),
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
-use bestow::{AgentId, Permission, sandbox::Format};
+use bestow::{
+    AgentId, Permission,
+    sandbox::{Domain, Format},
+};
 use lexopt::{
     Arg::{Long, Short, Value},
     Error, Parser, ValueExt,
@@ -80,6 +83,7 @@ pub(crate) struct Scoped {
     pub(crate) agent: AgentId,
     pub(crate) config: PathBuf,
     pub(crate) named: Vec<Permission>,
+    pub(crate) domains: Vec<Domain>,
     pub(crate) time: Option<Duration>,
     pub(crate) words: Vec<OsString>,
 }
@@ -136,13 +140,14 @@ fn profile(parser: Parser) -> Result<Asked, Error> {
 
 /// None if help is wanted.
 fn scoped(mut parser: Parser, has_format: bool) -> Result<Option<(Scoped, Option<Format>)>, Error> {
-    let (mut agent, mut format) = (None, None);
+    let (mut agent, mut format, mut domains) = (None, None, Vec::new());
     let (mut config, mut named, mut time, mut words) = (PathBuf::from("agents.toml"), Vec::new(), None, Vec::new());
     while let Some(word) = parser.next()? {
         match word {
             Long("agent") => agent = Some(parser.value()?.parse()?),
             Long("config") => config = parser.value()?.into(),
             Long("grant") => named.push(parser.value()?.parse()?),
+            Long("domain") if has_format => domains.push(parser.value()?.parse()?),
             Long("format") if has_format => format = Some(parser.value()?.parse()?),
             Long("timeout") if !has_format => time = Some(Duration::from_secs(parser.value()?.parse()?)),
             Short('h') | Long("help") => return Ok(None),
@@ -154,7 +159,7 @@ fn scoped(mut parser: Parser, has_format: bool) -> Result<Option<(Scoped, Option
         }
     }
     let agent = agent.ok_or("`--agent` is missing")?;
-    Ok(Some((Scoped { agent, config, named, time, words }, format)))
+    Ok(Some((Scoped { agent, config, named, domains, time, words }, format)))
 }
 
 fn request(parser: Parser) -> Result<Asked, Error> {

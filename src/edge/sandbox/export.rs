@@ -91,15 +91,21 @@ impl Profile {
                 "bubblewrap cannot hand over the one socket of `@events` and keep the others away".into(),
             ));
         }
+        if self.network && !self.domains.is_empty() {
+            return Err(CannotSay("bubblewrap cannot keep a network to some hosts".into()));
+        }
         let words = bubblewrap::words(self, read_only);
         let words: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
         Ok(pretty(&json!(words.ok_or_else(|| CannotSay("a word is not UTF-8".into()))?)))
     }
 
     fn to_srt(&self, read_only: &[SanitizedPath]) -> Result<String, CannotSay> {
-        if self.network {
-            return Err(CannotSay("srt allows a network by a list of domains only, and `@network` has none".into()));
+        if self.network && self.domains.is_empty() {
+            return Err(CannotSay(
+                "srt allows a network by a list of domains only, and `@network` has none: name the hosts".into(),
+            ));
         }
+        let domains = self.domains.iter().filter(|_| self.network);
         if self.events {
             return Err(CannotSay(
                 "srt ignores `allowUnixSockets` on Linux, so `@events` would reach nothing or everything".into(),
@@ -108,7 +114,7 @@ impl Profile {
         self.refuse_patterns("srt")?;
         let guarded = read_only.iter().cloned().chain(Guards::missing(self));
         Ok(pretty(&json!({
-            "network": { "allowedDomains": [], "deniedDomains": [] },
+            "network": { "allowedDomains": domains.collect::<Vec<_>>(), "deniedDomains": [] },
             "filesystem": {
                 "denyRead": self.hidden,
                 "allowWrite": self.write.keys().collect::<Vec<_>>(),
@@ -120,7 +126,9 @@ impl Profile {
     fn to_codex(&self, read_only: &[SanitizedPath]) -> Result<String, CannotSay> {
         if self.network {
             return Err(CannotSay(
-                "codex restricts a network by its proxy's list of domains, and `@network` has none".into(),
+                "codex keeps a network to hosts only by a proxy, which a profile cannot switch on, and this has not been \
+                 tried with a network that is kept to none"
+                    .into(),
             ));
         }
         if self.events {
@@ -150,6 +158,7 @@ impl Profile {
             "read_only": sorted(read_only.iter().cloned().chain(Guards::missing(self)).chain(self.absent_inside())),
             "hidden": self.hidden,
             "network": self.network,
+            "domains": self.domains,
             "events": self.events,
             "process_limits": self.limits.named(),
             "time_limit_ms": u64::try_from(self.limits.time.as_millis()).unwrap_or(u64::MAX),

@@ -21,6 +21,7 @@
 mod bubblewrap;
 mod command;
 mod control;
+mod domain;
 mod error;
 mod events;
 mod evidence;
@@ -30,6 +31,7 @@ mod guard;
 mod helper;
 mod land;
 mod limits;
+mod missing;
 mod mounts;
 mod output;
 mod profile;
@@ -38,6 +40,7 @@ mod status;
 mod watched;
 
 pub use command::{Command, Stream};
+pub use domain::{Domain, InvalidDomain};
 pub use error::{ExecError, ProfileError, SandboxError};
 pub(super) use events::Door;
 pub use events::{EVENTS_FD, connect};

@@ -24,12 +24,13 @@ use rustix::{
 use sha2::{Digest, Sha256};
 
 use super::{
-    Command, Finished, Guard, HELPER_WORD, Output, Profile, SandboxError, Stream,
+    Command, Finished, HELPER_WORD, Output, Profile, SandboxError, Stream,
     bubblewrap::{self, Bubblewrap},
     control::{Spec, Told, receive, say_go, send},
     evidence::evidence,
     guard::Guards,
     helper::nothing,
+    missing::missing,
     output::captured,
     status::{Status, reaches},
     watched::{Over, Watched, watched},
@@ -89,24 +90,7 @@ impl Sandbox {
 
     /// What of `profile` cannot be enforced here. If it is nothing, a command may be run.
     pub fn cannot_enforce(&self, profile: &Profile) -> Vec<String> {
-        if self.bubblewrap.is_some() {
-            return Vec::new();
-        }
-        let hidden = profile.hidden.iter().map(|path| format!("keeping `{path}` from being read"));
-        let hidden = hidden.chain(
-            profile
-                .absent
-                .iter()
-                .filter(|path| profile.root_of(path).is_some())
-                .map(|path| format!("keeping `{path}` from being created")),
-        );
-        let guarded = profile.write.keys().filter(|root| profile.guard == Guard::Sensitive && root.as_path().is_dir());
-        let guarded = guarded.map(|root| format!("keeping what is sensitive below `{root}` from being written"));
-        let missing: Vec<String> = hidden.chain(guarded).collect();
-        if missing.is_empty() {
-            return missing;
-        }
-        [format!("bubblewrap is missing, and without it there is no {}", missing.join(", no "))].into()
+        missing(profile, self.bubblewrap.is_some())
     }
 
     /// Runs `command` under `profile` and waits for its end, on this thread.

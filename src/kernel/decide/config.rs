@@ -301,7 +301,10 @@ fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
     ];
     let unprotected = now.protected.iter().filter(|path| !new.protected.contains(path));
     let unprotected = unprotected.map(|path| format!("{path} is no longer protected"));
-    changed(fields).map(|(field, now, new)| format!("{field} from {now} to {new}")).chain(unprotected).collect()
+    let plain = now.sensitive.iter().filter(|name| !new.sensitive.contains(name));
+    let plain = plain.map(|name| format!("{name} is no longer sensitive"));
+    let changed = changed(fields).map(|(field, now, new)| format!("{field} from {now} to {new}"));
+    changed.chain(unprotected).chain(plain).collect()
 }
 
 fn changed<const N: usize>(
@@ -316,10 +319,13 @@ fn narrowed_settings(now: &Settings, new: &Settings) -> Settings {
     let widening = if now.widening == Widening::Confirm { Widening::Confirm } else { new.widening };
     let kept = now.protected.iter().filter(|path| !new.protected.contains(path));
     let protected = new.protected.iter().chain(kept).cloned().collect();
+    let kept = now.sensitive.iter().filter(|name| !new.sensitive.contains(name));
+    let sensitive = new.sensitive.iter().chain(kept).cloned().collect();
     Settings {
         reads,
         widening,
         protected,
+        sensitive,
         max_grants: new.max_grants.min(now.max_grants),
         max_depth: new.max_depth.min(now.max_depth),
         max_children: new.max_children.min(now.max_children),

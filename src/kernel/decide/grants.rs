@@ -11,7 +11,7 @@ use super::super::{
     Refusal, State,
     command::{Broken, Person, Start},
     state::{Agent, giver},
-    support::{Held, for_use, gives, unnamed},
+    support::{Held, for_use},
 };
 
 /// A grant that is complete but for its name and what is granted.
@@ -196,17 +196,16 @@ impl State {
             return Ok(Vec::new());
         }
         self.refuse_protected(&permission)?;
-        let gives = gives(&permission);
+        let gives = self.gives(&permission);
         let one_shots = for_use(&holder.held).filter(|grant| {
             let usable = grant.scope == Scope::Once && grant.is_live(now) && !broken.contains(&grant.id);
             usable && gives(grant)
         });
         match one_shots.min_by_key(|grant| (grant.until.is_none(), grant.until)) {
             Some(grant) => Ok(vec![Event::GrantUsed { grant: Arc::clone(grant), permission }]),
-            None => {
-                Err(unnamed(holder, &permission)
-                    .unwrap_or_else(|| Refusal::NotHeld { agent: agent.clone(), permission }))
-            }
+            None => Err(self
+                .unnamed(holder, &permission)
+                .unwrap_or_else(|| Refusal::NotHeld { agent: agent.clone(), permission })),
         }
     }
 
