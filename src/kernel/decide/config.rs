@@ -207,10 +207,12 @@ impl State {
     fn is_within(&self, agent: &Agent, right: &BaseRight) -> bool {
         let path = right.right.permission.path();
         let protected = path.is_some_and(|path| self.is_protected(path));
+        // What names something sensitive is more than a broad line that covers it.
+        let gives = self.gives(&right.right.permission);
         agent.held.iter().any(|grant| {
             matches!(grant.origin, Origin::Config(_))
                 && (grant.hold == Hold::Use || grant.hold == right.hold)
-                && grant.right.permission.covers(&right.right.permission)
+                && gives(grant)
                 && (!protected || grant.right.permission.path() == path)
         })
     }
