@@ -4,14 +4,18 @@ use std::{fmt, str::FromStr};
 
 use serde_json::{Value, json};
 
-use super::{Guard, Profile, bubblewrap, guard::Guards};
+use super::{
+    Guard, Profile, bubblewrap,
+    guard::{Guards, first_missing},
+};
 use crate::model::{SanitizedPath, Shown};
 
 /// What a profile can be said in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// The words for bubblewrap, one JSON array. Without Landlock and seccomp, which the helper adds.
+    /// The words for bubblewrap, one JSON array. Without Landlock and seccomp, which the helper adds. bubblewrap leaves an
+    /// empty directory behind where a name is kept from being created.
     Bubblewrap,
     /// The settings of `srt` (`@anthropic-ai/sandbox-runtime`), JSON.
     Srt,
@@ -94,7 +98,12 @@ impl Profile {
         if self.network && !self.domains.is_empty() {
             return Err(CannotSay("bubblewrap cannot keep a network to some hosts".into()));
         }
-        let words = bubblewrap::words(self, read_only);
+        let absent: Vec<_> = Guards::missing(self)
+            .into_iter()
+            .chain(self.absent_inside())
+            .filter_map(|path| first_missing(&path))
+            .collect();
+        let words = bubblewrap::words(self, read_only, &absent);
         let words: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
         Ok(pretty(&json!(words.ok_or_else(|| CannotSay("a word is not UTF-8".into()))?)))
     }
@@ -124,11 +133,9 @@ impl Profile {
     }
 
     fn to_codex(&self, read_only: &[SanitizedPath]) -> Result<String, CannotSay> {
-        if self.network {
+        if self.network && !self.domains.is_empty() {
             return Err(CannotSay(
-                "codex keeps a network to hosts only by a proxy, which a profile cannot switch on, and this has not been \
-                 tried with a network that is kept to none"
-                    .into(),
+                "codex keeps a network to some hosts by a proxy only, which a profile cannot switch on".into(),
             ));
         }
         if self.events {
@@ -145,7 +152,7 @@ impl Profile {
         rules.extend(read_only.map(|path| (path, "read")));
         rules.extend(self.hidden.iter().map(|path| (path.clone(), "deny")));
         lines.extend(rules.iter().map(|(path, access)| format!("{} = \"{access}\"", toml_text(path.as_str()))));
-        lines.extend(["[permissions.agent.network]".to_owned(), "enabled = false".to_owned(), String::new()]);
+        lines.extend(["[permissions.agent.network]".to_owned(), format!("enabled = {}", self.network), String::new()]);
         Ok(lines.join("\n"))
     }
 

@@ -18,7 +18,7 @@ use super::{Profile, ProfileError, profile::Guard};
 use crate::model::{SanitizedPath, SensitiveName};
 
 /// Put in place where missing, directly below a write root. Names that programs obey without being told to.
-const PUT_IN_PLACE: [&str; 12] = [
+const PUT_IN_PLACE: [&str; 15] = [
     ".agents",
     ".claude",
     ".codex",
@@ -27,10 +27,13 @@ const PUT_IN_PLACE: [&str; 12] = [
     ".envrc",
     ".gemini",
     ".git",
+    ".gitmodules",
     ".husky",
     ".idea",
     ".mcp.json",
+    ".npmrc",
     ".vscode",
+    "agents.toml",
 ];
 
 /// How many entries below one root are looked at.
@@ -139,7 +142,8 @@ impl Guards {
     }
 }
 
-fn first_missing(path: &SanitizedPath) -> Option<SanitizedPath> {
+/// The first part of `path` that is not there, if one is not.
+pub(super) fn first_missing(path: &SanitizedPath) -> Option<SanitizedPath> {
     let ancestors: Vec<&Path> = path.as_path().ancestors().collect();
     let missing = ancestors.iter().rev().find(|part| std::fs::symlink_metadata(part).is_err())?;
     missing.to_str()?.parse().ok()

@@ -188,7 +188,7 @@ impl Plan<'_> {
             return process;
         };
         let mut process = std::process::Command::new(&bubblewrap.path);
-        process.args(bubblewrap::words(self.profile, self.read_only)).arg(helper).arg(HELPER_WORD).env_clear();
+        process.args(bubblewrap::words(self.profile, self.read_only, &[])).arg(helper).arg(HELPER_WORD).env_clear();
         process
     }
 
@@ -374,5 +374,9 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.kill();
         let _ = self.child.wait();
+        // Their ends come with the processes'; what was said is for nobody.
+        for stream in [self.stdout.take(), self.stderr.take()].into_iter().flatten() {
+            let _ = stream.join();
+        }
     }
 }
