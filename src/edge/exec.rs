@@ -50,7 +50,11 @@ impl Agent {
     ///
     /// Dropping the future kills the command and everything it started, or keeps it from starting.
     pub async fn exec(&self, sandbox: &Sandbox, command: Command, named: &[Permission]) -> Result<Finished, ExecError> {
-        self.exec_under(sandbox, self.sandbox_profile(named)?, command).await
+        let (agent, named) = (self.clone(), named.to_vec());
+        // It looks at every path that is protected, and a disk may be slow.
+        let profile = tokio::task::spawn_blocking(move || agent.sandbox_profile(&named)).await;
+        let profile = profile.map_err(|why| SandboxError::Io(io::Error::other(why)))?;
+        self.exec_under(sandbox, profile?, command).await
     }
 
     /// The same with a profile of this agent that was changed: other limits, say.

@@ -128,6 +128,8 @@ fn a_program_that_would_make_it_the_superuser_does_not() {
         if ground.is_root || !rustix::process::geteuid().is_root() && !ground.world.exists("as-root") {
             return;
         }
+        let without = std::process::Command::new(ground.path("as-root")).arg("-u").output().unwrap();
+        assert_eq!(without.stdout, b"0\n", "without the sandbox it does");
         assert_ne!(ground.can("$O/../as-root -u").trim(), "0", "{ground}");
     });
 }
