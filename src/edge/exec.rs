@@ -39,7 +39,7 @@ impl Agent {
     ///
     /// What was in force is a fact (`sandbox.applied`) before the command starts; what it tried beyond that is one too
     /// (`sandbox.violation`), where there is evidence. With `@events` the command reaches this engine, and nothing else,
-    /// by [one socket](super::sandbox::connect), as this agent.
+    /// by [one socket](super::sandbox::connect_to_engine), as this agent.
     ///
     /// # Errors
     ///

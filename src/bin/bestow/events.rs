@@ -16,7 +16,7 @@ use crate::end::End;
 
 /// Passes lines on, both ways, until the engine ends it.
 pub(crate) fn relay() -> End {
-    let mut engine = match sandbox::connect() {
+    let mut engine = match sandbox::connect_to_engine() {
         Ok(engine) => engine,
         Err(why) => return End::failed(why),
     };
@@ -66,7 +66,7 @@ enum Heard {
 
 /// Says one thing, and hears lines until one is its answer. The time runs from when the engine has taken it.
 fn converse(said: &serde_json::Value, wait: Option<Duration>) -> io::Result<End> {
-    let mut engine = sandbox::connect()?;
+    let mut engine = sandbox::connect_to_engine()?;
     engine.write_all(format!("{said}\n").as_bytes())?;
     let (tell, heard) = channel();
     let timer = tell.clone();

@@ -32,7 +32,7 @@ pub const EVENTS_FD: &str = "BESTOW_EVENTS_FD";
 /// # Errors
 ///
 /// [`io::ErrorKind::NotFound`] if this process was not handed a way to the engine.
-pub fn connect() -> io::Result<UnixStream> {
+pub fn connect_to_engine() -> io::Result<UnixStream> {
     let named = std::env::var(EVENTS_FD).ok().and_then(|fd| fd.parse::<RawFd>().ok());
     let Some(way) = named else {
         let message = format!("there is no way to the engine here: {EVENTS_FD} is not set");

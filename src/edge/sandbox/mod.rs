@@ -43,7 +43,7 @@ pub use command::{Command, Stream};
 pub use domain::{Domain, InvalidDomain};
 pub use error::{ExecError, ProfileError, SandboxError};
 pub(super) use events::Door;
-pub use events::{EVENTS_FD, connect};
+pub use events::{EVENTS_FD, connect_to_engine};
 pub use export::{CannotSay, Format, UnknownFormat};
 pub use helper::{HELPER_WORD, enter_if_asked};
 pub use limits::Limits;

@@ -145,7 +145,7 @@ fn with_events_the_engine_is_reached_and_no_other_unix_socket_is() {
             let datagram = UnixDatagram::bind(ground.path("outside/dir/dgram")).unwrap();
             datagram.set_nonblocking(true).unwrap();
             let program = format!(
-                "import os, socket, array\n\
+                "import os, socket\n\
                  fd = int(os.environ[\"BESTOW_EVENTS_FD\"])\n\
                  def refused(what):\n    \
                      try: what()\n    \
@@ -159,7 +159,7 @@ fn with_events_the_engine_is_reached_and_no_other_unix_socket_is() {
                  try: door.sendto(b\"x\", \"{dgram}\")\n\
                  except OSError: pass\n\
                  mine, theirs = socket.socketpair()\n\
-                 door.sendmsg([b\"+\"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array(\"i\", [theirs.fileno()]))])\n\
+                 socket.send_fds(door, [b\"+\"], [theirs.fileno()]); theirs.close()\n\
                  print(mine.makefile().readline())\n",
                 dgram = ground.world.text("outside/dir/dgram")
             );
