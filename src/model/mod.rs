@@ -42,7 +42,7 @@ pub use identity::FileIdentity;
 pub use path::{InvalidPath, SanitizedPath, sanitize};
 pub use permission::{Access, InvalidPermission, InvalidPermissions, Permission, Permissions, Want};
 pub use policy::{AgentPolicy, BaseRight, Interaction, LeftOut, OnNoUser, Policy, Settings, Widening};
-pub(crate) use redact::redacted;
+pub(crate) use redact::{redacted, redacted_with};
 pub(crate) use request::Allowed;
 pub use request::{Answer, Ask, Decider, Outcome, Pending, Reply, Request, Resolution, Route};
 pub use rule::{Rule, RuleRef};
