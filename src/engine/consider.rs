@@ -106,6 +106,7 @@ fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -
         input,
         reason: action.reason.as_ref().map(Reason::redacted),
         call: action.call.clone(),
+        updated: false,
         overrides: action.overrides,
     }
 }

@@ -4,7 +4,7 @@ use std::{fmt, io::ErrorKind, sync::Arc};
 
 use crate::{
     kernel::Refusal,
-    model::{Permission, SanitizedPath, Shown},
+    model::{HookName, Permission, SanitizedPath, Shown},
     seam::{ClockUnreadable, PathFailure},
 };
 
@@ -27,6 +27,8 @@ pub enum Error {
     Open(String),
     /// The right is there; the file system says no.
     File(FileFailure),
+    /// There is a hook of this name already.
+    HookExists(HookName),
     /// The time cannot be told.
     Clock(ClockUnreadable),
     /// The engine was shut down, or failed inside and can no longer be trusted. Every check says no.
@@ -48,6 +50,7 @@ impl fmt::Display for Error {
             Error::Path(why) => why.fmt(f),
             Error::Open(why) => f.write_str(why),
             Error::File(why) => why.fmt(f),
+            Error::HookExists(name) => write!(f, "there is a hook `{name}` already: choose another name"),
             Error::Clock(why) => why.fmt(f),
             Error::Closed => f.write_str("the engine is closed"),
             Error::NoRuntime => f.write_str("an engine is made inside a Tokio runtime"),
@@ -62,7 +65,7 @@ impl std::error::Error for Error {
             Error::Path(why) => Some(why),
             Error::File(why) => Some(why),
             Error::Clock(why) => Some(why),
-            Error::Replaced { .. } | Error::Open(_) | Error::Closed | Error::NoRuntime => None,
+            Error::Replaced { .. } | Error::Open(_) | Error::HookExists(_) | Error::Closed | Error::NoRuntime => None,
         }
     }
 }

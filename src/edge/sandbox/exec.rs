@@ -49,9 +49,9 @@ impl Agent {
     ) -> Result<Finished, ExecError> {
         let (agent, sandbox) = (self.clone(), sandbox.clone());
         let run = move || {
-            let tell = |facts: &SandboxFacts| agent.tell_sandbox(facts.clone()).map_err(ExecError::from);
+            let tell = |facts: &SandboxFacts| agent.tell_sandbox(facts.clone(), None).map_err(ExecError::from);
             let done = sandbox.run_with(&profile, &command, None, tell)?;
-            agent.tell_violations(done.violations.clone())?;
+            agent.tell_violations(done.violations.clone(), None)?;
             Ok(done)
         };
         let done = tokio::task::spawn_blocking(run).await;

@@ -43,11 +43,12 @@ impl State {
         &self,
         agent: &AgentId,
         action: &Considered,
+        opinions: &[Opinion],
         broken: &Broken,
         now: Timestamp,
     ) -> Result<Vec<Event>, Refusal> {
         let agent = self.agent(agent)?;
-        let case = Case { state: self, agent, action, broken, opinions: &[], now };
+        let case = Case { state: self, agent, action, broken, opinions, now };
         let judgement = judge(&case);
         if judgement.conclusion.ruled.verdict() != Verdict::Allow {
             return Err(self.not_allowed(&case, &judgement));

@@ -11,6 +11,8 @@ mod tokens;
 
 use std::{borrow::Cow, ops::Range, sync::Arc};
 
+use serde_json::Value;
+
 /// What stands in the place of a secret.
 const MARK: &str = "[redacted]";
 
@@ -39,6 +41,28 @@ pub(crate) fn redacted_with(text: &str, source: &str) -> Arc<str> {
     }
     let plain = values.into_iter().fold(text.to_owned(), |text, value| text.replace(value, MARK));
     redacted(&plain)
+}
+
+/// The same for values: texts inside, and what stands below a name that speaks of a secret.
+pub(crate) fn redacted_value(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::from(redacted(text).as_ref()),
+        Value::Array(list) => list.iter().map(redacted_value).collect(),
+        Value::Object(object) => {
+            let is_secret = |name: &str| names::strength(name) == Some(names::Strength::Strong);
+            let inside = |(name, value): (&String, &Value)| match value {
+                Value::String(_) | Value::Number(_) if is_secret(name) => (name.clone(), Value::from(MARK)),
+                value => (name.clone(), redacted_value(value)),
+            };
+            Value::Object(object.iter().map(inside).collect())
+        }
+        plain @ (Value::Null | Value::Bool(_) | Value::Number(_)) => plain.clone(),
+    }
+}
+
+/// Whether somebody who saw only a redacted text has put it in the place of the real one.
+pub(crate) fn has_mark(text: &str) -> bool {
+    text.contains(MARK)
 }
 
 fn without<'t>(text: &'t str, secrets: &[Range<usize>]) -> Cow<'t, str> {

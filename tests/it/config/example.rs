@@ -53,13 +53,14 @@ fn every_protected_path_is_in_the_documentation() {
     }
 }
 
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 19] = [
     "reads",
     "interaction",
     "on_no_user",
     "confirm_widening",
     "request_timeout",
     "denial_memory",
+    "hook_timeout",
     "max_pending",
     "max_asks_per_minute",
     "max_children",
