@@ -3,6 +3,7 @@
 use std::{fmt, io::ErrorKind, sync::Arc};
 
 use crate::{
+    command::InvalidAddition,
     kernel::Refusal,
     model::{HookName, Permission, SanitizedPath, Shown},
     seam::{ClockUnreadable, PathFailure},
@@ -29,6 +30,8 @@ pub enum Error {
     File(FileFailure),
     /// There is a hook of this name already.
     HookExists(HookName),
+    /// The settings hold rules about commands that say something else than their examples.
+    Commands(InvalidAddition),
     /// The time cannot be told.
     Clock(ClockUnreadable),
     /// The engine was shut down, or failed inside and can no longer be trusted. Every check says no.
@@ -51,6 +54,7 @@ impl fmt::Display for Error {
             Error::Open(why) => f.write_str(why),
             Error::File(why) => why.fmt(f),
             Error::HookExists(name) => write!(f, "there is a hook `{name}` already: choose another name"),
+            Error::Commands(why) => why.fmt(f),
             Error::Clock(why) => why.fmt(f),
             Error::Closed => f.write_str("the engine is closed"),
             Error::NoRuntime => f.write_str("an engine is made inside a Tokio runtime"),
@@ -64,6 +68,7 @@ impl std::error::Error for Error {
             Error::Refused(refusal) => Some(refusal),
             Error::Path(why) => Some(why),
             Error::File(why) => Some(why),
+            Error::Commands(why) => Some(why),
             Error::Clock(why) => Some(why),
             Error::Replaced { .. } | Error::Open(_) | Error::HookExists(_) | Error::Closed | Error::NoRuntime => None,
         }
@@ -79,6 +84,12 @@ impl From<Refusal> for Error {
 impl From<ClockUnreadable> for Error {
     fn from(why: ClockUnreadable) -> Error {
         Error::Clock(why)
+    }
+}
+
+impl From<InvalidAddition> for Error {
+    fn from(why: InvalidAddition) -> Error {
+        Error::Commands(why)
     }
 }
 

@@ -83,7 +83,13 @@ impl Drop for Locked<'_> {
 }
 
 impl Shared {
-    pub(super) fn new(settings: Settings, clock: Arc<dyn Clock>, paths: Arc<dyn Paths>, seed: u64) -> Shared {
+    pub(super) fn new(
+        settings: Settings,
+        classifier: Classifier,
+        clock: Arc<dyn Clock>,
+        paths: Arc<dyn Paths>,
+        seed: u64,
+    ) -> Shared {
         let ground = Arc::new(Ground::new(settings.reads, &settings.protected, seed));
         let writer = Writer {
             state: State::new(settings),
@@ -101,7 +107,7 @@ impl Shared {
             paths,
             hooks: ArcSwap::default(),
             runtime: super::fresh_runtime(),
-            classifier: ArcSwap::default(),
+            classifier: ArcSwap::from_pointee(classifier),
             writer: Mutex::new(writer),
             cells: DashMap::default(),
             answers: DashMap::new(),

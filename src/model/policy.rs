@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AgentId, Hold, Place, Profile, Reads, Right, Rule, SanitizedPath, Shown, Verdict};
+use super::{AgentId, CommandRules, Hold, Place, Profile, Reads, Right, Rule, SanitizedPath, Shown, Verdict};
 
 /// What to do with a request when nobody is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +72,9 @@ pub struct Settings {
     pub hook_timeout: Duration,
     /// Paths that no grant reaches, except one from a file that names exactly that path.
     pub protected: Arc<[SanitizedPath]>,
+    /// How commands are judged.
+    #[serde(default)]
+    pub commands: CommandRules,
 }
 
 fn for_hooks() -> Duration {
@@ -95,6 +98,7 @@ impl Default for Settings {
             max_depth: 8,
             hook_timeout: for_hooks(),
             protected: Arc::default(),
+            commands: CommandRules::default(),
         }
     }
 }
