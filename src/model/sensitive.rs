@@ -109,7 +109,7 @@ const MAX_NAME: usize = 255;
 ///
 /// Version control (hooks and configuration run programs), agents and editors (configuration runs programs), shells
 /// and tools (start-up files run by themselves), and where secrets are kept for programs to read.
-const SENSITIVE_NAMES: [&str; 29] = [
+pub(crate) const SENSITIVE_NAMES: [&str; 29] = [
     ".agents",
     ".bash_login",
     ".bash_logout",

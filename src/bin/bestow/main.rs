@@ -3,9 +3,11 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod classify;
 mod command;
 mod end;
 mod events;
+mod lines;
 mod path;
 
 use std::process::ExitCode;
@@ -25,6 +27,7 @@ fn carry_out(asked: Asked) -> End {
     match asked {
         Asked::Help => End::said(HELP),
         Asked::Version => End::said(concat!("bestow ", env!("CARGO_PKG_VERSION"), "\n")),
+        Asked::Classify(asked) => classify::classify(&asked),
         Asked::Exec(asked) => command::exec(asked),
         Asked::Profile(asked, format) => command::profile(&asked, format),
         Asked::Request(said, wait) => events::request(&said.tags, &said.reason, wait),

@@ -331,8 +331,8 @@ fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
     let unprotected = unprotected.map(|path| format!("{path} is no longer protected"));
     let plain = now.sensitive.iter().filter(|name| !new.sensitive.contains(name));
     let plain = plain.map(|name| format!("{name} is no longer sensitive"));
-    let changed = changed(fields).map(|(field, now, new)| format!("{field} from {now} to {new}"));
-    changed.chain(unprotected).chain(plain).collect()
+    let sentences = changed(fields).map(|(field, now, new)| format!("{field} from {now} to {new}"));
+    sentences.chain(unprotected).chain(plain).chain(now.commands.changes(&new.commands)).collect()
 }
 
 fn changed<const N: usize>(
@@ -355,6 +355,7 @@ fn narrowed_settings(now: &Settings, new: &Settings) -> Settings {
         protected,
         sensitive,
         default_verdict: new.default_verdict.max(now.default_verdict),
+        commands: now.commands.narrowed(&new.commands),
         max_grants: new.max_grants.min(now.max_grants),
         max_depth: new.max_depth.min(now.max_depth),
         max_children: new.max_children.min(now.max_children),
