@@ -71,12 +71,12 @@ pub struct Settings {
     pub max_depth: u8,
     /// Paths that no grant reaches, except one from a file that names exactly that path.
     pub protected: Arc<[SanitizedPath]>,
-    /// Names that are sensitive besides the built-in ones: who may write a directory may not write these in it, unless
-    /// a right names them.
-    pub sensitive: Arc<[SensitiveName]>,
     /// How commands are judged.
     #[serde(default)]
     pub commands: CommandRules,
+    /// Names that are sensitive besides the built-in ones: who may write a directory may not write these in it, unless
+    /// a right names them.
+    pub sensitive: Arc<[SensitiveName]>,
 }
 
 impl Default for Settings {
@@ -95,8 +95,8 @@ impl Default for Settings {
             max_children: 256,
             max_depth: 8,
             protected: Arc::default(),
-            sensitive: Arc::default(),
             commands: CommandRules::default(),
+            sensitive: Arc::default(),
         }
     }
 }

@@ -331,8 +331,8 @@ fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
     let unprotected = unprotected.map(|path| format!("{path} is no longer protected"));
     let plain = now.sensitive.iter().filter(|name| !new.sensitive.contains(name));
     let plain = plain.map(|name| format!("{name} is no longer sensitive"));
-    let sentences = changed(fields).map(|(field, now, new)| format!("{field} from {now} to {new}"));
-    sentences.chain(unprotected).chain(plain).chain(now.commands.changes(&new.commands)).collect()
+    let changed = changed(fields).map(|(field, now, new)| format!("{field} from {now} to {new}"));
+    changed.chain(unprotected).chain(plain).chain(now.commands.changes(&new.commands)).collect()
 }
 
 fn changed<const N: usize>(
