@@ -324,10 +324,12 @@ fn set_of(agent: &Known, now: Timestamp) -> PermissionSet {
 
 /// A right whose object is no longer there is told as such, and not as one that was never held.
 pub(super) fn or_replaced(why: Error) -> Error {
-    let lacked = match &why {
-        Error::Refused(Refusal::NotHeld { permission, .. }) => Some(permission),
-        Error::Refused(Refusal::NotAllowed(decision)) => decision.missing.first(),
-        _ => None,
+    let lacked = if let Error::Refused(Refusal::NotHeld { permission, .. }) = &why {
+        Some(permission)
+    } else if let Error::Refused(Refusal::NotAllowed(decision)) = &why {
+        decision.missing.first()
+    } else {
+        None
     };
     match lacked.and_then(|permission| Some((permission, permission.path()?))) {
         Some((permission, path)) => Error::Replaced { permission: permission.clone(), path: path.clone() },
