@@ -10,6 +10,7 @@ mod cell;
 mod consider;
 mod error;
 mod files;
+mod guards;
 mod mail;
 mod pin;
 mod presence;

@@ -8,6 +8,7 @@ mod digest;
 mod event;
 mod glob;
 mod grant;
+mod guard;
 mod id;
 mod identity;
 mod path;
@@ -34,6 +35,7 @@ pub use digest::{Digest, InvalidDigest};
 pub use event::{Event, Recorded};
 pub use glob::{InvalidGlob, PathGlob, Reach};
 pub use grant::{Actor, Ended, Grant, Hold, InvalidScope, Means, Origin, Place, Right, Scope};
+pub use guard::{Guard, PathPolicy, Policies, PolicyPatch};
 pub use id::{
     AgentId, ApproverId, CallId, Code, DecisionId, GrantId, InvalidDecisionId, InvalidGrantId, InvalidId,
     InvalidRequestId, InvalidRulingId, OwnerId, RequestId, RulingId, RunId, ToolName,
