@@ -346,6 +346,7 @@ fn resolution(
         scope,
         decider,
         feedback,
+        action: request.action.clone(),
         updated_input: None,
         at,
     })
