@@ -22,7 +22,7 @@ fn place(line: usize) -> Place {
 fn rule(number: usize) -> Rule {
     let base: SanitizedPath = "/srv/work".parse().unwrap();
     let path = |text: String| Some(PathGlob::at(&text, &base, bestow::Reach::Everywhere).unwrap());
-    let verdict = if number % 2 == 0 { Verdict::Deny } else { Verdict::Ask };
+    let verdict = if number.is_multiple_of(2) { Verdict::Deny } else { Verdict::Ask };
     let blank =
         Rule { verdict, tool: None, operation: None, path: None, command: None, why: None, place: place(number + 1) };
     match number % 3 {
@@ -51,9 +51,8 @@ async fn agent(rules: usize, rulings: usize) -> (Engine, Agent) {
     let you = engine.approver(&owner, "ann".parse().unwrap(), "bench");
     for number in 0..rulings {
         let action = Action::command(&format!("make part{number}"));
-        let Authorization::Asked(_, ticket) = agent.authorize(action).await.unwrap() else {
-            unreachable!("a command that nobody knows asks")
-        };
+        let asked = agent.authorize(action).await.unwrap();
+        let Authorization::Asked(_, ticket) = asked else { continue };
         you.answer(ticket.id(), Answer::allow().scope(Scope::Session)).await.unwrap();
     }
     (engine, agent)
