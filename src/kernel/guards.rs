@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use globset::{GlobSet, GlobSetBuilder};
+use globset::{Candidate, GlobSet, GlobSetBuilder};
 
 use crate::model::{
     Access, AgentId, Decision, Digest, Operation, OwnerId, PathGlob, PathPolicy, Permission, Policies, Ruling, RunId,
@@ -128,11 +128,11 @@ impl Compiled {
     /// A no for the path goes before a yes for it, and both go before what is said of the rest.
     fn about_path(&self, operation: Operation, path: &SanitizedPath) -> impl Iterator<Item = (Verdict, &'static str)> {
         let access = if operation == Operation::Write { Access::Write } else { Access::Read };
-        let (policy, path) = (self.paths(access), path.as_str());
-        let forbidden = self.0.forbidden.is_match(path).then_some((Verdict::Deny, Policies::FORBIDDEN));
-        let verdict = if policy.deny.is_match(path) {
+        let (policy, path) = (self.paths(access), Candidate::new(path.as_str()));
+        let forbidden = self.0.forbidden.is_match_candidate(&path).then_some((Verdict::Deny, Policies::FORBIDDEN));
+        let verdict = if policy.deny.is_match_candidate(&path) {
             Some(Verdict::Deny)
-        } else if policy.allow.is_match(path) {
+        } else if policy.allow.is_match_candidate(&path) {
             Some(Verdict::Allow)
         } else {
             policy.default

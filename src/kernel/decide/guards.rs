@@ -56,6 +56,7 @@ impl State {
         patch: &PolicyPatch,
         base: &SanitizedPath,
     ) -> Result<Vec<Event>, Refusal> {
+        refuse_too_many(run, patch.allow.len() + patch.deny.len())?;
         let allow = globs(&patch.allow, base, Reach::Below)?;
         let deny = globs(&patch.deny, base, Reach::Everywhere)?;
         self.change_guards(by, run, patch.tool.as_ref(), |before| {
@@ -177,27 +178,19 @@ impl State {
         let agent = self.agents.get(&waiting.request.from)?;
         let broken = Broken::new();
         let judged = judge(&Case { state: self, agent, action, broken: &broken, opinions: &[], now });
-        if !judged.conclusion.refs.iter().any(is_policy) {
+        if !judged.conclusion.refs.iter().any(RuleRef::is_policy) {
             return None;
         }
         match (judged.stage, judged.conclusion.ruled) {
             (Stage::Denied, Ruled::Deny) => Some(false),
             // A right that is asked for besides is given by a person, or not at all.
             (Stage::AllowRule, Ruled::Allow) if waiting.request.asked.is_empty() => Some(true),
-            _ => None,
+            (_, Ruled::Allow | Ruled::Deny | Ruled::Ask | Ruled::Sandboxed | Ruled::Unavailable) => None,
         }
     }
 
     fn refuse_unknown_run(&self, owner: &OwnerId, run: &RunId) -> Result<(), Refusal> {
         if self.goes_on(owner, run, None) { Ok(()) } else { Err(Refusal::UnknownRun(run.clone())) }
-    }
-}
-
-fn is_policy(rule: &RuleRef) -> bool {
-    match rule {
-        RuleRef::Policy { .. } => true,
-        RuleRef::OfParent { rule, .. } => is_policy(rule),
-        RuleRef::Rule { .. } | RuleRef::Ruling(_) | RuleRef::Protected(_) | RuleRef::Hook(_) => false,
     }
 }
 

@@ -104,10 +104,12 @@ pub(super) fn ask_rule(heard: &Heard) -> Option<Finding> {
     }
     let source =
         if heard.asks.iter().all(|rule| matches!(rule, RuleRef::Hook(_))) { Source::Hook } else { Source::Rule };
-    let reason = match source {
-        Source::Hook => "a hook wants a person to say",
-        _ if all_policies(&heard.asks) => "a policy wants a person to say",
-        _ => "a rule wants a person to say",
+    let reason = if source == Source::Hook {
+        "a hook wants a person to say"
+    } else if all_policies(&heard.asks) {
+        "a policy wants a person to say"
+    } else {
+        "a rule wants a person to say"
     };
     Some(Finding::new(Ruled::Ask, source, reason).because_of(heard.asks.clone()))
 }
@@ -123,10 +125,7 @@ pub(super) fn allow_rule(heard: &Heard) -> Option<Finding> {
 }
 
 fn all_policies(rules: &[RuleRef]) -> bool {
-    rules.iter().all(|rule| match rule {
-        RuleRef::OfParent { rule, .. } => matches!(**rule, RuleRef::Policy { .. }),
-        rule => matches!(rule, RuleRef::Policy { .. }),
-    })
+    rules.iter().all(RuleRef::is_policy)
 }
 
 pub(super) fn tier(case: &Case<'_>, heard: &Heard) -> Option<Finding> {

@@ -58,12 +58,12 @@ fn glob_matches(glob: &[&str], path: &[&str]) -> bool {
     }
 }
 
+/// `*` ends a name here, and so does `?`.
 fn name_matches(glob: &str, name: &str) -> bool {
-    match glob.find(['*', '?']) {
-        None => glob == name,
-        Some(at) if glob[at..].starts_with('?') => name.len() == glob.len() && name.starts_with(&glob[..at]),
-        Some(at) => name.starts_with(&glob[..at]),
+    if let Some(start) = glob.strip_suffix('*') {
+        return name.starts_with(start);
     }
+    glob.strip_suffix('?').map_or(glob == name, |start| name.len() == glob.len() && name.starts_with(start))
 }
 
 fn about_path(glob: &str, path: &str) -> bool {
@@ -223,7 +223,7 @@ impl Sayings {
         for (run, policies, tool) in
             [("r1", &self.common, None), ("r1", &self.own, Some("bash")), ("r0", &self.of_boss, None)]
         {
-            let (run, tool) = (run.parse().unwrap(), tool.map(|name| self::tool(name)));
+            let (run, tool) = (run.parse().unwrap(), tool.map(self::tool));
             let policies = Arc::new(policies.clone());
             done(&mut state, Command::SetPolicies { by: person("you"), run, tool, policies });
         }
@@ -314,6 +314,11 @@ fn naive_policies(policies: &Policies, action: &Plain) -> Vec<Verdict> {
     said
 }
 
+fn judged(state: &State, action: &Considered) -> Verdict {
+    let (agent, broken) = (state.agent(&id("bot")).unwrap(), Broken::new());
+    judge(&Case { state, agent, action, broken: &broken, opinions: &[], now: NOW }).conclusion.ruled.verdict()
+}
+
 fn explained(state: &State, action: &Considered) -> Explanation {
     let (agent, broken) = (state.agent(&id("bot")).unwrap(), Broken::new());
     let case = Case { state, agent, action, broken: &broken, opinions: &[], now: NOW };
@@ -333,14 +338,19 @@ fn the_strictest_counts_and_explaining_agrees_with_deciding() {
     for set in 0..200 {
         let mut sayings = Sayings::random(&mut numbers);
         let state = sayings.state(&mut numbers);
-        for _ in 0..1000 {
+        for number in 0..1000 {
             let plain = Plain::random(&mut numbers);
             let action = plain.considered();
             let expected = sayings.naive(&plain);
-            let explained = explained(&state, &action);
-            assert_eq!(explained.decision.verdict(), expected, "set {set}: {plain:?}\n{sayings:#?}\n{explained}");
-            assert_eq!(decided(&state, &action), expected, "set {set}: {plain:?}");
-            assert_eq!(explained.ways_out.is_empty(), expected == Verdict::Allow, "{explained}");
+            let told = || format!("set {set}: {plain:?}\n{sayings:#?}");
+            assert_eq!(judged(&state, &action), expected, "{}", told());
+            // They are the same function; to say so often is slow.
+            if number % 10 == 0 {
+                let explained = explained(&state, &action);
+                assert_eq!(explained.decision.verdict(), expected, "{}\n{explained}", told());
+                assert_eq!(explained.ways_out.is_empty(), expected == Verdict::Allow, "{explained}");
+                assert_eq!(decided(&state, &action), expected, "{}", told());
+            }
             met[VERDICTS.iter().position(|verdict| *verdict == expected).unwrap()] += 1;
         }
     }
@@ -355,7 +365,7 @@ fn order_and_duplicates_do_not_matter_to_rules_and_policies() {
         list.extend(again);
     }
     let mut numbers = Numbers(0x2545_f491_4f6c_dd1d);
-    for _ in 0..100 {
+    for _ in 0..40 {
         let mut sayings = Sayings::random(&mut numbers);
         let (first, start) = (sayings.clone(), numbers.0);
         let mut before = first.clone();
@@ -372,7 +382,7 @@ fn order_and_duplicates_do_not_matter_to_rules_and_policies() {
             }
         }
         let other = sayings.state(&mut Numbers(start));
-        for _ in 0..200 {
+        for _ in 0..100 {
             let plain = Plain::random(&mut numbers);
             assert_eq!(decided(&state, &plain.considered()), decided(&other, &plain.considered()), "{plain:?}");
         }
@@ -381,19 +391,15 @@ fn order_and_duplicates_do_not_matter_to_rules_and_policies() {
 
 #[test]
 fn replaying_the_events_rebuilds_guards_and_what_was_said() {
-    let mut numbers = Numbers(0x1234_5678_9abc_def1);
-    for _ in 0..50 {
+    let (mut numbers, mut met) = (Numbers(0x1234_5678_9abc_def1), false);
+    for _ in 0..20 {
         let first = settings(|_| ());
         let (mut state, mut events) = (State::new(first.clone()), Vec::new());
-        let mut tell = |command, events: &mut Vec<Event>| {
-            let told = state.execute(command, NOW).unwrap_or_default();
-            events.extend(told);
-            state.clone()
-        };
+        let mut tell = |command| events.extend(state.execute(command, NOW).unwrap_or_default());
         for agent in ["boss", "bot"] {
-            tell(register(agent, "you", Kind::Subagent, &["@write:/w"]), &mut events);
+            tell(register(agent, "you", Kind::Subagent, &["@write:/w"]));
         }
-        for number in 0..60_u128 {
+        for number in 0..30_u128 {
             let run = format!("r{}", numbers.below(2)).parse().unwrap();
             let by = person("you");
             let named = numbers.pick(&[None, Some("bash"), Some("write_file")]).map(tool);
@@ -406,19 +412,22 @@ fn replaying_the_events_rebuilds_guards_and_what_was_said() {
                 }
                 3 => Command::BeginRun { agent: id(numbers.pick(&["boss", "bot"])), run },
                 4 => {
-                    let request = request_id(u128::try_from(numbers.below(60)).unwrap());
+                    let request = request_id(u128::try_from(numbers.below(30)).unwrap());
                     let answer = if numbers.below(2) == 0 { Answer::allow() } else { Answer::deny() };
                     Command::Answer { request, answer: answer.scope(Scope::Session), modified: None, by }
                 }
                 5 => Command::Retire { agent: id("boss") },
                 _ => authorize(number, numbers.pick(&["boss", "bot"]), &Plain::random(&mut numbers).considered()),
             };
-            let after = tell(command, &mut events);
-            let text = serde_json::to_string(&events).unwrap();
-            let kept: Vec<Event> = serde_json::from_str(&text).unwrap();
-            assert!(replayed(first.clone(), &kept) == after, "{events:#?}");
+            tell(command);
         }
+        let text = serde_json::to_string(&events).unwrap();
+        let kept: Vec<Event> = serde_json::from_str(&text).unwrap();
+        assert!(replayed(first, &kept) == state, "{events:#?}");
+        let kinds: Vec<_> = events.iter().map(Event::kind).collect();
+        met |= kinds.contains(&"policy.updated") && kinds.contains(&"run.began");
     }
+    assert!(met);
 }
 
 #[test]
