@@ -10,6 +10,7 @@ mod cell;
 mod consider;
 mod error;
 mod files;
+mod guards;
 mod hooks;
 mod mail;
 mod pin;

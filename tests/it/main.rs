@@ -20,6 +20,7 @@ mod command;
 mod config;
 mod engine;
 mod fs;
+mod guards;
 mod invariants;
 mod matrix;
 mod model;

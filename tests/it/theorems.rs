@@ -420,3 +420,66 @@ fn what_is_read_from_json_goes_through_the_same_door_as_text() {
     assert_eq!("/a/..".parse::<bestow::SanitizedPath>(), Err(InvalidPath::ParentComponent));
     assert_eq!(owner("you").to_string(), "you");
 }
+
+/// Each way to say yes, all of them together, against each way to say no.
+#[tokio::test]
+async fn an_explicit_deny_beats_any_allow() {
+    use bestow::{Action, Operation, PathGlob, PathPolicy, Place, Policies, PolicyPatch, Rule, Verdict};
+    for no in ["rule", "forbidden", "deny glob", "default", "session", "parent"] {
+        let world = World::new();
+        let boss = world.worker("boss", &["@write:/ws"]).await;
+        let you = world.you();
+        let place = Place { file: "agents.toml".into(), line: 1 };
+        let rule = |verdict| Rule {
+            verdict,
+            tool: None,
+            operation: Some(Operation::Write),
+            path: None,
+            command: None,
+            why: None,
+            place: place.clone(),
+        };
+        let mut file = policy(settings(|_| ()), &[("bot", "you", &["@write:/ws"])]);
+        let verdicts: &[_] = if no == "rule" { &[Verdict::Allow, Verdict::Deny] } else { &[Verdict::Allow] };
+        file.agents.get_mut(&id("bot")).unwrap().rules = verdicts.iter().map(|verdict| rule(*verdict)).collect();
+        file.agents.get_mut(&id("bot")).unwrap().profile.parent = Some(boss.id().clone());
+        let asking = || PathPolicy { default: Some(Verdict::Ask), ..PathPolicy::default() };
+        let action = || Action::write("/ws/a");
+        let bot = {
+            world.engine.configure(file).await.unwrap();
+            world.engine.agent(&id("bot")).unwrap()
+        };
+        let run = bot.explain(&action()).unwrap().decision.run;
+        // A person says yes or no to the question that the policy comes to.
+        you.set_policies(&run, None, Policies { write: asking(), ..Policies::default() }).await.unwrap();
+        for (another, verdict) in [("/ws/a", no != "session"), ("/ws/b", true)] {
+            if let bestow::Authorization::Asked(decision, _) = bot.authorize(Action::write(another)).await.unwrap() {
+                let answer = if verdict { Answer::allow() } else { Answer::deny() };
+                you.answer(decision.approval_action_id.unwrap(), answer.scope(Scope::Session)).await.unwrap();
+            }
+        }
+        let glob = |text: &str| PathGlob::at(text, &"/ws".parse().unwrap(), bestow::Reach::Everywhere).unwrap();
+        let mut write = PathPolicy { allow: vec![glob("a")], deny: Vec::new(), default: Some(Verdict::Allow) };
+        match no {
+            "deny glob" => write.deny.push(glob("**/a")),
+            "default" => write = PathPolicy { default: Some(Verdict::Deny), ..PathPolicy::default() },
+            _ => {}
+        }
+        let forbidden = if no == "forbidden" { vec![glob("a")] } else { Vec::new() };
+        you.set_policies(&run, None, Policies { write, forbidden, ..Policies::default() }).await.unwrap();
+        if no == "parent" {
+            boss.begin_run("of-boss".parse().unwrap()).await.unwrap();
+            you.update_policy(&"of-boss".parse().unwrap(), PolicyPatch::writing().deny("a")).await.unwrap();
+        }
+        let explained = bot.explain(&action()).unwrap();
+        assert_eq!(explained.decision.verdict(), Verdict::Deny, "{no}\n{explained}");
+        assert!(!bot.authorize(action()).await.unwrap().is_allowed(), "{no}");
+        if no != "default" && no != "rule" {
+            assert_eq!(
+                bot.verdict(&Action::write("/ws/b")).unwrap(),
+                Verdict::Allow,
+                "the yes counts for the rest: {no}"
+            );
+        }
+    }
+}
