@@ -1,4 +1,4 @@
-//! The file as a whole: `[engine]`, `[defaults]`, `[agents.<id>]`.
+//! The file as a whole: `[engine]`, `[defaults]`, `[agents.<id>]`, `[[test]]`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,8 +14,9 @@ use super::{
     disk::{self, Lead},
     finding::Findings,
     limits::Limits,
-    protected, settings,
-    table::Table,
+    protected, rules, settings,
+    table::{At, Table},
+    trials::{self, Failure},
 };
 use crate::model::{LeftOut, Policy, SanitizedPath, Settings};
 
@@ -33,7 +34,7 @@ const MAX_LEFT_OUT: usize = 100;
 pub(super) fn policy(
     text: &PolicyText,
     before: Option<&Before>,
-    look: impl FnMut(&SanitizedPath) -> Result<Lead, Problem>,
+    mut look: impl FnMut(&SanitizedPath) -> Result<Lead, Problem>,
 ) -> Result<(Policy, Before), ConfigError> {
     let mut found = Findings::new(text);
     let utf8 = match std::str::from_utf8(&text.bytes) {
@@ -58,16 +59,43 @@ pub(super) fn policy(
     let mut root = Table::new("the file", document.get_ref());
     let mut known = before.cloned().unwrap_or_default();
     let settings = engine(&mut root, base, text, &mut known, &mut found);
-    let drafts = drafts(&mut root, base, settings.max_grants, &mut found);
+    let (of_defaults, drafts) = drafts(&mut root, base, settings.max_grants, &mut found);
+    let trials = trials::read(&mut root, base, &drafts, &mut found);
     root.finish(&mut found);
-    let agreed = disk::agree(&drafts, &text.ground, &mut known, &found, look);
-    let left_out = if before.is_some() {
-        left_out(agreed.left_out.into_iter().chain(agreed.nowhere).collect(), &found)
-    } else {
-        agreed.left_out.into_iter().for_each(|(offset, problem)| found.add(offset, problem));
-        Vec::new()
-    };
-    found.unless_any((Policy { settings, agents: agreed.agents, left_out }, known))
+    let written = of_defaults.iter().chain(drafts.iter().flat_map(|draft| &draft.rules));
+    rules::try_out(written.clone(), &settings, &mut found);
+    let starts: BTreeMap<_, Vec<_>> = written.flat_map(|written| &written.starts).fold(BTreeMap::new(), by_path);
+    let agreed = disk::agree(&drafts, &text.ground, &mut known, &found, &mut look);
+    let mut of_the_disk = agreed.left_out;
+    for (start, offsets) in starts {
+        let problem = disk::misled(start, look(start));
+        of_the_disk.extend(problem.into_iter().flat_map(|problem| offsets.iter().map(move |at| (*at, problem.clone()))));
+    }
+    if before.is_none() {
+        std::mem::take(&mut of_the_disk).into_iter().for_each(|(offset, problem)| found.add(offset, problem));
+    }
+    of_the_disk.extend(agreed.nowhere);
+    let policy = Policy { settings, agents: agreed.agents, left_out: Vec::new() };
+    known.tests = trials.len();
+    if !found.any() {
+        let as_written = || disk::agree(&drafts, &text.ground, &mut Before::default(), &found, disk::as_written).agents;
+        let as_written = || Policy { agents: as_written(), ..policy.clone() };
+        let failures = trials::rehearse(&policy, as_written, &trials);
+        for (offset, failure) in failures {
+            match failure {
+                // Agents could keep an edit from taking effect by what they do to the disk.
+                Failure::OfTheDisk(problem) if before.is_some() => drop(of_the_disk.insert(offset, problem)),
+                Failure::OfTheDisk(problem) | Failure::OfTheText(problem) => found.add(offset, problem),
+            }
+        }
+    }
+    let left_out = left_out(of_the_disk, &found);
+    found.unless_any((Policy { left_out, ..policy }, known))
+}
+
+fn by_path<'p>(mut all: BTreeMap<&'p SanitizedPath, Vec<usize>>, at: &'p At<SanitizedPath>) -> BTreeMap<&'p SanitizedPath, Vec<usize>> {
+    all.entry(&at.value).or_default().push(at.offset);
+    all
 }
 
 fn left_out(lines: BTreeMap<usize, Problem>, found: &Findings<'_>) -> Vec<LeftOut> {
@@ -105,7 +133,13 @@ fn engine(
     Settings { protected: protected::list(base.home, added, own, &mut known.protected), ..settings }
 }
 
-fn drafts(root: &mut Table<'_>, base: Base<'_>, max_grants: u32, found: &mut Findings<'_>) -> Vec<Draft> {
+/// The rules of `[defaults]`, and the agents.
+fn drafts(
+    root: &mut Table<'_>,
+    base: Base<'_>,
+    max_grants: u32,
+    found: &mut Findings<'_>,
+) -> (Vec<rules::Written>, Vec<Draft>) {
     let mut limits = Limits::new(max_grants);
     let defaults = root.table("defaults", found).map(|entries| Table::new("`[defaults]`", entries));
     let defaults = defaults.map(|table| Common::defaults(table, base, &limits, found)).unwrap_or_default();
@@ -115,5 +149,7 @@ fn drafts(root: &mut Table<'_>, base: Base<'_>, max_grants: u32, found: &mut Fin
         found.add_general(Problem::new("the file names no agent").help(SMALLEST));
     }
     let agents = agents.into_iter().flatten();
-    agents.filter_map(|(key, value)| agents::read(key, value, &defaults, base, &mut limits, found)).collect()
+    let read = |(key, value)| agents::read(key, value, &defaults, base, &mut limits, found);
+    let drafts = agents.filter_map(read).collect();
+    (defaults.rules, drafts)
 }

@@ -15,13 +15,16 @@ mod finding;
 mod ground;
 mod limits;
 mod owner;
+mod pattern;
 mod position;
 mod protected;
 mod rights;
+mod rules;
 mod settings;
 mod table;
 #[cfg(test)]
 mod tests;
+mod trials;
 
 use std::{
     fmt,
@@ -132,6 +135,11 @@ impl PolicyText {
         // The first time counts: whoever watches the file measures by it.
         let _known = self.meant.set(before);
         Ok(policy)
+    }
+
+    /// How many `[[test]]` it was tried with when it was understood.
+    pub fn tests(&self) -> usize {
+        self.meant.get().map_or(0, |before| before.tests)
     }
 
     /// Understands the text as a change of what it meant before, and keeps in mind what it means now. Without any
