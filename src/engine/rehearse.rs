@@ -7,6 +7,7 @@ use std::{
 };
 
 use crate::{
+    command::Classifier,
     kernel::{Command, Explanation},
     model::{Action, AgentId, OnNoUser, Policy, Settings},
     seam::{DiskPaths, Paths, SystemClock},
@@ -40,15 +41,16 @@ impl Rehearsal {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if an engine would not take it.
+    /// [`Error::Refused`] and [`Error::Commands`] if an engine would not take it.
     pub fn of(policy: Policy) -> Result<Rehearsal, Error> {
         Rehearsal::on(policy, Arc::new(DiskPaths))
     }
 
     /// The same on other paths.
     pub(crate) fn on(policy: Policy, paths: Arc<dyn Paths>) -> Result<Rehearsal, Error> {
+        Classifier::with_rules(&policy.settings.commands)?;
         let seed = RandomState::new().hash_one("fingerprints");
-        let shared = Shared::new(Settings::default(), Arc::new(SystemClock::new()), paths, seed);
+        let shared = Shared::new(Settings::default(), Classifier::default(), Arc::new(SystemClock::new()), paths, seed);
         // A question that waits is as good as somebody who hears it.
         let settings = Settings { on_no_user: OnNoUser::Queue, ..policy.settings };
         let policy = Arc::new(Policy { settings, ..policy });

@@ -84,6 +84,7 @@ fn engine_gone(request: &Request) -> Arc<Resolution> {
         scope: None,
         decider: Decider::EngineGone,
         feedback: None,
+        action: request.action.clone(),
         updated_input: None,
         at: request.since,
     })

@@ -168,7 +168,7 @@ impl fmt::Display for Refusal {
                     f,
                     "agent `{}` may not {}: {}",
                     decision.agent,
-                    decision.action,
+                    decision.action.phrase(),
                     Shown(&decision.decision_reason)
                 )?;
                 match decision.decision {

@@ -203,15 +203,31 @@ pub struct ActionFacts {
     pub overrides: bool,
 }
 
-impl fmt::Display for ActionFacts {
+impl ActionFacts {
+    /// The action alone, as in "run `make`".
+    pub fn phrase(&self) -> impl fmt::Display + '_ {
+        Phrase(self)
+    }
+}
+
+struct Phrase<'a>(&'a ActionFacts);
+
+impl fmt::Display for Phrase<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verb = match self.operation {
+        let verb = match self.0.operation {
             Operation::Read => "read",
             Operation::Write => "write",
             Operation::Exec | Operation::Command => "run",
             Operation::Network => "reach",
         };
-        write!(f, "{verb} `{}`", Shown(&self.resource))?;
+        write!(f, "{verb} `{}`", Shown(&self.0.resource))
+    }
+}
+
+/// The action, and why it is not safe.
+impl fmt::Display for ActionFacts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.phrase().fmt(f)?;
         if self.tier > Tier::Safe { write!(f, " ({})", Shown(&self.tier_reason)) } else { Ok(()) }
     }
 }

@@ -151,7 +151,14 @@ impl Decision {
 /// As in "deny run `rm -rf /`: destructive (classifier)".
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}: {} ({})", self.decision, self.action, Shown(&self.decision_reason), self.decision_source)?;
+        write!(
+            f,
+            "{} {}: {} ({})",
+            self.decision,
+            self.action.phrase(),
+            Shown(&self.decision_reason),
+            self.decision_source
+        )?;
         self.rule_refs.iter().try_for_each(|rule| write!(f, "; {rule}"))
     }
 }

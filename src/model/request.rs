@@ -294,6 +294,9 @@ pub struct Resolution {
     /// A word from the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<Reason>,
+    /// What was about to happen, if the question was about an action.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<Arc<ActionFacts>>,
     /// What may happen instead of what was asked about, if the person changed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_input: Option<Arc<ActionFacts>>,
@@ -304,6 +307,12 @@ pub struct Resolution {
 impl fmt::Display for Resolution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ", self.outcome)?;
+        if let Some(action) = self.updated_input.as_ref().or(self.action.as_ref()) {
+            write!(f, "to {action}")?;
+            if !self.granted.is_empty() || !self.refused.is_empty() {
+                f.write_str(", with ")?;
+            }
+        }
         match self.outcome {
             Outcome::Granted => list(f, &self.granted)?,
             Outcome::Denied | Outcome::Expired | Outcome::Cancelled | Outcome::Unavailable => list(f, &self.refused)?,

@@ -1,17 +1,48 @@
 //! What the words on the command line ask for.
 
+mod action;
+
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
-use bestow::{AgentId, Permission, sandbox::Format};
+use bestow::{AgentId, Permission, command, sandbox::Format};
 use lexopt::{
     Arg::{Long, Short, Value},
     Error, Parser, ValueExt,
 };
 
+pub(crate) use action::{Deciding, Reader};
+
+/// The policy file, if none is named.
+const CONFIG: &str = "agents.toml";
+
 pub(crate) const HELP: &str = "\
-usage: bestow path --jsonl
+usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
+       bestow explain --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
+       bestow check-config [FILE]
+       bestow classify [--json] [--profile default|strict] [--config FILE] [--] COMMAND
+       bestow classify --jsonl [--profile default|strict] [--config FILE]
+       bestow path --jsonl
        bestow exec --agent ID [--config FILE] [--grant TAG]... [--timeout SECONDS] -- COMMAND...
        bestow sandbox profile --agent ID --format bwrap|srt|codex|json [--config FILE] [--grant TAG]...
+
+  check, explain
+      Says what would be decided if the agent of the file (agents.toml here, if none is named) were about to do this, and
+      the file alone were in force. check answers in one line; explain tells what each stage says, which rule of which
+      line, where the rights come from, and what would make it allowed. ACTION is one of
+        --read PATH | --write PATH | --exec PATH | --command TEXT | --network HOST | --tool NAME [--input JSON]
+      A relative path is relative to the agent's working directory. --needs names a permission that the action uses
+      besides. Somebody is taken to be there to ask. With --json the answer is one object. Nothing is asked, done or kept.
+
+  check-config
+      Tells everything that is wrong with the file, and every [[test]] in it that fails. No agent notices.
+
+  classify
+      Says how much harm a command can do: safe, dangerous or destructive, and why. COMMAND is one word: quote it.
+      --config takes the rules that [commands] of a policy file adds, --profile decides which line is drawn. With --json
+      the answer is one object, with --jsonl there is one for each line of standard input, in the same order:
+        {\"command\": TEXT} | {\"toolName\": NAME, \"toolInput\": OBJECT}
+        -> {\"tier\": \"safe\" | \"dangerous\" | \"destructive\", \"reason\": TEXT, \"parts\": [PART...]}
+      A line that is neither is answered with `dangerous` and a reason. The exit code is 0 whatever the tier is.
 
   path --jsonl
       Answers questions about paths, one JSON object for each line, in the same order:
@@ -39,16 +70,43 @@ exit code:
 ";
 
 /// What is asked for.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(crate) enum Asked {
     Help,
     Version,
+    /// `check`
+    Check(Deciding),
+    /// `explain`
+    Explain(Deciding),
+    /// `check-config`
+    CheckConfig(PathBuf),
+    /// `classify`
+    Classify(Classifying),
     /// `path --jsonl`
     Path,
     /// `exec`
     Exec(Scoped),
     /// `sandbox profile`
     Profile(Scoped, Format),
+}
+
+/// What is to be classified, and by which rules.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Classifying {
+    pub(crate) form: Form,
+    pub(crate) profile: Option<command::Profile>,
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// How questions come and answers go.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// One command, for a person.
+    Text(OsString),
+    /// One command, for a program.
+    Json(OsString),
+    /// Lines of standard input.
+    Lines,
 }
 
 /// A command, or none, within the scope of an agent.
@@ -67,6 +125,10 @@ impl Asked {
         match parser.next()? {
             Some(Short('h') | Long("help")) => Ok(Asked::Help),
             Some(Short('V') | Long("version")) => Ok(Asked::Version),
+            Some(Value(command)) if command == "check" => decide(parser, Asked::Check),
+            Some(Value(command)) if command == "explain" => decide(parser, Asked::Explain),
+            Some(Value(command)) if command == "check-config" => check_config(parser),
+            Some(Value(command)) if command == "classify" => classify(parser),
             Some(Value(command)) if command == "path" => path(parser),
             Some(Value(command)) if command == "exec" => exec(parser),
             Some(Value(command)) if command == "sandbox" => match parser.next()? {
@@ -79,6 +141,44 @@ impl Asked {
             None => Err("what is to be done?".into()),
         }
     }
+}
+
+fn decide(parser: Parser, asked: impl FnOnce(Deciding) -> Asked) -> Result<Asked, Error> {
+    Ok(action::parse(parser)?.map_or(Asked::Help, asked))
+}
+
+fn check_config(mut parser: Parser) -> Result<Asked, Error> {
+    match parser.next()? {
+        Some(Short('h') | Long("help")) => Ok(Asked::Help),
+        Some(Value(file)) => nothing_more(parser, Asked::CheckConfig(file.into())),
+        Some(other) => Err(other.unexpected()),
+        None => Ok(Asked::CheckConfig(CONFIG.into())),
+    }
+}
+
+fn classify(mut parser: Parser) -> Result<Asked, Error> {
+    let (mut json, mut jsonl, mut profile, mut config, mut words) = (false, false, None, None, Vec::new());
+    while let Some(word) = parser.next()? {
+        match word {
+            Long("json") => json = true,
+            Long("jsonl") => jsonl = true,
+            Long("profile") => profile = Some(parser.value()?.parse()?),
+            Long("config") => config = Some(parser.value()?.into()),
+            Short('h') | Long("help") => return Ok(Asked::Help),
+            Value(command) => words.push(command),
+            Short(_) | Long(_) => return Err(word.unexpected()),
+        }
+    }
+    let form = match (json, jsonl, words.pop(), words.is_empty()) {
+        (_, _, _, false) => return Err("`classify` takes one command: put it in quotes".into()),
+        (true, true, ..) => return Err("`--json` and `--jsonl` exclude each other".into()),
+        (_, true, Some(_), _) => return Err("`--jsonl` takes commands from standard input only".into()),
+        (false, true, None, _) => Form::Lines,
+        (true, false, Some(command), _) => Form::Json(command),
+        (false, false, Some(command), _) => Form::Text(command),
+        (_, false, None, _) => return Err("`classify` needs a command, or `--jsonl`".into()),
+    };
+    Ok(Asked::Classify(Classifying { form, profile, config }))
 }
 
 fn path(mut parser: Parser) -> Result<Asked, Error> {
@@ -111,7 +211,7 @@ fn profile(parser: Parser) -> Result<Asked, Error> {
 /// None if help is wanted.
 fn scoped(mut parser: Parser, has_format: bool) -> Result<Option<(Scoped, Option<Format>)>, Error> {
     let (mut agent, mut format) = (None, None);
-    let (mut config, mut named, mut time, mut words) = (PathBuf::from("agents.toml"), Vec::new(), None, Vec::new());
+    let (mut config, mut named, mut time, mut words) = (PathBuf::from(CONFIG), Vec::new(), None, Vec::new());
     while let Some(word) = parser.next()? {
         match word {
             Long("agent") => agent = Some(parser.value()?.parse()?),

@@ -42,7 +42,8 @@ pub(super) fn misled(start: &SanitizedPath, lead: Result<Lead, Problem>) -> Opti
         Err(problem) => return Some(problem),
     };
     let (written, leads) = (shown(start), shown(&real));
-    let message = format!("{written} leads through a link to {leads}: a rule is compared with real paths, so this never counts");
+    let message =
+        format!("{written} leads through a link to {leads}: a rule is compared with real paths, so this never counts");
     (real != *start).then(|| Problem::new(message).help(format!("write {leads}")))
 }
 

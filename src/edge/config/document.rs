@@ -1,4 +1,4 @@
-//! The file as a whole: `[engine]`, `[defaults]`, `[agents.<id>]`, `[[test]]`.
+//! The file as a whole: `[engine]`, `[commands]`, `[defaults]`, `[agents.<id>]`, `[[test]]`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,11 +11,12 @@ use super::{
     Before, ConfigError, PolicyText, Problem,
     absolute::Base,
     agents::{self, Common, Draft},
+    commands,
     disk::{self, Lead},
     finding::Findings,
     limits::Limits,
     protected, rules, settings,
-    table::{At, Table},
+    table::Table,
     trials::{self, Failure},
 };
 use crate::model::{LeftOut, Policy, SanitizedPath, Settings};
@@ -59,43 +60,35 @@ pub(super) fn policy(
     let mut root = Table::new("the file", document.get_ref());
     let mut known = before.cloned().unwrap_or_default();
     let settings = engine(&mut root, base, text, &mut known, &mut found);
+    let commands = commands::read(&mut root, &mut known, &mut found);
+    let settings = Settings { commands, ..settings };
     let (of_defaults, drafts) = drafts(&mut root, base, settings.max_grants, &mut found);
     let trials = trials::read(&mut root, base, &drafts, &mut found);
     root.finish(&mut found);
     let written = of_defaults.iter().chain(drafts.iter().flat_map(|draft| &draft.rules));
     rules::try_out(written.clone(), &settings, &mut found);
-    let starts: BTreeMap<_, Vec<_>> = written.flat_map(|written| &written.starts).fold(BTreeMap::new(), by_path);
     let agreed = disk::agree(&drafts, &text.ground, &mut known, &found, &mut look);
     let mut of_the_disk = agreed.left_out;
-    for (start, offsets) in starts {
-        let problem = disk::misled(start, look(start));
-        of_the_disk.extend(problem.into_iter().flat_map(|problem| offsets.iter().map(move |at| (*at, problem.clone()))));
-    }
+    of_the_disk.extend(rules::misled(written, &mut look));
     if before.is_none() {
         std::mem::take(&mut of_the_disk).into_iter().for_each(|(offset, problem)| found.add(offset, problem));
     }
     of_the_disk.extend(agreed.nowhere);
     let policy = Policy { settings, agents: agreed.agents, left_out: Vec::new() };
     known.tests = trials.len();
-    if !found.any() {
-        let as_written = || disk::agree(&drafts, &text.ground, &mut Before::default(), &found, disk::as_written).agents;
-        let as_written = || Policy { agents: as_written(), ..policy.clone() };
-        let failures = trials::rehearse(&policy, as_written, &trials);
-        for (offset, failure) in failures {
-            match failure {
-                // Agents could keep an edit from taking effect by what they do to the disk.
-                Failure::OfTheDisk(problem) if before.is_some() => drop(of_the_disk.insert(offset, problem)),
-                Failure::OfTheDisk(problem) | Failure::OfTheText(problem) => found.add(offset, problem),
-            }
+    // While something is wrong, what the file would do is not worth telling.
+    let as_written = || disk::agree(&drafts, &text.ground, &mut Before::default(), &found, disk::as_written).agents;
+    let as_written = || Policy { agents: as_written(), ..policy.clone() };
+    let failures = if found.any() { Vec::new() } else { trials::rehearse(&policy, as_written, &trials) };
+    for (offset, failure) in failures {
+        match failure {
+            // Agents could keep an edit from taking effect by what they do to the disk.
+            Failure::OfTheDisk(problem) if before.is_some() => drop(of_the_disk.insert(offset, problem)),
+            Failure::OfTheDisk(problem) | Failure::OfTheText(problem) => found.add(offset, problem),
         }
     }
     let left_out = left_out(of_the_disk, &found);
     found.unless_any((Policy { left_out, ..policy }, known))
-}
-
-fn by_path<'p>(mut all: BTreeMap<&'p SanitizedPath, Vec<usize>>, at: &'p At<SanitizedPath>) -> BTreeMap<&'p SanitizedPath, Vec<usize>> {
-    all.entry(&at.value).or_default().push(at.offset);
-    all
 }
 
 fn left_out(lines: BTreeMap<usize, Problem>, found: &Findings<'_>) -> Vec<LeftOut> {
@@ -117,7 +110,7 @@ fn engine(
 ) -> Settings {
     let entries = root.table("engine", found);
     let keys: BTreeSet<_> = entries.into_iter().flatten().map(|(key, _)| key.get_ref().to_string()).collect();
-    for gone in known.settings.difference(&keys) {
+    for gone in known.settings.iter().filter(|key| !key.contains('.') && !keys.contains(*key)) {
         found.add_general(
             Problem::new(format!("`{gone}` is gone from `[engine]`, as in a file that is cut off")).help(
                 "write it down: a setting goes back to its default by saying so, or when the engine is started again",

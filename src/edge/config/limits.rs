@@ -23,7 +23,12 @@ pub(super) struct Limits {
 
 impl Limits {
     pub(super) fn new(max_grants: u32) -> Limits {
-        Limits { of_one: usize::try_from(max_grants).unwrap_or(usize::MAX), left: MAX_IN_ALL, told: false, rules_left: MAX_RULES_IN_ALL }
+        Limits {
+            of_one: usize::try_from(max_grants).unwrap_or(usize::MAX),
+            left: MAX_IN_ALL,
+            told: false,
+            rules_left: MAX_RULES_IN_ALL,
+        }
     }
 
     /// Each of `defaults` once, or where they are too many for any agent.

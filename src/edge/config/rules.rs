@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     Problem,
     absolute::Base,
+    disk::{self, Lead},
     finding::{Findings, did_you_mean, quoted},
     pattern::{self, Pattern},
     table::{At, Table},
@@ -16,7 +17,8 @@ use crate::{
 };
 
 /// What a rule can say, and a test expect.
-pub(super) const VERDICTS: [(&str, Verdict); 3] = [("allow", Verdict::Allow), ("ask", Verdict::Ask), ("deny", Verdict::Deny)];
+pub(super) const VERDICTS: [(&str, Verdict); 3] =
+    [("allow", Verdict::Allow), ("ask", Verdict::Ask), ("deny", Verdict::Deny)];
 
 /// How many rules the lists of one table may come to.
 const MAX_OF_ONE_TABLE: usize = 1000;
@@ -25,13 +27,13 @@ const MAX_OF_ONE_TABLE: usize = 1000;
 #[derive(Clone, Debug)]
 pub(super) struct Written {
     /// Where the table stands.
-    pub(super) offset: usize,
+    offset: usize,
     /// One for each combination of its lists.
     rules: Vec<Rule>,
     /// What a no or a question about a path says about everything below it, too.
     below: Vec<Rule>,
     /// Where its patterns begin, up to the first wildcard.
-    pub(super) starts: Vec<At<SanitizedPath>>,
+    starts: Vec<At<SanitizedPath>>,
     examples: Vec<Example>,
 }
 
@@ -129,15 +131,8 @@ fn one(mut table: Table<'_>, offset: usize, base: Base<'_>, found: &mut Findings
     let (verdict, tools, operations, patterns, commands) = (verdict?, tools?, operations?, patterns?, commands?);
     found.ok(offset, never_met(&operations, &patterns, &commands))?;
     let examples = written.understood(&tools, &operations, &patterns, &commands, base, found);
-    let rule = Rule {
-        verdict,
-        tool: None,
-        operation: None,
-        path: None,
-        command: None,
-        why: why?,
-        place: found.place(offset),
-    };
+    let rule =
+        Rule { verdict, tool: None, operation: None, path: None, command: None, why: why?, place: found.place(offset) };
     let number = tools.len() * operations.len() * patterns.len() * commands.len();
     if number > MAX_OF_ONE_TABLE {
         let message = format!("the lists of this rule come to {number} rules, and {MAX_OF_ONE_TABLE} are the most");
@@ -204,7 +199,8 @@ fn never_met(
 ) -> Result<(), Problem> {
     let (of_path, of_command) = (patterns.iter().any(Option::is_some), commands.iter().any(Option::is_some));
     if of_path && of_command {
-        let problem = Problem::new("`path` and `command` are never met together: an action is about a path or a command");
+        let problem =
+            Problem::new("`path` and `command` are never met together: an action is about a path or a command");
         return Err(problem.help("write two rules"));
     }
     for operation in operations.iter().flatten() {
@@ -249,9 +245,7 @@ impl<'t> Tries<'t> {
         let operation = operations.first().copied().flatten();
         let (of_path, of_command) = (patterns.iter().any(Option::is_some), commands.iter().any(Option::is_some));
         let understood = |text: &str| match (of_path, of_command) {
-            (true, _) => {
-                base.path(text).map(|path| Action::new(operation.unwrap_or(Operation::Read), path.as_str()))
-            }
+            (true, _) => base.path(text).map(|path| Action::new(operation.unwrap_or(Operation::Read), path.as_str())),
             (false, true) => Ok(Action::command(text)),
             (false, false) => Err(Problem::new("examples are for rules with a `path` or a `command`")
                 .help("what this rule does to an action can be tried in a `[[test]]`")),
@@ -291,6 +285,19 @@ pub(super) fn try_out<'w>(
             }
         }
     }
+}
+
+/// Every pattern that does not begin where it seems to, by its offset; each beginning is looked up once.
+pub(super) fn misled<'w>(
+    written: impl Iterator<Item = &'w Written>,
+    mut look: impl FnMut(&SanitizedPath) -> Result<Lead, Problem>,
+) -> Vec<(usize, Problem)> {
+    let mut starts: BTreeMap<&SanitizedPath, Vec<usize>> = BTreeMap::new();
+    for start in written.flat_map(|written| &written.starts) {
+        starts.entry(&start.value).or_default().push(start.offset);
+    }
+    let misled = starts.into_iter().filter_map(|(start, at)| Some((disk::misled(start, look(start))?, at)));
+    misled.flat_map(|(problem, at)| at.into_iter().map(move |at| (at, problem.clone()))).collect()
 }
 
 impl Example {

@@ -102,12 +102,7 @@ fn known(id: &str, drafts: &[Draft]) -> Result<AgentId, Problem> {
 }
 
 /// The one thing that a test is about, in the words of the file and as the engine takes it.
-fn action(
-    table: &mut Table<'_>,
-    offset: usize,
-    base: Base<'_>,
-    found: &mut Findings<'_>,
-) -> Option<(String, Action)> {
+fn action(table: &mut Table<'_>, offset: usize, base: Base<'_>, found: &mut Findings<'_>) -> Option<(String, Action)> {
     let mut actions = Vec::new();
     let mut written = 0;
     for (key, operation) in OPERATIONS {
@@ -143,7 +138,9 @@ fn call(table: &mut Table<'_>, found: &mut Findings<'_>) -> Option<(String, Acti
     let tool = found.ok(offset, tool)?;
     let input = match input {
         None => Some(Value::Object(serde_json::Map::new())),
-        Some(input) => found.ok(input.offset, json(input.value).ok_or_else(|| Problem::new("`input` holds no number of JSON"))),
+        Some(input) => {
+            found.ok(input.offset, json(input.value).ok_or_else(|| Problem::new("`input` holds no number of JSON")))
+        }
     };
     Some((format!("{} {}", quoted(value), input.as_ref()?), Action::tool(tool, input?)))
 }
@@ -165,19 +162,12 @@ fn json(value: &DeValue<'_>) -> Option<Value> {
 }
 
 /// Which of `trials` fail under `policy`. What the text alone comes to is asked for only if one does.
-pub(super) fn rehearse(
-    policy: &Policy,
-    as_written: impl Fn() -> Policy,
-    trials: &[Trial],
-) -> Vec<(usize, Failure)> {
+pub(super) fn rehearse(policy: &Policy, as_written: impl Fn() -> Policy, trials: &[Trial]) -> Vec<(usize, Failure)> {
     if trials.is_empty() {
         return Vec::new();
     }
     let rehearsal = Rehearsal::of(policy.clone());
-    let failed: Vec<_> = trials
-        .iter()
-        .filter_map(|trial| Some((trial, trial.failure(rehearsal.as_ref())?)))
-        .collect();
+    let failed: Vec<_> = trials.iter().filter_map(|trial| Some((trial, trial.failure(rehearsal.as_ref())?))).collect();
     if failed.is_empty() {
         return Vec::new();
     }

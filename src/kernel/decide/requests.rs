@@ -345,6 +345,7 @@ fn resolution(
         scope,
         decider,
         feedback,
+        action: request.action.clone(),
         updated_input: None,
         at,
     })

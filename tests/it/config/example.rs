@@ -29,6 +29,7 @@ fn the_example_states_the_defaults() {
     assert_eq!((stated.request_timeout, stated.denial_memory), (defaults.request_timeout, defaults.denial_memory));
     assert_eq!((stated.max_pending, stated.max_grants), (defaults.max_pending, defaults.max_grants));
     assert_eq!(stated.max_depth, defaults.max_depth);
+    assert_eq!(stated.commands.profile, defaults.commands.profile);
 }
 
 #[test]
@@ -53,7 +54,16 @@ fn every_protected_path_is_in_the_documentation() {
     }
 }
 
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 27] = [
+    "profile",
+    "program",
+    "subcommand",
+    "flags",
+    "operands",
+    "words",
+    "tier",
+    "match",
+    "not_match",
     "reads",
     "interaction",
     "on_no_user",

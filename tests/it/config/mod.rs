@@ -1,12 +1,15 @@
 //! `agents.toml`, on real files.
 
 mod bad_input;
+mod commands;
 mod example;
 mod files;
 mod links;
 mod meaning;
 mod random;
 mod reload;
+mod rules;
+mod trials;
 
 use std::{
     fs,
