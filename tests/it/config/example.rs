@@ -54,7 +54,7 @@ fn every_protected_path_is_in_the_documentation() {
     }
 }
 
-const KEYS: [&str; 27] = [
+const KEYS: [&str; 39] = [
     "profile",
     "program",
     "subcommand",
@@ -82,4 +82,16 @@ const KEYS: [&str; 27] = [
     "mode",
     "kind",
     "grant_only",
+    "verdict",
+    "operation",
+    "tool",
+    "path",
+    "command",
+    "why",
+    "agent",
+    "write",
+    "needs",
+    "input",
+    "expect",
+    "because",
 ];

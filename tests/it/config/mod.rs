@@ -9,6 +9,7 @@ mod meaning;
 mod random;
 mod reload;
 mod rules;
+mod rules_reload;
 mod trials;
 
 use std::{

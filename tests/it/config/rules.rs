@@ -44,7 +44,9 @@ fn a_rule_is_met_by_the_real_path_and_says_where_it_is_written() {
         std::fs::create_dir_all(place.path("policy/site/x")).unwrap();
         let decision = decided(&place, &Action::read(path));
         assert_eq!(decision.verdict(), Verdict::Deny, "{path}: {decision}");
-        let [RuleRef::Rule { rule, place: Line { line: 6, .. } }] = &decision.rule_refs[..] else { panic!("{decision}") };
+        let [RuleRef::Rule { rule, place: Line { line: 6, .. } }] = &decision.rule_refs[..] else {
+            panic!("{decision}")
+        };
         assert!(rule.ends_with(": keys"), "{rule}");
     }
     assert_eq!(verdict(&place, &Action::write("site/secrets.txt")), Verdict::Allow);

@@ -60,7 +60,7 @@ fn paths_are_followed_as_in_real_use() {
     assert_eq!(place.complaints(), "nothing");
     place.link("work/door", "../home");
     let told = place.complaints();
-    assert!(told.contains("expected allow, found ask (held: not held: write `"), "{told}");
+    assert!(told.contains("expected allow, found ask (held: not held: write access to"), "{told}");
     assert!(told.contains("see where its paths lead"), "{told}");
 }
 
