@@ -27,7 +27,7 @@ pub(crate) use rights::{Ground, Rights, check, compile, extend};
 #[cfg(feature = "config")]
 pub(crate) use rules::Rules;
 pub(crate) use state::{Agent as Known, State, Waiting};
-pub(crate) use support::{lasting, not_held};
+pub(crate) use support::lasting;
 pub use why::Support;
 
 use crate::model::{Event, Timestamp};
