@@ -13,6 +13,7 @@ use super::{
     agents::{self, Common, Draft},
     commands,
     disk::{self, Lead},
+    examples,
     finding::Findings,
     limits::Limits,
     protected, rules, settings,
@@ -66,7 +67,7 @@ pub(super) fn policy(
     let trials = trials::read(&mut root, base, &drafts, &mut found);
     root.finish(&mut found);
     let written = of_defaults.iter().chain(drafts.iter().flat_map(|draft| &draft.rules));
-    rules::try_out(written.clone(), &settings, &mut found);
+    examples::try_out(written.clone(), &settings, &mut found);
     let agreed = disk::agree(&drafts, &text.ground, &mut known, &found, &mut look);
     let mut of_the_disk = agreed.left_out;
     of_the_disk.extend(rules::misled(written, &mut look));
