@@ -72,24 +72,45 @@ fn one(
     let agent = table.text("agent", found);
     let agent = agent.and_then(|text| found.ok(text.offset, known(text.value, drafts)));
     let expect = table.word("expect", &VERDICTS, found);
-    let because = table.text("because", found).map(|text| text.value.to_owned());
+    let because = because(&mut table, found);
     let action = action(&mut table, offset, base, found);
-    let needs = table.one_or_more("needs", found);
-    let complete = needs.is_some() || !table.has("needs");
-    let needs = needs.unwrap_or_default();
-    let tags = needs.len();
-    let needs: Vec<_> =
-        needs.into_iter().filter_map(|tag| found.ok(tag.offset, rights::parse(tag.value, base))).collect();
-    let complete = complete && needs.len() == tags;
+    let needs = needs(&mut table, base, found);
     table.finish(found);
-    let (shown, action) = action?;
-    // No tags are no permissions.
-    let action = match Permissions::try_from(needs) {
-        Ok(needs) => action.needing(needs),
-        Err(_) => action,
+    let (agent, expect, because, (shown, action), needs) = (agent?, expect?, because?, action?, needs?);
+    let action = match needs {
+        Some(needs) => action.needing(needs),
+        None => action,
     };
-    let (agent, expect) = (agent?, expect?);
-    complete.then_some(Trial { offset, agent, action, shown, expect, because })
+    Some(Trial { offset, agent, action, shown, expect, because })
+}
+
+/// What the decision must rest on, if that matters; none if it has been noted as wrong.
+fn because(table: &mut Table<'_>, found: &mut Findings<'_>) -> Option<Option<String>> {
+    if !table.has("because") {
+        let _known = table.value("because");
+        return Some(None);
+    }
+    let At { offset, value } = table.text("because", found)?;
+    if value.trim().is_empty() {
+        found.add(offset, Problem::new("`because` must not be blank: every reason holds that"));
+        return None;
+    }
+    Some(Some(value.to_owned()))
+}
+
+/// What the action uses besides, if anything; none if it has been noted as wrong.
+fn needs(table: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> Option<Option<Permissions>> {
+    if !table.has("needs") {
+        let _known = table.value("needs");
+        return Some(None);
+    }
+    let tags = table.one_or_more("needs", found)?;
+    let (first, length) = (tags.first()?.offset, tags.len());
+    let needs: Vec<_> =
+        tags.into_iter().filter_map(|tag| found.ok(tag.offset, rights::parse(tag.value, base))).collect();
+    let needs = Some(needs).filter(|needs| needs.len() == length)?;
+    let needs = Permissions::try_from(needs).map_err(|why| Problem::new(format!("`needs`: {why}")));
+    found.ok(first, needs).map(Some)
 }
 
 fn known(id: &str, drafts: &[Draft]) -> Result<AgentId, Problem> {

@@ -141,7 +141,11 @@ fn the_file_is_the_one_here_unless_one_is_named() {
 fn what_is_no_answer_is_an_error_and_what_makes_no_sense_is_usage() {
     let (_world, config) = saved(FILE);
     let (_other, failing) = saved(&FILE.replace("expect = \"deny\"", "expect = \"ask\""));
+    let many: Vec<_> = (0..33).flat_map(|number| ["--needs".to_owned(), format!("@write:/etc/{number}")]).collect();
+    let many: Vec<_> = many.iter().map(String::as_str).collect();
+    let too_many = [&["check", "--agent", "lead", "--config", &config, "--command", "ls"][..], &many].concat();
     for (words, code) in [
+        (&too_many[..], 64),
         (&["check", "--agent", "nobody", "--config", &config, "--command", "ls"][..], 1),
         (&["check", "--agent", "lead", "--config", "/no/such/file", "--command", "ls"], 1),
         (&["check", "--agent", "lead", "--config", &failing, "--command", "ls"], 1),

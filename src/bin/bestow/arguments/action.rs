@@ -53,10 +53,9 @@ pub(super) fn parse(mut parser: Parser) -> Result<Option<Deciding>, Error> {
     }
     let one = "name one action: `--read`, `--write`, `--exec`, `--command`, `--network` or `--tool`";
     let action = actions.pop().filter(|_| actions.is_empty()).ok_or(one)?;
-    // No tags are no permissions.
-    let action = match Permissions::try_from(needs) {
-        Ok(needs) => action.needing(needs),
-        Err(_) => action,
+    let action = match needs.is_empty() {
+        true => action,
+        false => action.needing(Permissions::try_from(needs).map_err(|why| format!("`--needs`: {why}"))?),
     };
     Ok(Some(Deciding { agent, config, action, reader }))
 }
