@@ -159,7 +159,8 @@ proptest! {
                 let action = doing.action();
                 let explanation = lead.explain(&action).unwrap();
                 prop_assert_eq!(explanation.decision.verdict(), naive(&rules, &doing), "{:?}\n{}", doing, explanation);
-                if number % 16 == 0 {
+                // A question would wait, and change what is asked next.
+                if number % 16 == 0 && explanation.decision.verdict() != Verdict::Ask {
                     let authorized = futures_now(lead.authorize(action)).unwrap();
                     prop_assert_eq!(&authorized.decision().decision_reason, &explanation.decision.decision_reason);
                     prop_assert_eq!(authorized.decision().verdict(), explanation.decision.verdict());
