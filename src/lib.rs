@@ -12,6 +12,8 @@ mod seam;
 
 #[cfg(feature = "sandbox")]
 pub use edge::sandbox;
+#[cfg(feature = "schedule")]
+pub use edge::schedule;
 #[cfg(feature = "stdio")]
 pub use edge::stdio;
 #[cfg(feature = "config")]

@@ -8,6 +8,8 @@ mod follow;
 pub(crate) mod open;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;
+#[cfg(feature = "schedule")]
+pub mod schedule;
 #[cfg(feature = "stdio")]
 pub mod stdio;
 #[cfg(feature = "config")]

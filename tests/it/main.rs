@@ -26,6 +26,8 @@ mod model;
 mod readme;
 #[cfg(all(feature = "cli", feature = "sandbox"))]
 mod sandbox;
+#[cfg(feature = "schedule")]
+mod schedule;
 #[cfg(feature = "stdio")]
 mod stdio;
 mod support;

@@ -1,0 +1,4 @@
+//! Tasks in files: when they are due, what they may do, and what becomes of their gates.
+
+mod calendar;
+mod expressions;
