@@ -29,11 +29,12 @@ pub use engine::{
 };
 pub use kernel::{Check, ExecScope, Refusal, Support};
 pub use model::{
-    Access, Actor, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, Code, Decider, Ended, Event, FileIdentity,
-    Grant, GrantId, Hold, Interaction, InvalidGrantId, InvalidId, InvalidName, InvalidPath, InvalidPermission,
-    InvalidPermissions, InvalidReason, InvalidRequestId, InvalidScope, InvalidTimestamp, Kind, LeftOut, Means, Mode,
-    Name, OnNoUser, Origin, Outcome, OwnerId, Pending, Permission, PermissionSet, Permissions, Place, Policy, Profile,
-    Reads, Reason, Recorded, Reply, Request, RequestId, Resolution, Right, Route, RunId, SandboxFacts,
-    SandboxViolation, SanitizedPath, Scope, Settings, Shown, Source, Timestamp, Want, Widening, sanitize,
+    Access, Actor, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, CatchUp, Code, Decider, Ended, Event,
+    FileIdentity, GateOutcome, Grant, GrantId, Hold, Interaction, InvalidGrantId, InvalidId, InvalidName, InvalidPath,
+    InvalidPermission, InvalidPermissions, InvalidReason, InvalidRequestId, InvalidScope, InvalidTaskId,
+    InvalidTimestamp, Kind, LeftOut, Means, Mode, Name, OnMissing, OnNoUser, Origin, Outcome, OwnerId, Pending,
+    Permission, PermissionSet, Permissions, Place, Policy, Profile, Reads, Reason, Recorded, Reply, Request, RequestId,
+    Resolution, Right, Route, RunId, SandboxFacts, SandboxViolation, SanitizedPath, Scope, Settings, Shown, Skip,
+    Source, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings, Timestamp, Want, Widening, sanitize,
 };
 pub use seam::{AsWritten, Clock, ClockUnreadable, DiskPaths, ManualClock, PathFailure, Paths, Real, SystemClock};

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
+#[cfg(feature = "schedule")]
+use crate::model::TaskEvent;
 use crate::model::{
     Actor, AgentId, Answer, ApproverId, GrantId, Hold, Means, OwnerId, Permission, Policy, Profile, Reason, RequestId,
     Right, RunId, Scope,
@@ -159,6 +161,9 @@ pub(crate) enum Command {
         agent: AgentId,
         violation: Arc<SandboxViolation>,
     },
+    /// Something happened to a scheduled task.
+    #[cfg(feature = "schedule")]
+    Task(TaskEvent),
     /// Time went by.
     Tick,
     /// Every question is taken back.
@@ -202,6 +207,8 @@ impl Command {
             Command::Sandboxed { agent: by, .. } | Command::Violated { agent: by, .. } => {
                 agent(by, "run a command", About::Nothing)
             }
+            #[cfg(feature = "schedule")]
+            Command::Task(_) => operator("run tasks", About::Nothing),
             Command::Tick => operator("pass time", About::Nothing),
             Command::Shutdown => operator("end", About::Nothing),
         }

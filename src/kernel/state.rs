@@ -193,7 +193,8 @@ impl State {
             | Event::ConfigPolled { .. }
             | Event::ConfigRejected { .. }
             | Event::SandboxApplied { .. }
-            | Event::SandboxViolated { .. } => {}
+            | Event::SandboxViolated { .. }
+            | Event::Task(_) => {}
         }
     }
 

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Actor, AgentId, Ended, Grant, GrantId, LeftOut, OwnerId, Permission, Policy, Profile, Request, RequestId,
-    Resolution, Route, RunId, SandboxFacts, SandboxViolation, Settings, Shown, Source, Timestamp, permission::list,
+    Resolution, Route, RunId, SandboxFacts, SandboxViolation, Settings, Shown, Source, TaskEvent, Timestamp,
+    permission::list,
 };
 
 /// Something that happened.
@@ -213,6 +214,9 @@ pub enum Event {
         /// What, and how that is known.
         violation: Arc<SandboxViolation>,
     },
+    /// Something happened to a scheduled task. Last, and read and written as what it holds.
+    #[serde(untagged)]
+    Task(TaskEvent),
 }
 
 impl Event {
@@ -246,6 +250,7 @@ impl Event {
             Event::ConfigRejected { .. } => "config.rejected",
             Event::SandboxApplied { .. } => "sandbox.applied",
             Event::SandboxViolated { .. } => "sandbox.violation",
+            Event::Task(event) => event.kind(),
         }
     }
 
@@ -341,6 +346,7 @@ impl fmt::Display for Event {
             Event::SandboxViolated { agent, violation } => {
                 write!(f, "a command of {agent} was kept from `{}`: {}", Shown(violation.path.as_str()), violation.rule)
             }
+            Event::Task(event) => event.fmt(f),
         }
     }
 }

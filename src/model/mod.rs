@@ -12,6 +12,7 @@ mod request;
 mod sandbox;
 mod sensitive;
 mod set;
+mod task;
 mod text;
 mod time;
 
@@ -30,5 +31,8 @@ pub use request::{Answer, Ask, Decider, Outcome, Pending, Reply, Request, Resolu
 pub use sandbox::{SandboxFacts, SandboxViolation};
 pub(crate) use sensitive::sensitive_part;
 pub use set::{PermissionSet, Reads};
+pub use task::{
+    CatchUp, GateOutcome, InvalidTaskId, OnMissing, Skip, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings,
+};
 pub use text::{InvalidName, InvalidReason, Name, Reason, Shown};
 pub use time::{InvalidTimestamp, Timestamp};

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AgentId, Hold, Place, Profile, Reads, Right, SanitizedPath, Shown};
+use super::{AgentId, Hold, Place, Profile, Reads, Right, SanitizedPath, Shown, TaskSettings};
 
 /// What to do with a request when nobody is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +67,9 @@ pub struct Settings {
     pub max_depth: u8,
     /// Paths that no grant reaches, except one from a file that names exactly that path.
     pub protected: Arc<[SanitizedPath]>,
+    /// Scheduled tasks.
+    #[serde(default)]
+    pub tasks: TaskSettings,
 }
 
 impl Default for Settings {
@@ -84,6 +87,7 @@ impl Default for Settings {
             max_children: 256,
             max_depth: 8,
             protected: Arc::default(),
+            tasks: TaskSettings::default(),
         }
     }
 }

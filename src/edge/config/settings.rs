@@ -31,6 +31,7 @@ pub(super) fn read(mut table: Table<'_>, base: Base<'_>, found: &mut Findings<'_
         max_depth: table.number("max_depth", 0..=u8::MAX, found).unwrap_or(start.max_depth),
         max_children: table.number("max_children", 0..=1_000_000, found).unwrap_or(start.max_children),
         protected: start.protected,
+        tasks: start.tasks,
     };
     let written = table.texts("protected", found);
     let protected = written.into_iter().filter_map(|text| found.ok(text.offset, base.path(text.value))).collect();

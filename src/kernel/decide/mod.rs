@@ -49,6 +49,8 @@ impl State {
             Command::Violated { agent, violation } => {
                 self.agent(&agent).map(|_| vec![Event::SandboxViolated { agent: agent.clone(), violation }])
             }
+            #[cfg(feature = "schedule")]
+            Command::Task(event) => Ok(vec![Event::Task(event)]),
             Command::Tick => Ok(self.tick(now)),
             Command::Shutdown => Ok(self.shutdown(now)),
         }

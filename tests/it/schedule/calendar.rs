@@ -39,11 +39,8 @@ fn lord_howe() -> Place {
 impl Place {
     fn offset(&self, moment: NaiveDateTime) -> TimeDelta {
         let within = |from, to| from <= moment && moment < to;
-        let summer = if self.begins < self.ends {
-            within(self.begins, self.ends)
-        } else {
-            !within(self.ends, self.begins)
-        };
+        let summer =
+            if self.begins < self.ends { within(self.begins, self.ends) } else { !within(self.ends, self.begins) };
         TimeDelta::minutes(if summer { self.summer } else { self.winter })
     }
 
@@ -67,8 +64,7 @@ fn minutes_of_the_year() -> impl Iterator<Item = NaiveDateTime> {
 /// What names hours: each time of day once, the first time, or at the end of the gap.
 fn by_the_clock(place: &Place, due: Due) -> Vec<NaiveDateTime> {
     let times = minutes_of_the_year().filter(due);
-    let mut all: Vec<_> =
-        times.map(|local| place.moments(local).first().copied().unwrap_or(place.begins)).collect();
+    let mut all: Vec<_> = times.map(|local| place.moments(local).first().copied().unwrap_or(place.begins)).collect();
     all.sort();
     all.dedup();
     all
@@ -114,7 +110,10 @@ const BY_THE_CLOCK: [(&str, Due); 7] = [
     ("0 */2 * * *", |t| t.hour() % 2 == 0 && t.minute() == 0),
     ("59 1,2 * * 0", |t| [1, 2].contains(&t.hour()) && t.minute() == 59 && t.weekday().num_days_from_sunday() == 0),
     ("0 2 25 10 mon", |t| {
-        t.hour() == 2 && t.minute() == 0 && t.month() == 10 && (t.day() == 25 || t.weekday().num_days_from_sunday() == 1)
+        t.hour() == 2
+            && t.minute() == 0
+            && t.month() == 10
+            && (t.day() == 25 || t.weekday().num_days_from_sunday() == 1)
     }),
     ("@weekly", |t| t.hour() == 0 && t.minute() == 0 && t.weekday().num_days_from_sunday() == 0),
 ];
