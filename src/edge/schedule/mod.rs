@@ -4,7 +4,9 @@
 //! no field for it, and what a file lists as `permissions` gives nothing and leaves a fact. `docs/tasks.md` has every key.
 
 mod expression;
+mod files;
 mod hosts;
+mod plan;
 mod problem;
 mod read;
 mod task;
@@ -12,5 +14,7 @@ mod yaml;
 mod zone;
 
 pub use expression::{CronExpression, InvalidExpression};
+pub use files::{Happened, Last};
+pub use plan::{Due, Plan, Timing};
 pub use problem::Problem;
 pub use task::{Gate, Task, When};
