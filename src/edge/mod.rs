@@ -4,6 +4,8 @@
 pub(crate) mod config;
 #[cfg(feature = "config")]
 mod follow;
+#[cfg(all(feature = "sandbox", feature = "schedule"))]
+mod gates;
 #[cfg(feature = "config")]
 pub(crate) mod open;
 #[cfg(feature = "sandbox")]
@@ -12,6 +14,8 @@ pub mod sandbox;
 pub mod schedule;
 #[cfg(feature = "stdio")]
 pub mod stdio;
+#[cfg(feature = "schedule")]
+mod tasks;
 #[cfg(feature = "config")]
 pub(crate) mod watch;
 

@@ -53,6 +53,19 @@ impl Version {
     fn of(file: &Metadata) -> Version {
         Version { inode: file.ino(), size: file.size(), changed: (file.ctime(), file.ctime_nsec()) }
     }
+
+    /// When the file was changed last.
+    pub(super) fn since(&self) -> Timestamp {
+        Timestamp::from_millis(u64::try_from(self.changed.0).unwrap_or(0).saturating_mul(1000))
+    }
+}
+
+/// Everything that the directory holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Look {
+    /// Where the directory really is.
+    pub(super) dir: SanitizedPath,
+    pub(super) found: Vec<Found>,
 }
 
 /// The directory of tasks, and what was found in it last.
@@ -68,7 +81,7 @@ impl Directory {
     }
 
     /// Every task file, in the order of names. What did not change is not read again.
-    pub(crate) fn look(&mut self) -> Result<Vec<Found>, Arc<str>> {
+    pub(crate) fn look(&mut self) -> Result<Look, Arc<str>> {
         let base = Base::hold(self.path.as_str()).map_err(|why| Arc::from(why.to_string()))?;
         others_may_write(self.path.as_str(), &metadata(&self.path, "")?)?;
         let mut all = Vec::new();
@@ -77,7 +90,7 @@ impl Directory {
         }
         self.known =
             all.iter().filter_map(|found| found.what.as_ref().ok()).map(|c| (c.id.clone(), c.clone())).collect();
-        Ok(all)
+        Ok(Look { dir: base.path().clone(), found: all })
     }
 
     fn look_at(&self, kind: TaskKind, base: &Base, all: &mut Vec<Found>) -> Result<(), Arc<str>> {
@@ -210,9 +223,24 @@ impl std::fmt::Display for Happened {
 fn memory_file(id: Option<&TaskId>) -> String {
     match id {
         Some(id) if id.kind() == TaskKind::Cron => format!("cron/{}/state.json", id.name()),
-        Some(id) => format!("heartbeat/{}.json", id.name()),
+        // No task begins with a dot, so this is nobody else's.
+        Some(id) => format!("heartbeat/.{}.json", id.name()),
         None => "heartbeat/state.json".into(),
     }
+}
+
+/// The file of a task, below the directory.
+pub(super) fn file(id: &TaskId) -> String {
+    match id.kind() {
+        TaskKind::Cron => format!("cron/{}/TASK.md", id.name()),
+        TaskKind::Heartbeat => format!("heartbeat/{}.md", id.name()),
+    }
+}
+
+/// What only people and this program may write: the file of a task, and what is remembered of it.
+pub(super) fn own(dir: &SanitizedPath, id: &TaskId) -> Vec<SanitizedPath> {
+    let own = [file(id), memory_file(Some(id)), memory_file(None)];
+    own.iter().filter_map(|below| format!("{dir}/{below}").parse().ok()).collect()
 }
 
 /// What is remembered of a task, or of the heartbeat. What cannot be read is as if it were not there; `trouble` hears of it.

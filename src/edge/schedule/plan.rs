@@ -86,7 +86,6 @@ struct Entry {
     due: Timestamp,
     /// When it starts: at `due`, or a little later.
     start: Timestamp,
-    is_running: bool,
 }
 
 /// What is planned, by names of any kind. Cloning copies it.
@@ -96,6 +95,8 @@ struct Entry {
 pub struct Plan<K> {
     entries: HashMap<K, Entry, FixedState>,
     queue: BTreeSet<(Timestamp, K)>,
+    /// Also what was taken out of the plan meanwhile.
+    running: BTreeSet<K>,
     catch_up: CatchUp,
     jitter: Duration,
 }
@@ -103,36 +104,53 @@ pub struct Plan<K> {
 impl<K: Clone + Ord + Hash> Plan<K> {
     /// Nothing. Each start is later than its time by less than `jitter`, always the same for the same name and time.
     pub fn new(catch_up: CatchUp, jitter: Duration) -> Plan<K> {
-        Plan { entries: HashMap::default(), queue: BTreeSet::new(), catch_up, jitter }
+        Plan { entries: HashMap::default(), queue: BTreeSet::new(), running: BTreeSet::new(), catch_up, jitter }
     }
 
-    /// Plans `name`, of which everything up to `settled` has run, or been skipped. If it runs now, it goes on running.
+    /// Plans `name`, of which everything up to `settled` has run, or been skipped.
     pub fn set(&mut self, name: K, timing: Timing, settled: Option<Timestamp>, now: Timestamp) {
-        let is_running = self.entries.get(&name).is_some_and(|entry| entry.is_running);
         self.remove(&name);
         if let Some(due) = timing.first(settled, now) {
-            self.put(name, timing, due, is_running);
+            self.put(name, timing, due);
         }
     }
 
-    fn put(&mut self, name: K, timing: Timing, due: Timestamp, is_running: bool) {
+    fn put(&mut self, name: K, timing: Timing, due: Timestamp) {
         let start = due.after(self.delay(&name, due));
         self.queue.insert((start, name.clone()));
-        self.entries.insert(name, Entry { timing, due, start, is_running });
+        self.entries.insert(name, Entry { timing, due, start });
     }
 
-    /// Takes `name` out of the plan.
+    /// From now on missed runs are treated so, and starts spread so.
+    pub fn change(&mut self, catch_up: CatchUp, jitter: Duration) {
+        (self.catch_up, self.jitter) = (catch_up, jitter);
+    }
+
+    /// When `name` is due, again and again.
+    pub fn timing(&self, name: &K) -> Option<&Timing> {
+        self.entries.get(name).map(|entry| &entry.timing)
+    }
+
+    /// Takes `name` out of the plan. A run that is not over goes on, and counts as running.
     pub fn remove(&mut self, name: &K) {
         if let Some(entry) = self.entries.remove(name) {
             self.queue.remove(&(entry.start, name.clone()));
         }
     }
 
+    /// A run of `name` begins, due or not.
+    pub fn begin(&mut self, name: K) {
+        self.running.insert(name);
+    }
+
+    /// Whether a run of `name` is not over.
+    pub fn is_running(&self, name: &K) -> bool {
+        self.running.contains(name)
+    }
+
     /// The run of `name` is over.
     pub fn ended(&mut self, name: &K) {
-        if let Some(entry) = self.entries.get_mut(name) {
-            entry.is_running = false;
-        }
+        self.running.remove(name);
     }
 
     /// When [`Plan::tick`] has something to do.
@@ -153,18 +171,20 @@ impl<K: Clone + Ord + Hash> Plan<K> {
             && let Some((_, name)) = self.queue.pop_first()
         {
             let Some(entry) = self.entries.remove(&name) else { continue };
-            let due = self.verdict(&entry, now);
-            let is_running = entry.is_running || matches!(due, Due::Run { .. });
+            let due = self.verdict(&name, &entry, now);
+            if matches!(due, Due::Run { .. }) {
+                self.running.insert(name.clone());
+            }
             all.push((name.clone(), due));
             if let Some(next) = entry.timing.after(now) {
-                self.put(name, entry.timing, next, is_running);
+                self.put(name, entry.timing, next);
             }
         }
         all
     }
 
-    fn verdict(&self, entry: &Entry, now: Timestamp) -> Due {
-        if entry.is_running {
+    fn verdict(&self, name: &K, entry: &Entry, now: Timestamp) -> Due {
+        if self.running.contains(name) {
             return Due::StillRunning;
         }
         let (at, missed) = entry.timing.last(entry.due, now);

@@ -2,3 +2,5 @@
 
 mod calendar;
 mod expressions;
+mod running;
+mod stage;
