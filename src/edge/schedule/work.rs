@@ -449,7 +449,7 @@ impl Work {
     }
 
     async fn run_now(&mut self, engine: &Engine, id: &TaskId) -> Result<(), NotStarted> {
-        let now = self.clock.now().map_err(|_| NotStarted::Stopped)?;
+        let now = engine.settings().and(engine.now()).map_err(|_| NotStarted::Stopped)?;
         if self.known.get(id).is_none_or(|known| known.task.is_none()) {
             return Err(NotStarted::Unknown);
         }
