@@ -3,6 +3,8 @@
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use bestow::{AgentId, Permission, sandbox::Format};
+
+use crate::tasks::Work;
 use lexopt::{
     Arg::{Long, Short, Value},
     Error, Parser, ValueExt,
@@ -12,6 +14,7 @@ pub(crate) const HELP: &str = "\
 usage: bestow path --jsonl
        bestow exec --agent ID [--config FILE] [--grant TAG]... [--timeout SECONDS] -- COMMAND...
        bestow sandbox profile --agent ID --format bwrap|srt|codex|json [--config FILE] [--grant TAG]...
+       bestow tasks [list | check | run ID] [--config FILE]
 
   path --jsonl
       Answers questions about paths, one JSON object for each line, in the same order:
@@ -27,6 +30,11 @@ usage: bestow path --jsonl
 
   sandbox profile
       Prints what exec would enforce, in the words of another program. What a format cannot say is an error.
+
+  tasks
+      The scheduled tasks of the file: when each is due next, what happened to it last, and why. `check` tells everything
+      that is wrong with their files. `run cron/NAME` asks the task's gate, confined as it will be, and prints the
+      prompt that the task would get; what would be asked of a person is an exit code here.
 
   --help, --version
 
@@ -45,6 +53,8 @@ pub(crate) enum Asked {
     Version,
     /// `path --jsonl`
     Path,
+    /// `tasks`
+    Tasks(PathBuf, Work),
     /// `exec`
     Exec(Scoped),
     /// `sandbox profile`
@@ -69,6 +79,7 @@ impl Asked {
             Some(Short('V') | Long("version")) => Ok(Asked::Version),
             Some(Value(command)) if command == "path" => path(parser),
             Some(Value(command)) if command == "exec" => exec(parser),
+            Some(Value(command)) if command == "tasks" => tasks(parser),
             Some(Value(command)) if command == "sandbox" => match parser.next()? {
                 Some(Value(what)) if what == "profile" => profile(parser),
                 Some(Short('h') | Long("help")) => Ok(Asked::Help),
@@ -95,6 +106,21 @@ fn nothing_more(mut parser: Parser, asked: Asked) -> Result<Asked, Error> {
         None => Ok(asked),
         Some(more) => Err(more.unexpected()),
     }
+}
+
+fn tasks(mut parser: Parser) -> Result<Asked, Error> {
+    let (mut config, mut work) = (PathBuf::from("agents.toml"), None);
+    while let Some(word) = parser.next()? {
+        match word {
+            Long("config") => config = parser.value()?.into(),
+            Short('h') | Long("help") => return Ok(Asked::Help),
+            Value(what) if work.is_none() && what == "list" => work = Some(Work::List),
+            Value(what) if work.is_none() && what == "check" => work = Some(Work::Check),
+            Value(what) if work.is_none() && what == "run" => work = Some(Work::Run(parser.value()?.parse()?)),
+            Value(_) | Short(_) | Long(_) => return Err(word.unexpected()),
+        }
+    }
+    Ok(Asked::Tasks(config, work.unwrap_or(Work::List)))
 }
 
 fn exec(parser: Parser) -> Result<Asked, Error> {

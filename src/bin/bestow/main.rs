@@ -6,6 +6,7 @@ mod arguments;
 mod command;
 mod end;
 mod path;
+mod tasks;
 
 use std::process::ExitCode;
 
@@ -26,6 +27,7 @@ fn carry_out(asked: Asked) -> End {
         Asked::Version => End::said(concat!("bestow ", env!("CARGO_PKG_VERSION"), "\n")),
         Asked::Exec(asked) => command::exec(asked),
         Asked::Profile(asked, format) => command::profile(&asked, format),
+        Asked::Tasks(config, work) => tasks::work(&config, &work),
         Asked::Path => path::answer_lines(std::io::stdin().lock(), std::io::stdout().lock()),
     }
 }

@@ -161,3 +161,10 @@ pub(super) fn writers(engine: &Engine, dir: &SanitizedPath) -> Vec<(AgentId, San
     };
     engine.grants().unwrap_or_default().into_iter().filter_map(touches).collect()
 }
+
+/// Why a file is not taken although it may be right: an agent that may write it says what another one does.
+pub(super) fn writer_of(dir: &SanitizedPath, id: &TaskId, writers: &[(AgentId, SanitizedPath)]) -> Option<String> {
+    let paths = files::own(dir, id);
+    let (agent, root) = writers.iter().find(|(_, root)| paths.iter().any(|path| root.contains(path)))?;
+    Some(format!("agent `{agent}` may write it, by its right to `{root}`: nothing that an agent can write is a task"))
+}

@@ -15,7 +15,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    fs::{Base, EntryKind, Place},
+    fs::{Base, EntryKind, FileError, Place},
     model::{SanitizedPath, Skip, TaskEnd, TaskId, TaskKind, Timestamp},
 };
 
@@ -97,7 +97,7 @@ impl Directory {
         let Ok(place) = base.below(kind.as_str()) else { return Ok(()) };
         let entries = match place.list(MOST) {
             Ok(entries) => entries,
-            Err(crate::fs::FileError::NotFound(_)) => return Ok(()),
+            Err(FileError::NotFound(_)) => return Ok(()),
             Err(why) => return Err(why.to_string().into()),
         };
         others_may_write(kind.as_str(), &metadata(&self.path, kind.as_str())?)?;
@@ -243,24 +243,16 @@ pub(super) fn own(dir: &SanitizedPath, id: &TaskId) -> Vec<SanitizedPath> {
     own.iter().filter_map(|below| format!("{dir}/{below}").parse().ok()).collect()
 }
 
-/// What is remembered of a task, or of the heartbeat. What cannot be read is as if it were not there; `trouble` hears of it.
-pub(super) fn remembered(dir: &SanitizedPath, id: Option<&TaskId>, trouble: &mut impl FnMut(String)) -> Memory {
+/// What is remembered of a task, or of the heartbeat.
+pub(super) fn remembered(dir: &SanitizedPath, id: Option<&TaskId>) -> Result<Memory, String> {
     let file = memory_file(id);
-    let read = || -> Result<Option<Memory>, String> {
-        let base = Base::hold(dir.as_str()).map_err(|why| why.to_string())?;
-        let place = base.below(&file).map_err(|why| why.to_string())?;
-        match place.read(LONGEST) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|why| format!("`{file}`: {why}")),
-            Err(crate::fs::FileError::NotFound(_)) => Ok(None),
-            Err(why) => Err(why.to_string()),
-        }
-    };
-    read()
-        .unwrap_or_else(|why| {
-            trouble(format!("what is remembered of a task cannot be read, and counts as nothing: {why}"));
-            None
-        })
-        .unwrap_or_default()
+    let base = Base::hold(dir.as_str()).map_err(|why| why.to_string())?;
+    let place = base.below(&file).map_err(|why| why.to_string())?;
+    match place.read(LONGEST) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|why| format!("`{file}`: {why}")),
+        Err(FileError::NotFound(_)) => Ok(Memory::default()),
+        Err(why) => Err(why.to_string()),
+    }
 }
 
 /// Remembers it, all at once, also after a crash.
@@ -279,7 +271,7 @@ pub(super) fn furnish(dir: &SanitizedPath, id: &TaskId) -> Result<(SanitizedPath
     let place = base.below(&memory).map_err(|why| why.to_string())?;
     match place.open_read() {
         Ok(_) => {}
-        Err(crate::fs::FileError::NotFound(_)) => place.write(b"").map_err(|why| why.to_string())?,
+        Err(FileError::NotFound(_)) => place.write(b"").map_err(|why| why.to_string())?,
         Err(why) => return Err(why.to_string()),
     }
     let path = |below: &str| format!("{}/{below}", base.path()).parse::<SanitizedPath>().map_err(|why| why.to_string());

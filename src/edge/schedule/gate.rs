@@ -3,6 +3,7 @@
 use std::{collections::HashMap, fmt, sync::Mutex, time::Duration};
 
 use async_trait::async_trait;
+use tokio::sync::Semaphore;
 
 use super::{Gate, actors::Actor};
 use crate::{
@@ -100,6 +101,8 @@ pub(super) struct Gates<'a> {
     pub(super) keeper: &'a dyn Gatekeeper,
     pub(super) questions: &'a Questions,
     pub(super) settings: &'a TaskSettings,
+    /// Only so many gates and runs at once; who waits for an answer takes no room.
+    pub(super) room: &'a Semaphore,
 }
 
 impl Gates<'_> {
@@ -132,7 +135,10 @@ impl Gates<'_> {
             }
         }
         let time = gate.time_limit.unwrap_or(self.settings.gate_time_limit);
+        // Closed only when nobody waits any more.
+        let room = self.room.acquire().await;
         let asked = self.keeper.ask(&actor.agent, gate, time).await;
+        drop(room);
         let runs = asked.outcome == GateOutcome::Passed;
         self.tell(task, actor, &asked.outcome, runs);
         if runs { Passed::On(Some(asked)) } else { Passed::No(Skip::Gate(asked.outcome)) }

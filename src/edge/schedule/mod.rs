@@ -4,6 +4,7 @@
 //! no field for it, and what a file lists as `permissions` gives nothing and leaves a fact. `docs/tasks.md` has every key.
 
 mod actors;
+mod begin;
 mod expression;
 mod files;
 mod gate;
@@ -12,10 +13,14 @@ mod plan;
 mod problem;
 mod prompt;
 mod read;
+mod read_gate;
 mod run;
 mod runner;
 mod scheduler;
 mod scribe;
+mod survey;
+mod table;
+mod take;
 mod task;
 mod work;
 mod yaml;
@@ -27,6 +32,7 @@ pub use plan::{Due, Plan, Timing};
 pub use problem::Problem;
 pub use runner::{Runner, TaskRun};
 pub use scheduler::{NotStarted, Scheduler, SchedulerError, TaskStatus, Tasks};
+pub use survey::{Surveyed, survey};
 pub use task::{Gate, Task, When};
 
 pub(crate) use {

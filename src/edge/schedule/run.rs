@@ -49,16 +49,19 @@ struct Going {
 }
 
 pub(super) async fn run(place: Place, key: Key, tasks: Vec<Arc<Task>>, due: Timestamp, missed: u32) -> Over {
-    // Closed only when nobody waits any more.
-    let _room = Arc::clone(&place.room).acquire_owned().await;
     let actor = match place.actor(&key, &tasks, due).await {
         Ok(actor) => actor,
         Err(why) => return Over::all(key, &tasks, &Happened::Skipped(why)),
     };
     // A cron task waits for its answer; the heartbeat beats on.
     let waits = key != Key::Heartbeat;
-    let gates =
-        Gates { engine: &place.engine, keeper: &*place.keeper, questions: &place.questions, settings: &place.settings };
+    let gates = Gates {
+        engine: &place.engine,
+        keeper: &*place.keeper,
+        questions: &place.questions,
+        settings: &place.settings,
+        room: &place.room,
+    };
     let (mut over, mut going) = (Vec::new(), Vec::new());
     for task in tasks {
         match gates.pass(&task.id, task.gate.as_ref(), &actor, waits).await {
@@ -88,6 +91,7 @@ impl Place {
 
     /// Hands it to the host, for no longer than `limit`.
     async fn carry_out(&self, actor: Actor, going: &[Going], due: Timestamp, missed: u32, limit: Duration) -> TaskEnd {
+        let _room = self.room.acquire().await;
         for Going { task, .. } in going {
             let (task, agent) = (task.id.clone(), actor.agent.id().clone());
             // Fails only if the engine ends.

@@ -2,6 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
+use chrono_tz::Tz;
 use tokio::{
     sync::{mpsc, oneshot},
     task::JoinHandle,
@@ -31,6 +32,7 @@ pub struct Scheduler {
     pub(crate) runner: Arc<dyn Runner>,
     pub(crate) settings: Option<TaskSettings>,
     pub(crate) keeper: Option<Arc<dyn Gatekeeper>>,
+    pub(crate) only_by_hand: bool,
 }
 
 impl fmt::Debug for Scheduler {
@@ -43,13 +45,19 @@ impl Scheduler {
     /// Tasks that `runner` carries out, as the engine's settings say (`[tasks]` and `[gates]` of its file), and as they
     /// will say when they change.
     pub fn new(runner: impl Runner) -> Scheduler {
-        Scheduler { runner: Arc::new(runner), settings: None, keeper: None }
+        Scheduler { runner: Arc::new(runner), settings: None, keeper: None, only_by_hand: false }
     }
 
     /// The same with these settings, whatever the engine's say.
     #[must_use]
     pub fn with_settings(self, settings: TaskSettings) -> Scheduler {
         Scheduler { settings: Some(settings), ..self }
+    }
+
+    /// The same, but nothing is due by itself: tasks run when [`Tasks::run`] says so.
+    #[must_use]
+    pub fn by_hand(self) -> Scheduler {
+        Scheduler { only_by_hand: true, ..self }
     }
 }
 
@@ -59,6 +67,8 @@ impl Scheduler {
 pub enum SchedulerError {
     /// Nobody says where the tasks are.
     NoDirectory,
+    /// The directory cannot be read, or is not to be trusted.
+    Directory(Arc<str>),
     /// There is no such time zone.
     TimeZone(Arc<str>),
     /// The engine has no answer.
@@ -69,6 +79,7 @@ impl fmt::Display for SchedulerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SchedulerError::NoDirectory => f.write_str("nobody says where the tasks are: write `dir` in `[tasks]`"),
+            SchedulerError::Directory(why) => f.write_str(why),
             SchedulerError::TimeZone(name) => write!(f, "`{}` is no time zone", name.escape_debug()),
             SchedulerError::Engine(why) => why.fmt(f),
         }
@@ -79,7 +90,7 @@ impl std::error::Error for SchedulerError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             SchedulerError::Engine(why) => Some(why),
-            SchedulerError::NoDirectory | SchedulerError::TimeZone(_) => None,
+            SchedulerError::NoDirectory | SchedulerError::Directory(_) | SchedulerError::TimeZone(_) => None,
         }
     }
 }
@@ -158,6 +169,11 @@ impl Tasks {
         self.order(Order::Look).await;
     }
 
+    /// Stops them: what runs is cut off, and everything that is to be remembered is written down when this returns.
+    pub async fn stop(self) {
+        self.order(Order::Stop).await;
+    }
+
     async fn order<T>(&self, order: impl FnOnce(oneshot::Sender<T>) -> Order) -> Option<T> {
         let (answer, answered) = oneshot::channel();
         self.orders.send(order(answer)).await.ok()?;
@@ -171,7 +187,11 @@ impl Drop for Tasks {
     }
 }
 
-/// Where the tasks really are; for messages and for whoever watches.
+/// Where the tasks are.
 pub(super) fn directory(settings: &TaskSettings) -> Result<SanitizedPath, SchedulerError> {
     settings.dir.clone().ok_or(SchedulerError::NoDirectory)
+}
+
+pub(super) fn zone(settings: &TaskSettings) -> Result<Tz, SchedulerError> {
+    settings.time_zone.parse().map_err(|_| SchedulerError::TimeZone(Arc::clone(&settings.time_zone)))
 }

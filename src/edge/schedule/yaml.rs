@@ -43,7 +43,13 @@ pub(super) fn map(text: &str, first: u32) -> Result<Vec<(String, Node)>, Problem
                 found.push(reader.node(event, line, 0)?);
             }
             Event::StreamEnd => break,
-            _ => return Err(Problem::at(line, "there is more than one document here")),
+            Event::DocumentStart(_)
+            | Event::Alias(_)
+            | Event::Scalar(..)
+            | Event::SequenceStart(..)
+            | Event::SequenceEnd
+            | Event::MappingStart(..)
+            | Event::MappingEnd => return Err(Problem::at(line, "there is more than one document here")),
         }
     }
     match found.pop() {
@@ -88,7 +94,13 @@ impl<'t> Reader<'t> {
             Event::Alias(_) | Event::Scalar(..) | Event::SequenceStart(..) | Event::MappingStart(..) => {
                 return Err(Problem::at(line, "anchors (`&`), aliases (`*`) and tags (`!`) mean nothing here"));
             }
-            _ => return Err(Problem::at(line, "a value is missing")),
+            Event::Nothing
+            | Event::StreamStart
+            | Event::StreamEnd
+            | Event::DocumentStart(_)
+            | Event::DocumentEnd
+            | Event::SequenceEnd
+            | Event::MappingEnd => return Err(Problem::at(line, "a value is missing")),
         };
         Ok(Node { line, value })
     }

@@ -2,6 +2,7 @@
 
 mod exec;
 mod path;
+mod tasks;
 mod words;
 
 use std::{
