@@ -66,9 +66,10 @@ impl Work {
 
     /// Everything is read anew, but for what an agent may have written: that stays refused.
     pub(super) fn forget_what_was_read(&mut self) {
-        for (id, _) in self.known.extract_if(.., |_, known| !known.is_tainted).collect::<Vec<_>>() {
-            self.unplan(&id);
-        }
+        let (kept, read): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            std::mem::take(&mut self.known).into_iter().partition(|(_, known)| known.is_tainted);
+        self.known = kept;
+        read.keys().for_each(|id| self.unplan(id));
     }
 
     async fn take(&mut self, engine: &Engine, look: Look) {
