@@ -24,17 +24,21 @@ pub use edge::{
     watch::Change,
 };
 pub use engine::{
-    Agent, Approver, Attendance, Connection, Engine, Error, FileFailure, Files, Heard, Holding, Mail, Mailbox, NoEvent,
-    Resolved, Subscription, Ticket, ToPerson,
+    Agent, Approver, Attendance, Authorization, Connection, Engine, Error, FileFailure, Files, Heard, Holding, Mail,
+    Mailbox, NoEvent, Resolved, Subscription, Ticket, ToPerson,
 };
-pub use kernel::{Check, ExecScope, Refusal, Support};
+pub use kernel::{Check, ExecScope, Explanation, Refusal, Stage, Step, Support};
 pub use model::{
-    Access, Actor, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, CatchUp, Code, Decider, Ended, Event,
-    FileIdentity, GateOutcome, Grant, GrantId, Hold, Interaction, InvalidGrantId, InvalidId, InvalidName, InvalidPath,
-    InvalidPermission, InvalidPermissions, InvalidReason, InvalidRequestId, InvalidScope, InvalidTaskId,
-    InvalidTimestamp, Kind, LeftOut, Means, Mode, Name, OnMissing, OnNoUser, Origin, Outcome, OwnerId, Pending,
-    Permission, PermissionSet, Permissions, Place, Policy, Profile, Reads, Reason, Recorded, Reply, Request, RequestId,
-    Resolution, Right, Route, RunId, SandboxFacts, SandboxViolation, SanitizedPath, Scope, Settings, Shown, Skip,
-    Source, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings, Timestamp, Want, Widening, sanitize,
+    Access, Action, ActionFacts, Actor, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, CallId, CatchUp,
+    Code, CommandPattern, CommandShape, Decider, Decision, DecisionId, DecisionSource, Destructive, Digest, Ended,
+    Event, FileIdentity, GateOutcome, Grant, GrantId, Hold, Interaction, InvalidDecisionId, InvalidDigest, InvalidGlob,
+    InvalidGrantId, InvalidId, InvalidName, InvalidOperation, InvalidPath, InvalidPattern, InvalidPermission,
+    InvalidPermissions, InvalidReason, InvalidRequestId, InvalidRulingId, InvalidScope, InvalidTaskId,
+    InvalidTimestamp, InvalidVerdict, Kind, LeftOut, Means, Mode, Name, OnMissing, OnNoUser, Operation, Origin,
+    Outcome, OwnerId, PathGlob, Pending, Permission, PermissionSet, Permissions, Place, Policy, Profile, Reach, Reads,
+    Reason, Recorded, Reply, Request, RequestId, Resolution, Right, Route, Rule, RuleRef, Ruled, Ruling, RulingId,
+    RunId, SandboxFacts, SandboxViolation, SanitizedPath, Scope, Settings, Shown, Skip, Source, Spoken, SpokenPart,
+    Subject, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings, Timestamp, ToolName, Verdict, Want, Widening,
+    sanitize,
 };
 pub use seam::{AsWritten, Clock, ClockUnreadable, DiskPaths, ManualClock, PathFailure, Paths, Real, SystemClock};

@@ -5,7 +5,9 @@
 
 mod agent;
 mod approver;
+mod authorize;
 mod cell;
+mod consider;
 mod error;
 mod files;
 mod mail;
@@ -30,7 +32,7 @@ use crate::{
     kernel::{Check, Command, Refusal, Start, Support},
     model::{
         Actor, AgentId, ApproverId, Grant, GrantId, Hold, Means, OwnerId, Pending, Permission, PermissionSet, Policy,
-        Profile, Reason, RequestId, Resolution, Right, RunId, Settings, Timestamp, Want,
+        Profile, Reason, RequestId, Resolution, Right, Ruling, RulingId, RunId, Settings, Timestamp, Want,
     },
     seam::{Clock, DiskPaths, Paths, SystemClock},
 };
@@ -39,6 +41,7 @@ use self::shared::Shared;
 pub use self::{
     agent::Agent,
     approver::Approver,
+    authorize::Authorization,
     error::{Error, FileFailure},
     files::Files,
     mail::{Mail, Mailbox},
@@ -337,6 +340,24 @@ impl Engine {
     /// [`Error::Closed`].
     pub fn why(&self, agent: &AgentId, permission: &Permission) -> Result<Vec<Support>, Error> {
         self.shared.look(|state, now| state.why(agent, permission, now))
+    }
+
+    /// What people said about actions and still counts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn rulings(&self) -> Result<Vec<Arc<Ruling>>, Error> {
+        self.shared.look(|state, now| state.rulings.values().filter(|ruling| ruling.is_live(now)).cloned().collect())
+    }
+
+    /// Takes back what a person said about an action.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if there is no such ruling.
+    pub async fn revoke_ruling(&self, ruling: RulingId, reason: Option<Reason>) -> Result<(), Error> {
+        self.shared.execute(Command::RevokeRuling { ruling, by: Actor::Operator, owner: None, reason }).map(drop)
     }
 
     /// Every agent.

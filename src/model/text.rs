@@ -34,6 +34,11 @@ impl fmt::Display for InvalidReason {
 impl std::error::Error for InvalidReason {}
 
 impl Reason {
+    /// What stands where nobody gave a reason.
+    pub(crate) fn not_said() -> Reason {
+        Reason("no reason given".into())
+    }
+
     /// The reason as it was given, trimmed. Show it through [`Shown`].
     pub fn as_str(&self) -> &str {
         &self.0

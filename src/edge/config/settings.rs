@@ -9,12 +9,13 @@ use super::{
     table::{At, Table},
 };
 use crate::model::{
-    AgentId, CatchUp, Interaction, OnMissing, OnNoUser, Reads, SanitizedPath, Settings, TaskSettings, Widening,
+    AgentId, CatchUp, Interaction, OnMissing, OnNoUser, Reads, SanitizedPath, Settings, TaskSettings, Verdict, Widening,
 };
 
 const READS: [(&str, Reads); 2] = [("anywhere", Reads::Anywhere), ("granted", Reads::Granted)];
 const INTERACTION: [(&str, Interaction); 2] =
     [("interactive", Interaction::Interactive), ("noninteractive", Interaction::NonInteractive)];
+const DEFAULT_VERDICT: [(&str, Verdict); 2] = [("ask", Verdict::Ask), ("deny", Verdict::Deny)];
 const ON_NO_USER: [(&str, OnNoUser); 2] = [("queue", OnNoUser::Queue), ("deny", OnNoUser::Deny)];
 
 /// The settings of the table, and the paths it adds to the protected ones. What is not written keeps its default.
@@ -22,6 +23,7 @@ pub(super) fn read(mut table: Table<'_>, base: Base<'_>, found: &mut Findings<'_
     let start = Settings::default();
     let widening = |confirm| if confirm { Widening::Confirm } else { Widening::Apply };
     let settings = Settings {
+        default_verdict: table.word("default_verdict", &DEFAULT_VERDICT, found).unwrap_or(start.default_verdict),
         reads: table.word("reads", &READS, found).unwrap_or(start.reads),
         interaction: table.word("interaction", &INTERACTION, found).unwrap_or(start.interaction),
         on_no_user: table.word("on_no_user", &ON_NO_USER, found).unwrap_or(start.on_no_user),
