@@ -146,7 +146,7 @@ fn question(request: &Request) -> ToConnector {
         (None, first) => asked_first(first),
     };
     let overrides = request.action.as_ref().is_some_and(|action| action.overrides);
-    ToConnector::RequestPermission(PermissionRequest {
+    ToConnector::RequestPermission(Box::new(PermissionRequest {
         run_id: request.run.clone(),
         request_id: request.id,
         code: request.code().to_string(),
@@ -165,7 +165,7 @@ fn question(request: &Request) -> ToConnector {
         prompt: request.to_string(),
         expires_at: request.deadline,
         ts: request.since,
-    })
+    }))
 }
 
 /// What the first of the permissions that are asked is about.

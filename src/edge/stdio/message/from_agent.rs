@@ -126,7 +126,7 @@ pub struct Authorize {
     pub tool_name: Option<ToolName>,
     /// The input of the tool, instead of `operation` and `resource`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tool_input: Option<serde_json::Value>,
+    pub tool_input: Option<serde_json::Map<String, serde_json::Value>>,
     /// What it uses besides, as a command does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<Permissions>,
@@ -150,7 +150,7 @@ impl Authorize {
         let action = match (self.operation, self.resource, self.tool_input) {
             (Some(operation), Some(resource), None) => Action::new(operation, &resource),
             (None, None, Some(input)) => match &self.tool_name {
-                Some(name) => Action::tool(name.clone(), input),
+                Some(name) => Action::tool(name.clone(), input.into()),
                 None => return Err("`toolInput` goes with `toolName`"),
             },
             _ => return Err("an action is `operation` and `resource`, or `toolName` and `toolInput`"),

@@ -69,7 +69,7 @@ pub(super) fn of(kind: &str) -> Shape {
                 may("operation", parsed::<Operation>),
                 may("resource", words),
                 may("toolName", parsed::<ToolName>),
-                may("toolInput", |_| None),
+                may("toolInput", object),
                 TAGS,
                 may("reason", parsed::<Reason>),
                 may("toolCallId", parsed::<CallId>),
@@ -143,6 +143,10 @@ fn near(name: &str, known: &str) -> Option<usize> {
 
 fn shown(value: &Value) -> String {
     if let Value::String(text) = value { quoted(text) } else { quoted(&value.to_string()) }
+}
+
+fn object(value: &Value) -> Wrong {
+    (!value.is_object()).then(|| "it must be an object".to_owned())
 }
 
 fn flag(value: &Value) -> Wrong {

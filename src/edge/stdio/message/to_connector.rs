@@ -16,7 +16,7 @@ pub enum ToConnector {
     /// Whose user it reaches. The first line.
     Hello(ConnectorHello),
     /// A question for the user.
-    RequestPermission(PermissionRequest),
+    RequestPermission(Box<PermissionRequest>),
     /// A question that was shown is over.
     PermissionResolved(PermissionResolved),
     /// What the user took away is gone.
