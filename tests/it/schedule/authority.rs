@@ -1,11 +1,12 @@
 //! What a task may do is what its agent may do. Each attempt to get more, carried out.
 
 use bestow::{
-    Access, Answer, Ask, Check, Kind, Permission, Profile, Scope, Skip, TaskEvent, Want, schedule::NotStarted,
+    Access, Action, Answer, Ask, Authorization, Check, Kind, Operation, Permission, Place, Profile, Rule, Scope, Skip,
+    TaskEvent, Verdict, Want, schedule::NotStarted,
 };
 
 use super::stage::{Stage, save, task};
-use crate::support::{id, why};
+use crate::support::{id, policy, why};
 
 const HOURLY: &str = "schedule: \"0 * * * *\"";
 
@@ -248,4 +249,38 @@ async fn a_task_writes_its_files_and_its_memory_and_neither_itself_nor_its_state
         assert!(run.agent.resolve(Access::Write, &format!("{path}/files/../{refused}")).await.is_err(), "{refused}");
     }
     run.agent.fs().write(&format!("{}/TASK.txt", run.files.unwrap()), "x").await.unwrap();
+}
+
+/// The attack: what a rule keeps from an agent, its task does.
+#[tokio::test]
+async fn rules_for_an_agent_bind_its_tasks() {
+    let mut stage = Stage::new().await;
+    let rule = |verdict, host: &str| Rule {
+        verdict,
+        tool: None,
+        operation: Some(Operation::Network),
+        path: None,
+        command: None,
+        why: Some(host.parse().unwrap()),
+        place: Place { file: "agents.toml".into(), line: 1 },
+    };
+    for (verdict, name) in [(Verdict::Deny, "denied"), (Verdict::Ask, "asked")] {
+        let mut policy = policy(stage.engine.settings().unwrap().as_ref().clone(), &[(name, "you", &["@network"])]);
+        let agent = policy.agents.get_mut(name).unwrap();
+        (agent.profile.kind, agent.rules) = (Kind::Cron, [rule(verdict, name)].into());
+        agent.profile.working_dir = stage.path("work");
+        stage.engine.configure(policy).await.unwrap();
+        stage.cron("a", &format!("{HOURLY}\nagent: {name}"), "x");
+        let tasks = stage.start().await;
+        tasks.run(&task("cron/a")).await.unwrap();
+        let agent = stage.run().await.agent;
+        assert!(agent.check(Want::Network).is_held());
+        let authorization = agent.authorize(Action::network("example.com")).await.unwrap();
+        let decided = match &authorization {
+            Authorization::Allowed(_) => Verdict::Allow,
+            Authorization::Asked(..) => Verdict::Ask,
+            Authorization::Denied(_) => Verdict::Deny,
+        };
+        assert_eq!(decided, verdict, "{authorization:?}");
+    }
 }
