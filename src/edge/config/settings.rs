@@ -81,6 +81,7 @@ pub(super) fn tasks(
     }
     if let Some(mut table) = gates {
         settings.on_missing = table.word("on_missing", &ON_MISSING, found).unwrap_or(settings.on_missing);
+        // Beyond five minutes it is five minutes, as for a gate that says so itself.
         let time = table.duration("timeout", Duration::from_millis(100), found);
         settings.gate_time_limit = time.unwrap_or(settings.gate_time_limit).min(Duration::from_secs(300));
         table.finish(found);
