@@ -3,6 +3,7 @@
 use std::{fmt, io::ErrorKind, sync::Arc};
 
 use crate::{
+    command::InvalidAddition,
     kernel::Refusal,
     model::{Permission, SanitizedPath, Shown},
     seam::{ClockUnreadable, PathFailure},
@@ -27,6 +28,8 @@ pub enum Error {
     Open(String),
     /// The right is there; the file system says no.
     File(FileFailure),
+    /// The settings hold rules about commands that say something else than their examples.
+    Commands(InvalidAddition),
     /// The time cannot be told.
     Clock(ClockUnreadable),
     /// The engine was shut down, or failed inside and can no longer be trusted. Every check says no.
@@ -48,6 +51,7 @@ impl fmt::Display for Error {
             Error::Path(why) => why.fmt(f),
             Error::Open(why) => f.write_str(why),
             Error::File(why) => why.fmt(f),
+            Error::Commands(why) => why.fmt(f),
             Error::Clock(why) => why.fmt(f),
             Error::Closed => f.write_str("the engine is closed"),
             Error::NoRuntime => f.write_str("an engine is made inside a Tokio runtime"),
@@ -61,6 +65,7 @@ impl std::error::Error for Error {
             Error::Refused(refusal) => Some(refusal),
             Error::Path(why) => Some(why),
             Error::File(why) => Some(why),
+            Error::Commands(why) => Some(why),
             Error::Clock(why) => Some(why),
             Error::Replaced { .. } | Error::Open(_) | Error::Closed | Error::NoRuntime => None,
         }
@@ -76,6 +81,12 @@ impl From<Refusal> for Error {
 impl From<ClockUnreadable> for Error {
     fn from(why: ClockUnreadable) -> Error {
         Error::Clock(why)
+    }
+}
+
+impl From<InvalidAddition> for Error {
+    fn from(why: InvalidAddition) -> Error {
+        Error::Commands(why)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
+    command::{Classifier, Profile},
     kernel::{Ground, compile},
     model::{AgentId, Event, Reads},
 };
@@ -22,6 +23,9 @@ impl Shared {
         }
         if events.iter().any(|event| matches!(event, Event::SettingsChanged { .. })) {
             let settings = &writer.state.settings;
+            // Checked when they came in; if they are not what they were, nothing of theirs is safe.
+            let classifier = Classifier::with_rules(&settings.commands);
+            self.classifier.store(Arc::new(classifier.unwrap_or_else(|_| Classifier::new(Profile::Strict))));
             writer.ground = Arc::new(Ground::new(settings.reads, &settings.protected, self.seed));
             let all: Vec<_> = self.cells.iter().map(|entry| entry.key().clone()).collect();
             all.iter().for_each(|agent| self.publish_agent(writer, agent));

@@ -79,7 +79,13 @@ impl Drop for Locked<'_> {
 }
 
 impl Shared {
-    pub(super) fn new(settings: Settings, clock: Arc<dyn Clock>, paths: Arc<dyn Paths>, seed: u64) -> Shared {
+    pub(super) fn new(
+        settings: Settings,
+        classifier: Classifier,
+        clock: Arc<dyn Clock>,
+        paths: Arc<dyn Paths>,
+        seed: u64,
+    ) -> Shared {
         let ground = Arc::new(Ground::new(settings.reads, &settings.protected, seed));
         let writer = Writer {
             state: State::new(settings),
@@ -95,7 +101,7 @@ impl Shared {
         Shared {
             clock,
             paths,
-            classifier: ArcSwap::default(),
+            classifier: ArcSwap::from_pointee(classifier),
             writer: Mutex::new(writer),
             cells: DashMap::default(),
             answers: DashMap::new(),

@@ -4,7 +4,9 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AgentId, Hold, Place, Profile, Reads, Right, Rule, SanitizedPath, Shown, TaskSettings, Verdict};
+use super::{
+    AgentId, CommandRules, Hold, Place, Profile, Reads, Right, Rule, SanitizedPath, Shown, TaskSettings, Verdict,
+};
 
 /// What to do with a request when nobody is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +74,9 @@ pub struct Settings {
     /// Scheduled tasks.
     #[serde(default)]
     pub tasks: TaskSettings,
+    /// How commands are judged.
+    #[serde(default)]
+    pub commands: CommandRules,
 }
 
 impl Default for Settings {
@@ -91,6 +96,7 @@ impl Default for Settings {
             max_depth: 8,
             protected: Arc::default(),
             tasks: TaskSettings::default(),
+            commands: CommandRules::default(),
         }
     }
 }

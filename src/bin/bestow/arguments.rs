@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
-use bestow::{AgentId, Permission, sandbox::Format};
+use bestow::{AgentId, Permission, command, sandbox::Format};
 
 use crate::tasks::Work;
 use lexopt::{
@@ -11,10 +11,20 @@ use lexopt::{
 };
 
 pub(crate) const HELP: &str = "\
-usage: bestow path --jsonl
+usage: bestow classify [--json] [--profile default|strict] [--config FILE] [--] COMMAND
+       bestow classify --jsonl [--profile default|strict] [--config FILE]
+       bestow path --jsonl
        bestow exec --agent ID [--config FILE] [--grant TAG]... [--timeout SECONDS] -- COMMAND...
        bestow sandbox profile --agent ID --format bwrap|srt|codex|json [--config FILE] [--grant TAG]...
        bestow tasks [list | check | run ID] [--config FILE]
+
+  classify
+      Says how much harm a command can do: safe, dangerous or destructive, and why. COMMAND is one word: quote it.
+      --config takes the rules that [commands] of a policy file adds, --profile decides which line is drawn. With --json
+      the answer is one object, with --jsonl there is one for each line of standard input, in the same order:
+        {\"command\": TEXT} | {\"toolName\": NAME, \"toolInput\": OBJECT}
+        -> {\"tier\": \"safe\" | \"dangerous\" | \"destructive\", \"reason\": TEXT, \"parts\": [PART...]}
+      A line that is neither is answered with `dangerous` and a reason. The exit code is 0 whatever the tier is.
 
   path --jsonl
       Answers questions about paths, one JSON object for each line, in the same order:
@@ -51,6 +61,8 @@ exit code:
 pub(crate) enum Asked {
     Help,
     Version,
+    /// `classify`
+    Classify(Classifying),
     /// `path --jsonl`
     Path,
     /// `tasks`
@@ -59,6 +71,25 @@ pub(crate) enum Asked {
     Exec(Scoped),
     /// `sandbox profile`
     Profile(Scoped, Format),
+}
+
+/// What is to be classified, and by which rules.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Classifying {
+    pub(crate) form: Form,
+    pub(crate) profile: Option<command::Profile>,
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// How questions come and answers go.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// One command, for a person.
+    Text(OsString),
+    /// One command, for a program.
+    Json(OsString),
+    /// Lines of standard input.
+    Lines,
 }
 
 /// A command, or none, within the scope of an agent.
@@ -77,6 +108,7 @@ impl Asked {
         match parser.next()? {
             Some(Short('h') | Long("help")) => Ok(Asked::Help),
             Some(Short('V') | Long("version")) => Ok(Asked::Version),
+            Some(Value(command)) if command == "classify" => classify(parser),
             Some(Value(command)) if command == "path" => path(parser),
             Some(Value(command)) if command == "exec" => exec(parser),
             Some(Value(command)) if command == "tasks" => tasks(parser),
@@ -90,6 +122,31 @@ impl Asked {
             None => Err("what is to be done?".into()),
         }
     }
+}
+
+fn classify(mut parser: Parser) -> Result<Asked, Error> {
+    let (mut json, mut jsonl, mut profile, mut config, mut words) = (false, false, None, None, Vec::new());
+    while let Some(word) = parser.next()? {
+        match word {
+            Long("json") => json = true,
+            Long("jsonl") => jsonl = true,
+            Long("profile") => profile = Some(parser.value()?.parse()?),
+            Long("config") => config = Some(parser.value()?.into()),
+            Short('h') | Long("help") => return Ok(Asked::Help),
+            Value(command) => words.push(command),
+            Short(_) | Long(_) => return Err(word.unexpected()),
+        }
+    }
+    let form = match (json, jsonl, words.pop(), words.is_empty()) {
+        (_, _, _, false) => return Err("`classify` takes one command: put it in quotes".into()),
+        (true, true, ..) => return Err("`--json` and `--jsonl` exclude each other".into()),
+        (_, true, Some(_), _) => return Err("`--jsonl` takes commands from standard input only".into()),
+        (false, true, None, _) => Form::Lines,
+        (true, false, Some(command), _) => Form::Json(command),
+        (false, false, Some(command), _) => Form::Text(command),
+        (_, false, None, _) => return Err("`classify` needs a command, or `--jsonl`".into()),
+    };
+    Ok(Asked::Classify(Classifying { form, profile, config }))
 }
 
 fn path(mut parser: Parser) -> Result<Asked, Error> {

@@ -3,8 +3,10 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod classify;
 mod command;
 mod end;
+mod lines;
 mod path;
 mod tasks;
 
@@ -25,6 +27,7 @@ fn carry_out(asked: Asked) -> End {
     match asked {
         Asked::Help => End::said(HELP),
         Asked::Version => End::said(concat!("bestow ", env!("CARGO_PKG_VERSION"), "\n")),
+        Asked::Classify(asked) => classify::classify(&asked),
         Asked::Exec(asked) => command::exec(asked),
         Asked::Profile(asked, format) => command::profile(&asked, format),
         Asked::Tasks(config, work) => tasks::work(&config, &work),

@@ -41,6 +41,7 @@ pub(super) fn read(mut table: Table<'_>, base: Base<'_>, found: &mut Findings<'_
         max_children: table.number("max_children", 0..=1_000_000, found).unwrap_or(start.max_children),
         protected: start.protected,
         tasks: start.tasks,
+        commands: start.commands,
     };
     let written = table.texts("protected", found);
     let protected = written.into_iter().filter_map(|text| found.ok(text.offset, base.path(text.value))).collect();

@@ -328,7 +328,8 @@ fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
     ];
     let unprotected = now.protected.iter().filter(|path| !new.protected.contains(path));
     let unprotected = unprotected.map(|path| format!("{path} is no longer protected"));
-    changed(fields).map(|(field, now, new)| format!("{field} from {now} to {new}")).chain(unprotected).collect()
+    let sentences = changed(fields).map(|(field, now, new)| format!("{field} from {now} to {new}"));
+    sentences.chain(unprotected).chain(now.commands.changes(&new.commands)).collect()
 }
 
 fn changed<const N: usize>(
@@ -348,6 +349,7 @@ fn narrowed_settings(now: &Settings, new: &Settings) -> Settings {
         widening,
         protected,
         default_verdict: new.default_verdict.max(now.default_verdict),
+        commands: now.commands.narrowed(&new.commands),
         max_grants: new.max_grants.min(now.max_grants),
         max_depth: new.max_depth.min(now.max_depth),
         max_children: new.max_children.min(now.max_children),

@@ -4,7 +4,7 @@ use super::{bestow, text};
 
 #[test]
 fn help_names_every_exit_code() {
-    for words in [&["--help"][..], &["path", "--help"]] {
+    for words in [&["--help"][..], &["path", "--help"], &["classify", "--help"]] {
         let told = bestow(words, b"");
         assert_eq!(told.status.code(), Some(0));
         for code in ["   0  ", "   1  ", "   2  ", "   3  ", "  64  "] {

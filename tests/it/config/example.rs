@@ -32,6 +32,7 @@ fn the_example_states_the_defaults() {
     let mut tasks = stated.tasks;
     (tasks.dir, tasks.cron_agent) = (None, None);
     assert_eq!(tasks, defaults.tasks);
+    assert_eq!(stated.commands.profile, defaults.commands.profile);
 }
 
 #[test]
@@ -56,7 +57,16 @@ fn every_protected_path_is_in_the_documentation() {
     }
 }
 
-const KEYS: [&str; 29] = [
+const KEYS: [&str; 38] = [
+    "profile",
+    "program",
+    "subcommand",
+    "flags",
+    "operands",
+    "words",
+    "tier",
+    "match",
+    "not_match",
     "reads",
     "interaction",
     "on_no_user",
