@@ -5,7 +5,8 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentId, CommandRules, Hold, Place, Profile, Reads, Right, Rule, SanitizedPath, Shown, TaskSettings, Verdict,
+    AgentId, CommandRules, Hold, Place, Profile, Reads, Right, Rule, SanitizedPath, SensitiveName, Shown, TaskSettings,
+    Verdict,
 };
 
 /// What to do with a request when nobody is there.
@@ -77,6 +78,9 @@ pub struct Settings {
     /// How commands are judged.
     #[serde(default)]
     pub commands: CommandRules,
+    /// Names that are sensitive besides the built-in ones: who may write a directory may not write these in it, unless
+    /// a right names them.
+    pub sensitive: Arc<[SensitiveName]>,
 }
 
 impl Default for Settings {
@@ -97,6 +101,7 @@ impl Default for Settings {
             protected: Arc::default(),
             tasks: TaskSettings::default(),
             commands: CommandRules::default(),
+            sensitive: Arc::default(),
         }
     }
 }

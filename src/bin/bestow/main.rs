@@ -6,6 +6,7 @@ mod arguments;
 mod classify;
 mod command;
 mod end;
+mod events;
 mod lines;
 mod path;
 mod tasks;
@@ -31,6 +32,9 @@ fn carry_out(asked: Asked) -> End {
         Asked::Exec(asked) => command::exec(asked),
         Asked::Profile(asked, format) => command::profile(&asked, format),
         Asked::Tasks(config, work) => tasks::work(&config, &work),
+        Asked::Request(said, wait) => events::request(&said.tags, &said.reason, wait),
+        Asked::Grant(said, to) => events::grant(&to, &said.tags, &said.reason),
+        Asked::Events => events::relay(),
         Asked::Path => path::answer_lines(std::io::stdin().lock(), std::io::stdout().lock()),
     }
 }

@@ -1,6 +1,6 @@
 //! `[engine]`, `[tasks]`, `[gates]`: the settings.
 
-use std::{str::FromStr, time::Duration};
+use std::{collections::BTreeSet, str::FromStr, sync::Arc, time::Duration};
 
 use super::{
     Problem,
@@ -9,7 +9,8 @@ use super::{
     table::{At, Table},
 };
 use crate::model::{
-    AgentId, CatchUp, Interaction, OnMissing, OnNoUser, Reads, SanitizedPath, Settings, TaskSettings, Verdict, Widening,
+    AgentId, CatchUp, Interaction, OnMissing, OnNoUser, Reads, SanitizedPath, SensitiveName, Settings, TaskSettings,
+    Verdict, Widening,
 };
 
 const READS: [(&str, Reads); 2] = [("anywhere", Reads::Anywhere), ("granted", Reads::Granted)];
@@ -42,6 +43,7 @@ pub(super) fn read(mut table: Table<'_>, base: Base<'_>, found: &mut Findings<'_
         protected: start.protected,
         tasks: start.tasks,
         commands: start.commands,
+        sensitive: names(&mut table, found),
     };
     let written = table.texts("protected", found);
     let protected = written.into_iter().filter_map(|text| found.ok(text.offset, base.path(text.value))).collect();
@@ -102,4 +104,14 @@ fn time_zone(name: &str) -> Result<&str, Problem> {
         return Err(Problem::new(message).help("its name is like `Europe/Berlin` or `UTC`"));
     }
     Ok(name)
+}
+
+/// The names that are sensitive besides the built-in ones, each once.
+fn names(table: &mut Table<'_>, found: &mut Findings<'_>) -> Arc<[SensitiveName]> {
+    let parsed = table.texts("sensitive", found).into_iter().filter_map(|text| {
+        let name = text.value.parse::<SensitiveName>();
+        let problem = |why| Problem::new(format!("`sensitive` takes names: {}: {why}", quoted(text.value)));
+        found.ok(text.offset, name.map_err(problem))
+    });
+    parsed.collect::<BTreeSet<_>>().into_iter().collect()
 }
