@@ -6,12 +6,18 @@ pub(crate) mod config;
 mod exec;
 #[cfg(feature = "config")]
 mod follow;
+#[cfg(all(feature = "sandbox", feature = "schedule"))]
+mod gates;
 #[cfg(feature = "config")]
 pub(crate) mod open;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;
+#[cfg(feature = "schedule")]
+pub mod schedule;
 #[cfg(feature = "stdio")]
 pub mod stdio;
+#[cfg(feature = "schedule")]
+mod tasks;
 #[cfg(feature = "config")]
 pub(crate) mod watch;
 

@@ -291,6 +291,27 @@ impl Engine {
         Ok(self.shared.clock.now()?)
     }
 
+    /// The settings in force.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn settings(&self) -> Result<Arc<Settings>, Error> {
+        self.shared.look(|state, _| Arc::clone(&state.settings))
+    }
+
+    /// For whoever waits on this engine's time.
+    #[cfg(feature = "schedule")]
+    pub(crate) fn clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.shared.clock)
+    }
+
+    /// Leaves the fact that something happened to a scheduled task.
+    #[cfg(feature = "schedule")]
+    pub(crate) fn tell_task(&self, event: crate::model::TaskEvent) -> Result<(), Error> {
+        self.shared.execute(Command::Task(event)).map(drop)
+    }
+
     /// Hears everything that happens from now on.
     pub fn subscribe(&self) -> Subscription {
         Subscription(self.shared.subscribe())

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
+#[cfg(feature = "schedule")]
+use crate::model::TaskEvent;
 use crate::model::{
     Actor, AgentId, Answer, ApproverId, Digest, GrantId, Hold, HookCall, Means, OwnerId, Permission, Policies, Policy,
     PolicyPatch, Profile, Reason, RequestId, Right, RulingId, RunId, SanitizedPath, Scope, ToolName, Verdict,
@@ -233,6 +235,9 @@ pub(crate) enum Command {
         call: Arc<HookCall>,
         news: HookNews,
     },
+    /// Something happened to a scheduled task.
+    #[cfg(feature = "schedule")]
+    Task(TaskEvent),
     /// Time went by.
     Tick,
     /// Every question is taken back.
@@ -290,6 +295,8 @@ impl Command {
                 agent(by, "run a command", About::Nothing)
             }
             Command::Hook { call, .. } => agent(&call.agent, "be judged by a hook", About::Nothing),
+            #[cfg(feature = "schedule")]
+            Command::Task(_) => operator("run tasks", About::Nothing),
             Command::Tick => operator("pass time", About::Nothing),
             Command::Shutdown => operator("end", About::Nothing),
         }

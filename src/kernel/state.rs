@@ -234,7 +234,8 @@ impl State {
             | Event::SandboxApplied { .. }
             | Event::HookStarted { .. }
             | Event::HookCompleted { .. }
-            | Event::HookFailed { .. } => {}
+            | Event::HookFailed { .. }
+            | Event::Task(_) => {}
         }
     }
 

@@ -177,6 +177,10 @@ impl About {
             | Event::CarrierConnected { agent }
             | Event::CarrierDisconnected { agent }
             | Event::UserActive { agent } => about.agent(agent, None),
+            Event::Task(event) => {
+                about.ids.agent_id = event.agent().cloned();
+                event.task().iter().for_each(|task| about.refer("task", task));
+            }
             Event::ToolsDeclared { owner, run, .. }
             | Event::PolicyForAll { owner, run, .. }
             | Event::PolicyUpdated { owner, run, .. } => {

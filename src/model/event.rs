@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Actor, AgentId, CallId, Decision, DecisionId, Digest, Ended, Grant, GrantId, HookName, LeftOut, OwnerId,
     Permission, Policies, Policy, Profile, Request, RequestId, Resolution, Route, Rule, Ruling, RunId, SandboxFacts,
-    SandboxViolation, Settings, Shown, Source, Timestamp, ToolName, Verdict, permission::list,
+    SandboxViolation, Settings, Shown, Source, TaskEvent, Timestamp, ToolName, Verdict, permission::list,
 };
 
 /// Something that happened.
@@ -328,6 +328,9 @@ pub enum Event {
         /// Whether that keeps the action from happening by itself. It always does.
         fail_closed: bool,
     },
+    /// Something happened to a scheduled task. Last, and read and written as what it holds.
+    #[serde(untagged)]
+    Task(TaskEvent),
 }
 
 /// One hook, asked about one action.
@@ -421,6 +424,7 @@ impl Event {
             Event::HookStarted { .. } => "hook.started",
             Event::HookCompleted { .. } => "hook.completed",
             Event::HookFailed { .. } => "hook.failed",
+            Event::Task(event) => event.kind(),
         }
     }
 
@@ -549,6 +553,7 @@ impl fmt::Display for Event {
             Event::HookFailed { call, why, .. } => {
                 write!(f, "hook {} failed, and what it was to say counts as a question: {}", call.hook, Shown(why))
             }
+            Event::Task(event) => event.fmt(f),
         }
     }
 }

@@ -23,6 +23,7 @@ mod sandbox;
 mod sensitive;
 mod set;
 mod spoken;
+mod task;
 mod text;
 mod time;
 mod verdict;
@@ -56,6 +57,9 @@ pub use sensitive::{InvalidSensitiveName, SensitiveName};
 pub(crate) use sensitive::{SENSITIVE_NAMES, sensitive_part};
 pub use set::{PermissionSet, Reads};
 pub use spoken::{CommandPattern, InvalidPattern, Spoken, SpokenPart};
+pub use task::{
+    CatchUp, GateOutcome, InvalidTaskId, OnMissing, Skip, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings,
+};
 pub use text::{InvalidName, InvalidReason, Name, Reason, Shown};
 pub use time::{InvalidTimestamp, Timestamp};
 pub use verdict::{InvalidVerdict, Verdict};

@@ -5,7 +5,8 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentId, CommandRules, Hold, Place, Profile, Reads, Right, Rule, SanitizedPath, SensitiveName, Shown, Verdict,
+    AgentId, CommandRules, Hold, Place, Profile, Reads, Right, Rule, SanitizedPath, SensitiveName, Shown, TaskSettings,
+    Verdict,
 };
 
 /// What to do with a request when nobody is there.
@@ -74,6 +75,9 @@ pub struct Settings {
     pub hook_timeout: Duration,
     /// Paths that no grant reaches, except one from a file that names exactly that path.
     pub protected: Arc<[SanitizedPath]>,
+    /// Scheduled tasks.
+    #[serde(default)]
+    pub tasks: TaskSettings,
     /// How commands are judged.
     #[serde(default)]
     pub commands: CommandRules,
@@ -103,6 +107,7 @@ impl Default for Settings {
             max_depth: 8,
             hook_timeout: for_hooks(),
             protected: Arc::default(),
+            tasks: TaskSettings::default(),
             commands: CommandRules::default(),
             sensitive: Arc::default(),
         }

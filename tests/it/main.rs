@@ -28,6 +28,8 @@ mod readme;
 mod ruled;
 #[cfg(all(feature = "cli", feature = "sandbox"))]
 mod sandbox;
+#[cfg(feature = "schedule")]
+mod schedule;
 #[cfg(feature = "stdio")]
 mod stdio;
 mod support;

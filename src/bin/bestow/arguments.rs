@@ -4,6 +4,7 @@ mod action;
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
+use crate::tasks::Work;
 use bestow::{
     AgentId, Permission, command,
     sandbox::{Domain, Format},
@@ -30,6 +31,7 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
        bestow request TAG... --reason TEXT [--wait SECONDS]
        bestow grant TAG... --to ID --reason TEXT
        bestow events
+       bestow tasks [list | check | run ID] [--config FILE]
 
   check, explain
       Says what would be decided if the agent of the file (agents.toml here, if none is named) were about to do this, and
@@ -72,6 +74,11 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
       passes on what it holds. Both print the engine's answer as one JSON object. `events` passes lines on in both
       directions: docs/protocol.md, the role of an agent.
 
+  tasks
+      The scheduled tasks of the file: when each is due next, what happened to it last, and why. `check` tells everything
+      that is wrong with their files. `run cron/NAME` asks the task's gate, confined as it will be, and prints the
+      prompt that the task would get; what would be asked of a person is an exit code here.
+
   --help, --version
 
 exit code:
@@ -97,6 +104,8 @@ pub(crate) enum Asked {
     Classify(Classifying),
     /// `path --jsonl`
     Path,
+    /// `tasks`
+    Tasks(PathBuf, Work),
     /// `exec`
     Exec(Scoped),
     /// `sandbox profile`
@@ -158,6 +167,7 @@ impl Asked {
             Some(Value(command)) if command == "classify" => classify(parser),
             Some(Value(command)) if command == "path" => path(parser),
             Some(Value(command)) if command == "exec" => exec(parser),
+            Some(Value(command)) if command == "tasks" => tasks(parser),
             Some(Value(command)) if command == "request" => request(parser),
             Some(Value(command)) if command == "grant" => grant(parser),
             Some(Value(command)) if command == "events" => events(parser),
@@ -225,6 +235,21 @@ fn nothing_more(mut parser: Parser, asked: Asked) -> Result<Asked, Error> {
         None => Ok(asked),
         Some(more) => Err(more.unexpected()),
     }
+}
+
+fn tasks(mut parser: Parser) -> Result<Asked, Error> {
+    let (mut config, mut work) = (PathBuf::from("agents.toml"), None);
+    while let Some(word) = parser.next()? {
+        match word {
+            Long("config") => config = parser.value()?.into(),
+            Short('h') | Long("help") => return Ok(Asked::Help),
+            Value(what) if work.is_none() && what == "list" => work = Some(Work::List),
+            Value(what) if work.is_none() && what == "check" => work = Some(Work::Check),
+            Value(what) if work.is_none() && what == "run" => work = Some(Work::Run(parser.value()?.parse()?)),
+            Value(_) | Short(_) | Long(_) => return Err(word.unexpected()),
+        }
+    }
+    Ok(Asked::Tasks(config, work.unwrap_or(Work::List)))
 }
 
 fn exec(parser: Parser) -> Result<Asked, Error> {

@@ -10,6 +10,7 @@ mod end;
 mod events;
 mod lines;
 mod path;
+mod tasks;
 
 use std::process::ExitCode;
 
@@ -34,6 +35,7 @@ fn carry_out(asked: Asked) -> End {
         Asked::Classify(asked) => classify::classify(&asked),
         Asked::Exec(asked) => command::exec(asked),
         Asked::Profile(asked, format) => command::profile(&asked, format),
+        Asked::Tasks(config, work) => tasks::work(&config, &work),
         Asked::Request(said, wait) => events::request(&said.tags, &said.reason, wait),
         Asked::Grant(said, to) => events::grant(&to, &said.tags, &said.reason),
         Asked::Events => events::relay(),

@@ -124,6 +124,9 @@ fn engine(
         None => (Settings::default(), Vec::new()),
     };
     let own = found.general(protected::own(&text.ground.trail)).unwrap_or_default();
+    let tasks = root.table("tasks", found).map(|entries| Table::new("`[tasks]`", entries));
+    let gates = root.table("gates", found).map(|entries| Table::new("`[gates]`", entries));
+    let settings = Settings { tasks: settings::tasks(tasks, gates, base, found), ..settings };
     Settings { protected: protected::list(base.home, added, own, &mut known.protected), ..settings }
 }
 

@@ -247,6 +247,7 @@ impl AgentPart {
                 permission_request_id: Some(resolution.request),
                 ..notice(NoticeKind::CarriedResolved)
             },
+            Mail::Task(_) => notice(NoticeKind::Task),
             Mail::Missed(_) => notice(NoticeKind::Missed),
         })
     }

@@ -69,6 +69,8 @@ impl State {
                 self.agent(&agent).map(|_| vec![Event::SandboxViolated { agent: agent.clone(), violation, cause }])
             }
             Command::Hook { call, news } => self.agent(&call.agent).map(|_| vec![hook_told(call.clone(), news)]),
+            #[cfg(feature = "schedule")]
+            Command::Task(event) => Ok(vec![Event::Task(event)]),
             Command::Tick => Ok(self.tick(now)),
             Command::Shutdown => Ok(self.shutdown(now)),
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Rule, RuleRef, Ruling, Scope, Subject, Tier, Timestamp, Verdict};
+use crate::model::{Kind, Rule, RuleRef, Ruling, Scope, Subject, Tier, Timestamp, Verdict};
 
 use super::{
     super::{State, considered::Considered, state::Agent},
@@ -84,7 +84,8 @@ fn reference(rule: &Rule) -> RuleRef {
     RuleRef::Rule { rule: rule.to_string().into(), place: rule.place.clone() }
 }
 
-/// What is denied to the agent that created this one, or to one that created that, is denied to this one too.
+/// What is denied to the agent that created this one, or to one that created that, is denied to this one too. What runs a
+/// scheduled task acts for the agent above it, so what that one would be asked about, it is asked about too.
 fn inherited(case: &Case<'_>, heard: &mut Heard) {
     for parent in case.state.parents(case.agent) {
         let id = &parent.profile.id;
@@ -96,6 +97,9 @@ fn inherited(case: &Case<'_>, heard: &mut Heard) {
             guard_of(case.state, parent, case.action, &mut from_parent, of_parent);
         }
         heard.denies.extend(from_parent.denies);
+        if case.agent.profile.kind == Kind::Cron {
+            heard.asks.extend(from_parent.asks);
+        }
         let noes = case.state.noes(parent, case.action, case.now).map(|ruling| of_parent(RuleRef::Ruling(ruling.id)));
         heard.denies.extend(noes);
     }
