@@ -77,6 +77,7 @@ fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Consid
         input: String::new(),
         reason: None,
         call: None,
+        updated: false,
         overrides: false,
     })
 }

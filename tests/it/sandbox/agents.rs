@@ -79,7 +79,7 @@ fn what_was_in_force_is_one_fact_and_agrees_with_the_child() {
                 .unwrap();
             let told = shown(&done.stdout.bytes);
             let recorded = events.next().await.unwrap();
-            let Event::SandboxApplied { agent, facts } = &recorded.event else { panic!("{recorded:?}") };
+            let Event::SandboxApplied { agent, facts, .. } = &recorded.event else { panic!("{recorded:?}") };
             assert_eq!((agent, facts.as_ref()), (host.agent.id(), &done.facts));
             let facts: &SandboxFacts = facts;
             assert_eq!((facts.backend.as_str(), facts.enforced.as_str()), ("bubblewrap", "full"));
