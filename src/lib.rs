@@ -32,11 +32,12 @@ pub use model::{
     Event, FileIdentity, Grant, GrantId, Hold, HookCall, HookName, Ids, Interaction, InvalidDecisionId, InvalidDigest,
     InvalidEnvelope, InvalidGlob, InvalidGrantId, InvalidId, InvalidName, InvalidOperation, InvalidPath,
     InvalidPattern, InvalidPermission, InvalidPermissions, InvalidReason, InvalidRequestId, InvalidRulingId,
-    InvalidScope, InvalidTimestamp, InvalidVerdict, Kind, LeftOut, Means, Mode, Name, OnNoUser, Operation, Origin,
-    Outcome, OwnerId, PathGlob, Pending, Permission, PermissionSet, Permissions, Place, Policy, Profile, Reach, Reads,
-    Reason, Recorded, Reference, Reply, Request, RequestId, Resolution, Right, Route, Rule, RuleRef, Ruled, Ruling,
-    RulingId, RunId, RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath, Scope, Settings, Shown, Source, Spoken,
-    SpokenPart, Subject, Timestamp, ToolName, Verdict, Want, Widening, sanitize,
+    InvalidScope, InvalidSensitiveName, InvalidTimestamp, InvalidVerdict, Kind, LeftOut, Means, Mode, Name, OnNoUser,
+    Operation, Origin, Outcome, OwnerId, PathGlob, Pending, Permission, PermissionSet, Permissions, Place, Policy,
+    Profile, Reach, Reads, Reason, Recorded, Reference, Reply, Request, RequestId, Resolution, Right, Route, Rule,
+    RuleRef, Ruled, Ruling, RulingId, RunId, RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath, Scope,
+    SensitiveName, Settings, Shown, Source, Spoken, SpokenPart, Subject, Timestamp, ToolName, Verdict, Want, Widening,
+    sanitize,
 };
 pub use seam::{
     AsWritten, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, PathFailure, Paths,

@@ -94,9 +94,9 @@ impl Classification {
         match self.tier {
             Tier::Safe => {
                 let reason = format!("{}: {rule}", prefix(Tier::Dangerous));
-                Classification { tier: Tier::Dangerous, reason, shape, ..self }
+                Classification { tier: Tier::Dangerous, reason, understood: false, shape, ..self }
             }
-            Tier::Dangerous | Tier::Destructive => Classification { shape, ..self },
+            Tier::Dangerous | Tier::Destructive => Classification { understood: false, shape, ..self },
         }
     }
 

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "config")]
 pub(crate) mod config;
+#[cfg(feature = "sandbox")]
+mod exec;
 #[cfg(feature = "config")]
 mod follow;
 #[cfg(feature = "config")]

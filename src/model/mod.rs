@@ -50,6 +50,7 @@ pub use request::{Answer, Ask, Decider, Outcome, Pending, Reply, Request, Resolu
 pub use rule::{Rule, RuleRef};
 pub use ruling::{Ruling, Subject};
 pub use sandbox::{SandboxFacts, SandboxViolation};
+pub use sensitive::{InvalidSensitiveName, SensitiveName};
 pub(crate) use sensitive::{SENSITIVE_NAMES, sensitive_part};
 pub use set::{PermissionSet, Reads};
 pub use spoken::{CommandPattern, InvalidPattern, Spoken, SpokenPart};

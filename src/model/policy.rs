@@ -4,7 +4,9 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AgentId, CommandRules, Hold, Place, Profile, Reads, Right, Rule, SanitizedPath, Shown, Verdict};
+use super::{
+    AgentId, CommandRules, Hold, Place, Profile, Reads, Right, Rule, SanitizedPath, SensitiveName, Shown, Verdict,
+};
 
 /// What to do with a request when nobody is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +77,9 @@ pub struct Settings {
     /// How commands are judged.
     #[serde(default)]
     pub commands: CommandRules,
+    /// Names that are sensitive besides the built-in ones: who may write a directory may not write these in it, unless
+    /// a right names them.
+    pub sensitive: Arc<[SensitiveName]>,
 }
 
 fn for_hooks() -> Duration {
@@ -99,6 +104,7 @@ impl Default for Settings {
             hook_timeout: for_hooks(),
             protected: Arc::default(),
             commands: CommandRules::default(),
+            sensitive: Arc::default(),
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
-use bestow::{AgentId, Permission, command, sandbox::Format};
+use bestow::{
+    AgentId, Permission, command,
+    sandbox::{Domain, Format},
+};
 use lexopt::{
     Arg::{Long, Short, Value},
     Error, Parser, ValueExt,
@@ -13,7 +16,10 @@ usage: bestow classify [--json] [--profile default|strict] [--config FILE] [--] 
        bestow classify --jsonl [--profile default|strict] [--config FILE]
        bestow path --jsonl
        bestow exec --agent ID [--config FILE] [--grant TAG]... [--timeout SECONDS] -- COMMAND...
-       bestow sandbox profile --agent ID --format bwrap|srt|codex|json [--config FILE] [--grant TAG]...
+       bestow sandbox profile --agent ID --format bwrap|srt|codex|json [--config FILE] [--grant TAG]... [--domain NAME]...
+       bestow request TAG... --reason TEXT [--wait SECONDS]
+       bestow grant TAG... --to ID --reason TEXT
+       bestow events
 
   classify
       Says how much harm a command can do: safe, dangerous or destructive, and why. COMMAND is one word: quote it.
@@ -36,7 +42,14 @@ usage: bestow classify [--json] [--profile default|strict] [--config FILE] [--] 
       tags it is granted here, each of which the agent must hold. What cannot be enforced does not run.
 
   sandbox profile
-      Prints what exec would enforce, in the words of another program. What a format cannot say is an error.
+      Prints what exec would enforce, in the words of another program. What a format cannot say is an error. With
+      --domain, `@network` is these hosts only; only srt and json can say that.
+
+  request, grant, events
+      Within a command that was given @events: they speak for its agent to its engine, and reach nothing else.
+      `request` asks for what the agent lacks and waits for the answer (--wait: at most so long, then 2); `grant`
+      passes on what it holds. Both print the engine's answer as one JSON object. `events` passes lines on in both
+      directions: docs/protocol.md, the role of an agent.
 
   --help, --version
 
@@ -61,6 +74,19 @@ pub(crate) enum Asked {
     Exec(Scoped),
     /// `sandbox profile`
     Profile(Scoped, Format),
+    /// `request`
+    Request(Said, Option<Duration>),
+    /// `grant`
+    Grant(Said, AgentId),
+    /// `events`
+    Events,
+}
+
+/// What a confined command says to its engine.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub(crate) tags: Vec<Permission>,
+    pub(crate) reason: String,
 }
 
 /// What is to be classified, and by which rules.
@@ -88,6 +114,7 @@ pub(crate) struct Scoped {
     pub(crate) agent: AgentId,
     pub(crate) config: PathBuf,
     pub(crate) named: Vec<Permission>,
+    pub(crate) domains: Vec<Domain>,
     pub(crate) time: Option<Duration>,
     pub(crate) words: Vec<OsString>,
 }
@@ -101,6 +128,9 @@ impl Asked {
             Some(Value(command)) if command == "classify" => classify(parser),
             Some(Value(command)) if command == "path" => path(parser),
             Some(Value(command)) if command == "exec" => exec(parser),
+            Some(Value(command)) if command == "request" => request(parser),
+            Some(Value(command)) if command == "grant" => grant(parser),
+            Some(Value(command)) if command == "events" => events(parser),
             Some(Value(command)) if command == "sandbox" => match parser.next()? {
                 Some(Value(what)) if what == "profile" => profile(parser),
                 Some(Short('h') | Long("help")) => Ok(Asked::Help),
@@ -167,13 +197,14 @@ fn profile(parser: Parser) -> Result<Asked, Error> {
 
 /// None if help is wanted.
 fn scoped(mut parser: Parser, has_format: bool) -> Result<Option<(Scoped, Option<Format>)>, Error> {
-    let (mut agent, mut format) = (None, None);
+    let (mut agent, mut format, mut domains) = (None, None, Vec::new());
     let (mut config, mut named, mut time, mut words) = (PathBuf::from("agents.toml"), Vec::new(), None, Vec::new());
     while let Some(word) = parser.next()? {
         match word {
             Long("agent") => agent = Some(parser.value()?.parse()?),
             Long("config") => config = parser.value()?.into(),
             Long("grant") => named.push(parser.value()?.parse()?),
+            Long("domain") if has_format => domains.push(parser.value()?.parse()?),
             Long("format") if has_format => format = Some(parser.value()?.parse()?),
             Long("timeout") if !has_format => time = Some(Duration::from_secs(parser.value()?.parse()?)),
             Short('h') | Long("help") => return Ok(None),
@@ -185,5 +216,54 @@ fn scoped(mut parser: Parser, has_format: bool) -> Result<Option<(Scoped, Option
         }
     }
     let agent = agent.ok_or("`--agent` is missing")?;
-    Ok(Some((Scoped { agent, config, named, time, words }, format)))
+    Ok(Some((Scoped { agent, config, named, domains, time, words }, format)))
+}
+
+fn request(parser: Parser) -> Result<Asked, Error> {
+    let mut wait = None;
+    let said = said(parser, "wait", |parser| {
+        wait = Some(Duration::from_secs(parser.value()?.parse()?));
+        Ok(())
+    })?;
+    Ok(said.map_or(Asked::Help, |said| Asked::Request(said, wait)))
+}
+
+fn grant(parser: Parser) -> Result<Asked, Error> {
+    let mut to = None;
+    let said = said(parser, "to", |parser| {
+        to = Some(parser.value()?.parse()?);
+        Ok(())
+    })?;
+    let Some(said) = said else { return Ok(Asked::Help) };
+    Ok(Asked::Grant(said, to.ok_or("`--to` is missing")?))
+}
+
+/// None if help is wanted. `more` reads the one option besides the reason.
+fn said(
+    mut parser: Parser,
+    option: &str,
+    mut more: impl FnMut(&mut Parser) -> Result<(), Error>,
+) -> Result<Option<Said>, Error> {
+    let (mut tags, mut reason) = (Vec::new(), None);
+    while let Some(word) = parser.next()? {
+        match word {
+            Long("reason") => reason = Some(parser.value()?.string()?),
+            Long(name) if name == option => more(&mut parser)?,
+            Short('h') | Long("help") => return Ok(None),
+            Value(tag) => tags.push(tag.parse()?),
+            Short(_) | Long(_) => return Err(word.unexpected()),
+        }
+    }
+    if tags.is_empty() {
+        return Err("which permission? Name at least one tag".into());
+    }
+    Ok(Some(Said { tags, reason: reason.ok_or("`--reason` is missing")? }))
+}
+
+fn events(mut parser: Parser) -> Result<Asked, Error> {
+    match parser.next()? {
+        None => Ok(Asked::Events),
+        Some(Short('h') | Long("help")) => Ok(Asked::Help),
+        Some(more) => Err(more.unexpected()),
+    }
 }

@@ -6,6 +6,7 @@ mod arguments;
 mod classify;
 mod command;
 mod end;
+mod events;
 mod lines;
 mod path;
 
@@ -29,6 +30,9 @@ fn carry_out(asked: Asked) -> End {
         Asked::Classify(asked) => classify::classify(&asked),
         Asked::Exec(asked) => command::exec(asked),
         Asked::Profile(asked, format) => command::profile(&asked, format),
+        Asked::Request(said, wait) => events::request(&said.tags, &said.reason, wait),
+        Asked::Grant(said, to) => events::grant(&to, &said.tags, &said.reason),
+        Asked::Events => events::relay(),
         Asked::Path => path::answer_lines(std::io::stdin().lock(), std::io::stdout().lock()),
     }
 }

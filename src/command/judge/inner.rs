@@ -4,6 +4,7 @@ use std::{collections::HashMap, sync::LazyLock};
 
 use super::{Input, Verdict, basename, variable};
 use crate::command::{
+    destroy,
     lang::find,
     options::{Options, Reading},
     tier::Tier,
@@ -237,17 +238,18 @@ impl Walker<'_> {
         // File by file it goes as it does with the whole tree.
         let tree = (deletes || commands.iter().any(removes)).then(|| {
             let words = ["rm", "-r"].map(|word| Arg::literal(word, self.here));
-            words.into_iter().chain(found.iter().cloned()).collect()
+            let tree: Vec<Arg> = words.into_iter().chain(found.iter().cloned()).collect();
+            destroy::find(&tree, &self.scope.place)
         });
         let mut verdict = Verdict::dangerous(if commands.is_empty() {
             "`find` deletes what it finds"
         } else {
             "`find` runs a program on what it finds; `| xargs` is safe with one that only reads"
         });
-        for command in commands.iter().map(|command| filled(command, &found, Some("{}"))).chain(tree) {
+        for command in commands.iter().map(|command| filled(command, &found, Some("{}"))) {
             verdict = verdict.or_stricter(self.judge(&command, &Input::Unknown));
         }
-        Some(verdict)
+        Some(tree.flatten().map_or(verdict, Verdict::destructive))
     }
 
     fn judge_fd(&mut self, rest: &[Arg]) -> Option<Verdict> {

@@ -44,11 +44,9 @@ async fn an_input_that_a_person_changed_may_not_climb() {
 /// For one use; for the run and this very thing; for good and everything of its shape.
 #[tokio::test]
 async fn a_yes_counts_as_far_as_it_was_said() {
-    for (scope, again, same_shape, other_run) in [
-        (Scope::Once, false, false, false),
-        (Scope::Session, true, false, false),
-        (Scope::Always, true, true, true),
-    ] {
+    for (scope, again, same_shape, other_run) in
+        [(Scope::Once, false, false, false), (Scope::Session, true, false, false), (Scope::Always, true, true, true)]
+    {
         let world = World::new();
         let (ann, bob) = (world.worker("ann", &[]).await, world.worker("bob", &[]).await);
         let test = || Action::command("git push origin main");
@@ -136,7 +134,11 @@ async fn what_was_said_ends_with_the_run_or_with_the_agent() {
         assert_eq!(ann.rulings().unwrap(), [], "{scope}");
         assert_eq!(ruled(&ann, dangerous()).await, Ruled::Ask, "{scope}");
     }
-    world.you().answer(world.engine.pending().unwrap()[0].request.id, Answer::allow().scope(Scope::Always)).await.unwrap();
+    world
+        .you()
+        .answer(world.engine.pending().unwrap()[0].request.id, Answer::allow().scope(Scope::Always))
+        .await
+        .unwrap();
     world.engine.retire(&id("ann")).await.unwrap();
     let next = world.worker("ann", &[]).await;
     assert_eq!(ruled(&next, dangerous()).await, Ruled::Ask, "the next of that name is another one");

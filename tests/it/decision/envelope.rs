@@ -23,7 +23,11 @@ async fn life(world: &World) -> Vec<Envelope> {
     ann.spend(&tag("@events")).await.unwrap();
     assert!(ann.spend(&tag("@events")).await.is_err());
     let some_agents: &[&str] = &["@events"];
-    world.engine.configure(crate::support::policy(settings(|_| {}), &[("some_agent", "you", some_agents)])).await.unwrap();
+    world
+        .engine
+        .configure(crate::support::policy(settings(|_| {}), &[("some_agent", "you", some_agents)]))
+        .await
+        .unwrap();
     ann.begin_run("next".parse().unwrap()).await.unwrap();
     world.engine.retire(ann.id()).await.unwrap();
     heard(&mut events).iter().map(|recorded| world.engine.envelope(recorded)).collect()

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use bestow::{
-    Action, Answer, Authorization, Decider, DecisionSource, Destructive, Event, Interaction, Mode, OnNoUser, Outcome, Refusal,
-    RuleRef, Ruled, Scope, Verdict,
+    Action, Answer, Authorization, Decider, DecisionSource, Destructive, Event, Interaction, Mode, OnNoUser, Outcome,
+    Refusal, RuleRef, Ruled, Scope, Verdict,
 };
 
 use super::{asked, dangerous, decided, evaluated, in_mode, kinds, ruled};
@@ -23,7 +23,9 @@ async fn b1_every_action_leaves_what_was_decided_and_why() {
     assert_eq!((decision.decision, decision.decision_source), (Ruled::Allow, DecisionSource::Classifier));
     assert!(decision.id.is_some() && !decision.decision_reason.is_empty());
     assert_eq!(decision.action.call.as_ref().unwrap().as_str(), "call-7");
-    for action in [Action::read("/etc/x"), Action::network("h"), dangerous(), Action::command("rm -rf /"), Action::write("x\0")] {
+    for action in
+        [Action::read("/etc/x"), Action::network("h"), dangerous(), Action::command("rm -rf /"), Action::write("x\0")]
+    {
         let decision = decided(&ann, action).await;
         assert_eq!(evaluated(&heard(&mut events)), [decision]);
     }
@@ -209,7 +211,10 @@ async fn b15_what_is_over_is_not_used() {
     let until = world.after(10_000);
     world.you().answer(ticket.id(), Answer::allow().scope(Scope::Until(until))).await.unwrap();
     let decision = decided(&ann, dangerous()).await;
-    assert_eq!((decision.decision, decision.expires_at, decision.scope), (Ruled::Allow, Some(until), Some(Scope::Until(until))));
+    assert_eq!(
+        (decision.decision, decision.expires_at, decision.scope),
+        (Ruled::Allow, Some(until), Some(Scope::Until(until)))
+    );
     // The clock alone decides, whether or not the timer came to it.
     world.clock.advance(Duration::from_secs(10));
     assert_eq!(ruled(&ann, dangerous()).await, Ruled::Ask);
@@ -236,7 +241,9 @@ async fn b20_the_first_answer_stands_and_a_second_hears_so() {
     let (_, ticket) = asked(&ann, dangerous()).await;
     world.you().answer(ticket.id(), Answer::deny()).await.unwrap();
     for answer in [Answer::deny(), Answer::allow(), Answer::allow().scope(Scope::Always)] {
-        let Refusal::AlreadyResolved(resolution) = refusal(world.you().answer(ticket.id(), answer).await) else { panic!() };
+        let Refusal::AlreadyResolved(resolution) = refusal(world.you().answer(ticket.id(), answer).await) else {
+            panic!()
+        };
         assert_eq!(resolution.outcome, Outcome::Denied);
     }
     assert_eq!(ann.rulings().unwrap(), []);
@@ -268,5 +275,9 @@ async fn b23_what_a_person_gave_says_by_whom_for_what_and_until_when() {
     let bestow::Origin::Person { by, request, .. } = &grant.origin else { panic!("{grant:?}") };
     assert_eq!((by.as_str(), *request, grant.until, grant.since), ("ann", Some(ticket.id()), Some(until), world.now()));
     assert_eq!((&grant.to, &grant.right.permission), (&id("ann"), &tag("@network")));
-    assert_ne!(grant.id.to_string(), decided(&ann, Action::network("h")).await.id.unwrap().to_string(), "no name is used twice");
+    assert_ne!(
+        grant.id.to_string(),
+        decided(&ann, Action::network("h")).await.id.unwrap().to_string(),
+        "no name is used twice"
+    );
 }
