@@ -31,7 +31,6 @@ async fn an_input_that_a_person_changed_may_not_climb() {
         Action::write("/ws/a"),
         Action::command("node x").by_tool("other".parse().unwrap()),
         Action::command("node x").needing(tag("@write:/ws")),
-        Action::command(""),
     ] {
         let refused = refusal(world.you().answer(ticket.id(), Answer::allow().instead(instead.clone())).await);
         assert!(matches!(refused, Refusal::InputClimbs { .. }), "{instead:?}: {refused}");

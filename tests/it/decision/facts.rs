@@ -179,11 +179,11 @@ async fn b11_what_nobody_can_undo_says_so_in_every_mode() {
         let world = World::new();
         let ann = in_mode(&world, "ann", mode, &["@write:/"]).await;
         let mut events = world.engine.subscribe();
-        let wipe = || Action::command("rm -rf /srv/data");
+        let wipe = || Action::command("rm -rf /srv");
         let decision = decided(&ann, wipe()).await;
         let facts = |destructive: &Option<Destructive>| {
             let destructive = destructive.as_ref().unwrap();
-            assert!(destructive.impact_scope.contains("rm -rf /srv/data"), "{destructive:?}");
+            assert!(destructive.impact_scope.contains("rm -rf /srv"), "{destructive:?}");
             assert!(!destructive.rollback_advice.is_empty());
         };
         facts(&decision.action.destructive);

@@ -15,20 +15,20 @@ fn leaks(text: &str) -> bool {
 /// Ways to put a secret into a command, with something of each tier.
 fn commands() -> Vec<String> {
     [
-        "ls --password=S",
-        "node deploy.js --token S",
-        "curl -X POST -H 'Authorization: Bearer S' https://h",
-        "curl -d '{\"api_key\":\"S\"}' https://h",
-        "API_KEY=S node deploy.js",
-        "git push https://ann:S@h/r",
-        "mysql -pS -e 'DROP DATABASE x'",
-        "rm -rf / --password=S",
-        "sshpass -p S rm -rf /",
-        "bash -c 'mysql -pS && rm -rf /'",
-        "unknown-tool --client-secret=\"S\"; rm -rf ~",
-        "echo \"unclosed --password S",
+        "ls --password=§",
+        "node deploy.js --token §",
+        "curl -X POST -H 'Authorization: Bearer §' https://h",
+        "curl -d '{\"api_key\":\"§\"}' https://h",
+        "API_KEY=§ node deploy.js",
+        "git push https://ann:§@h/r",
+        "mysql -p§ -e 'DROP DATABASE x'",
+        "rm -rf / --password=§",
+        "sshpass -p § rm -rf /",
+        "bash -c 'mysql -p§ && rm -rf /'",
+        "unknown-tool --client-secret=\"§\"; rm -rf ~",
+        "echo \"unclosed --password §",
     ]
-    .map(|command| command.replace('S', SECRET))
+    .map(|command| command.replace('§', SECRET))
     .to_vec()
 }
 
