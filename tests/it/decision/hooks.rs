@@ -207,7 +207,7 @@ async fn a_hook_sees_the_action_without_secrets() {
     let hook = says(&world, "curious", HookAnswer::nothing());
     let input = json!({ "command": "deploy --token=hunter2", "password": "hunter2", "n": 3 });
     let action = Action::tool("bash".parse().unwrap(), input).as_call("call-1".parse().unwrap());
-    ann.authorize(action.because("with password=hunter2".parse().unwrap())).await.unwrap();
+    let _ = ann.authorize(action.because("with password=hunter2".parse().unwrap())).await.unwrap();
     let saw = hook.saw.lock().unwrap().pop().unwrap();
     assert!(!format!("{saw:?}").contains("hunter2"), "{saw:?}");
     assert_eq!(&*saw.resource, "deploy --token=[redacted]");
