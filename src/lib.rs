@@ -23,21 +23,21 @@ pub use edge::{
 };
 pub use engine::{
     Agent, Approver, Attendance, Authorization, Connection, Engine, Error, FileFailure, Files, Heard, Holding, Mail,
-    Mailbox, NoEvent, Resolved, Subscription, Ticket, ToPerson,
+    Mailbox, NoEvent, Rehearsal, Resolved, Subscription, Ticket, ToPerson,
 };
 pub use kernel::{Check, ExecScope, Explanation, Refusal, Stage, Step, Support};
 pub use model::{
     Access, Action, ActionFacts, Actor, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, CallId, Cause, Code,
     CommandPattern, CommandShape, Decider, Decision, DecisionId, DecisionSource, Destructive, Digest, Ended, Envelope,
-    Event, FileIdentity, Grant, GrantId, Hold, HookCall, HookName, Ids, Interaction, InvalidDecisionId, InvalidDigest,
-    InvalidEnvelope, InvalidGlob, InvalidGrantId, InvalidId, InvalidName, InvalidOperation, InvalidPath,
+    Event, FileIdentity, Grant, GrantId, Guard, Hold, HookCall, HookName, Ids, Interaction, InvalidDecisionId,
+    InvalidDigest, InvalidEnvelope, InvalidGlob, InvalidGrantId, InvalidId, InvalidName, InvalidOperation, InvalidPath,
     InvalidPattern, InvalidPermission, InvalidPermissions, InvalidReason, InvalidRequestId, InvalidRulingId,
     InvalidScope, InvalidSensitiveName, InvalidTimestamp, InvalidVerdict, Kind, LeftOut, Means, Mode, Name, OnNoUser,
-    Operation, Origin, Outcome, OwnerId, PathGlob, Pending, Permission, PermissionSet, Permissions, Place, Policy,
-    Profile, Reach, Reads, Reason, Recorded, Reference, Reply, Request, RequestId, Resolution, Right, Route, Rule,
-    RuleRef, Ruled, Ruling, RulingId, RunId, RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath, Scope,
-    SensitiveName, Settings, Shown, Source, Spoken, SpokenPart, Subject, Timestamp, ToolName, Verdict, Want, Widening,
-    sanitize,
+    Operation, Origin, Outcome, OwnerId, PathGlob, PathPolicy, Pending, Permission, PermissionSet, Permissions, Place,
+    Policies, Policy, PolicyPatch, Profile, Reach, Reads, Reason, Recorded, Reference, Reply, Request, RequestId,
+    Resolution, Right, Route, Rule, RuleRef, Ruled, Ruling, RulingId, RunId, RuntimeId, SandboxFacts, SandboxViolation,
+    SanitizedPath, Scope, SensitiveName, Settings, Shown, Source, Spoken, SpokenPart, Subject, Timestamp, ToolName,
+    Verdict, Want, Widening, sanitize,
 };
 pub use seam::{
     AsWritten, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, PathFailure, Paths,

@@ -324,10 +324,15 @@ fn set_of(agent: &Known, now: Timestamp) -> PermissionSet {
 
 /// A right whose object is no longer there is told as such, and not as one that was never held.
 pub(super) fn or_replaced(why: Error) -> Error {
-    if let Error::Refused(Refusal::NotHeld { permission, .. }) = &why
-        && let Some(path) = permission.path()
-    {
-        return Error::Replaced { permission: permission.clone(), path: path.clone() };
+    let lacked = if let Error::Refused(Refusal::NotHeld { permission, .. }) = &why {
+        Some(permission)
+    } else if let Error::Refused(Refusal::NotAllowed(decision)) = &why {
+        decision.missing.first()
+    } else {
+        None
+    };
+    match lacked.and_then(|permission| Some((permission, permission.path()?))) {
+        Some((permission, path)) => Error::Replaced { permission: permission.clone(), path: path.clone() },
+        None => why,
     }
-    why
 }

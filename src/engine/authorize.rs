@@ -7,6 +7,9 @@ use crate::{
     model::{Action, Decision, Event, RequestId, Ruling, Verdict},
 };
 
+#[cfg(feature = "sandbox")]
+use crate::model::Cause;
+
 use super::{Agent, Error, Ticket, fresh_request};
 
 /// What came of [`Agent::authorize`].
@@ -82,6 +85,25 @@ impl Agent {
                 Ok(Authorization::Asked(Arc::clone(decision), self.ticket(asked)?))
             }
         }
+    }
+
+    /// Lets `action` happen now, once, and leaves the record; or says why not. A question is no here: it is asked with
+    /// [`Agent::authorize`].
+    #[cfg(feature = "sandbox")]
+    pub(crate) async fn go_ahead(&self, action: Action) -> Result<Option<Arc<Cause>>, Error> {
+        let heard = self.heard(action.clone()).await?;
+        let (considered, opinions) = match heard.updated {
+            None => (heard.action, heard.opinions),
+            // Whoever runs a command runs its words, and not what a hook put in their place.
+            Some(_) => {
+                let hook = "changed the input".into();
+                (self.considered(&action)?, vec![Opinion { hook, verdict: Verdict::Deny, failed: false }])
+            }
+        };
+        let broken = self.shared.broken(&self.id, considered.permissions())?;
+        let (agent, action) = (self.id.clone(), Arc::new(considered));
+        let events = self.execute(Command::Act { agent, action, opinions, broken })?;
+        Ok(events.iter().find_map(Event::decided).and_then(|decision| Cause::of(decision)).map(Arc::new))
     }
 
     /// What would be decided about `action` now. Nothing is asked, used up or recorded; hooks are not heard.

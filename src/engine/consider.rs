@@ -29,14 +29,14 @@ impl Shared {
                     Call::Writes(path) => (Operation::Write, Ok(path.to_owned())),
                     Call::Reads(path) => (Operation::Read, Ok(path.to_owned())),
                     Call::Unclear(operation, why) => (operation, Err(why)),
-                    Call::Unknown => return Ok(unknown_tool(action, input.to_string())),
+                    Call::Unknown => return self.using_besides(action, unknown_tool(action, input.to_string())),
                 };
                 (operation, resource, input.to_string())
             }
         };
-        let tool = tool.unwrap_or_else(|| default_tool(operation));
+        let tool = tool.unwrap_or_else(|| operation.own_tool());
         let base = blank(operation, tool, action, input);
-        let mut understood = match resource {
+        let understood = match resource {
             Err(why) => invalid(base, "", why),
             Ok(text) => match operation {
                 Operation::Command => command(base, &text, &self.classifier.load()),
@@ -44,6 +44,11 @@ impl Shared {
                 Operation::Read | Operation::Write | Operation::Exec => self.path(profile, base, &text),
             },
         };
+        self.using_besides(action, understood)
+    }
+
+    /// With the permissions that whoever describes `action` says it uses.
+    fn using_besides(&self, action: &Action, mut understood: Considered) -> Result<Considered, Error> {
         for permission in &action.needs {
             match self.pin(permission) {
                 Ok(right) if understood.needs.contains(&right) => {}
@@ -71,7 +76,7 @@ impl Shared {
             Access::Write => Action::write(""),
         };
         let operation = if access == Access::Write { Operation::Write } else { Operation::Read };
-        self.at(blank(operation, default_tool(operation), &action, String::new()), real)
+        self.at(blank(operation, operation.own_tool(), &action, String::new()), real)
     }
 
     fn at(&self, base: Considered, real: Real) -> Considered {
@@ -147,22 +152,10 @@ fn host(base: Considered, text: &str) -> Considered {
 
 /// A tool that nobody has classified may do anything: its name is what it is known by.
 fn unknown_tool(action: &Action, input: String) -> Considered {
-    let tool = action.tool.clone().unwrap_or_else(|| default_tool(Operation::Command));
+    let tool = action.tool.clone().unwrap_or_else(|| Operation::Command.own_tool());
     let text: Arc<str> = tool.as_str().into();
     let base = blank(Operation::Command, tool, action, input);
     let target = Target::Command { text: Arc::clone(&text), parts: None };
     let tier_reason = "a tool that is not on any list".into();
     Considered { target, shown: text, tier: Some(Tier::Dangerous), tier_reason, ..base }
-}
-
-fn default_tool(operation: Operation) -> ToolName {
-    let name = match operation {
-        Operation::Read => "read",
-        Operation::Write => "write",
-        Operation::Exec => "exec",
-        Operation::Command => "bash",
-        Operation::Network => "network",
-    };
-    // A word of letters is a name.
-    name.parse().unwrap_or_else(|_| default_tool(operation))
 }

@@ -203,19 +203,17 @@ impl Agent {
             None => Vec::new(),
         };
         let action = self.shared.using(access, real.clone());
-        let (is_free, roots, for_once) = self.look(|state, agent, now| {
+        let (is_free, roots) = self.look(|state, agent, now| {
             let case = Case { state, agent, action: &action, broken: &Broken::new(), opinions: &opinions, now };
             let judged = judge(&case);
-            if judged.conclusion.ruled.verdict() != Verdict::Allow {
-                return Err(state.not_allowed(&case, &judged));
-            }
-            let roots: Vec<_> = state.usable(agent, &permission, now).cloned().collect();
-            let for_once = judged.uses_ruling.is_some() || !judged.uses_grants.is_empty();
-            Ok((state.readable_by_all(&permission), roots, for_once))
-        })??;
-        if for_once {
+            let is_allowed = judged.conclusion.ruled.verdict() == Verdict::Allow;
+            let is_free = is_allowed && judged.missing.is_empty() && state.readable_by_all(&permission);
+            (is_free, state.usable(agent, &permission, now).cloned().collect::<Vec<_>>())
+        })?;
+        if !is_free {
+            // What everybody reads is no use of a right; everything else is recorded, and uses up what is for one use.
             self.act(action, opinions)?;
-            if roots.is_empty() && !is_free {
+            if roots.is_empty() {
                 return self.found("/", permission, real.path.clone());
             }
         }

@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use crate::model::{
-    Actor, AgentId, Answer, ApproverId, Digest, GrantId, Hold, HookCall, Means, OwnerId, Permission, Policy, Profile,
-    Reason, RequestId, Right, RulingId, RunId, Scope, Verdict,
+    Actor, AgentId, Answer, ApproverId, Digest, GrantId, Hold, HookCall, Means, OwnerId, Permission, Policies, Policy,
+    PolicyPatch, Profile, Reason, RequestId, Right, RulingId, RunId, SanitizedPath, Scope, ToolName, Verdict,
 };
 
 use super::{considered::Considered, judge::Opinion};
@@ -116,6 +116,31 @@ pub(crate) enum Command {
         by: Actor,
         owner: Option<OwnerId>,
         reason: Option<Reason>,
+    },
+    /// A person says which tools a run has.
+    DeclareTools {
+        by: Person,
+        run: RunId,
+        tools: BTreeSet<ToolName>,
+    },
+    /// A person sets the policies of one tool of a run, or of all that it has and will have.
+    SetPolicies {
+        by: Person,
+        run: RunId,
+        tool: Option<ToolName>,
+        policies: Arc<Policies>,
+    },
+    /// `update_policy`; globs count below `base`, which is a real path.
+    UpdatePolicy {
+        by: Person,
+        run: RunId,
+        patch: PolicyPatch,
+        base: SanitizedPath,
+    },
+    /// A person changed policies, which may answer these questions.
+    Reconsider {
+        by: Person,
+        actions: Vec<(RequestId, Arc<Considered>)>,
     },
     /// The asker takes its question back.
     Cancel {
@@ -236,6 +261,13 @@ impl Command {
             Command::RevokeRuling { ruling, by: actor, .. } => {
                 by(actor.clone(), "revoke ruling", About::Ruling(*ruling))
             }
+            Command::DeclareTools { by: person, run, .. } => {
+                by(person.actor(), "declare tools of run", About::Run(run.clone()))
+            }
+            Command::SetPolicies { by: person, run, .. } | Command::UpdatePolicy { by: person, run, .. } => {
+                by(person.actor(), "change policies of run", About::Run(run.clone()))
+            }
+            Command::Reconsider { by: person, .. } => by(person.actor(), "look at questions again", About::Nothing),
             Command::Cancel { request, by } => agent(by, "cancel request", About::Request(*request)),
             Command::Grant { from, to: receiver, .. } => agent(from, "grant permission to", to(receiver)),
             Command::Give { by: person, to: receiver, .. } => by(person.actor(), "give permission to", to(receiver)),
@@ -279,6 +311,7 @@ enum About {
     Request(RequestId),
     Grant(GrantId),
     Ruling(RulingId),
+    Run(RunId),
 }
 
 /// What was tried, as in "answer request k3x9wq".
@@ -291,6 +324,7 @@ impl fmt::Display for Attempt {
             About::Request(request) => write!(f, " {}", request.code()),
             About::Grant(grant) => write!(f, " {grant}"),
             About::Ruling(ruling) => write!(f, " {ruling}"),
+            About::Run(run) => write!(f, " {run}"),
         }
     }
 }

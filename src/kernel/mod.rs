@@ -8,6 +8,7 @@ mod command;
 mod considered;
 mod decide;
 mod exec_scope;
+mod guards;
 mod judge;
 mod refusal;
 mod rights;
@@ -24,6 +25,8 @@ pub use judge::{Explanation, Stage, Step};
 pub use refusal::Refusal;
 pub use rights::Check;
 pub(crate) use rights::{Ground, Rights, check, compile, extend};
+#[cfg(feature = "config")]
+pub(crate) use rules::Rules;
 pub(crate) use state::{Agent as Known, State, Waiting};
 pub(crate) use support::lasting;
 pub use why::Support;
@@ -36,7 +39,7 @@ impl State {
         let mut events = self.decide(command, now)?;
         events.iter().for_each(|event| self.apply(event));
         // What rested on what ended falls first; then requests look at what is left.
-        for consequences in [State::falls, State::requests_follow] {
+        for consequences in [State::falls, State::guards_follow, State::requests_follow] {
             let more = consequences(self, &events, now);
             more.iter().for_each(|event| self.apply(event));
             events.extend(more);

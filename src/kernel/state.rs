@@ -14,7 +14,7 @@ use crate::model::{
     Verdict,
 };
 
-use super::{Refusal, rules::Rules};
+use super::{Refusal, guards::Guards, rules::Rules};
 
 /// How many ended requests of one agent are remembered, so that a late answer can be told the truth.
 const REMEMBERED: usize = 32;
@@ -51,6 +51,8 @@ pub(crate) struct State {
     pub(super) denied_in: BTreeMap<(OwnerId, RunId), BTreeSet<RulingId>>,
     /// Rulings that end by themselves, soonest first.
     pub(super) rulings_ending: BTreeSet<(Timestamp, RulingId)>,
+    /// What guards the tools of each run.
+    pub(super) guards: Guards,
     pub(super) next_ruling: u64,
     pub(super) next_decision: u64,
     /// Counts user activity: "latest" is an order, not a clock.
@@ -163,8 +165,12 @@ impl State {
                     agent.profile = Arc::clone(profile);
                 }
             }
-            Event::AgentRetired { agent } => self.forget(agent),
+            Event::AgentRetired { agent } => {
+                self.leave_guards(agent);
+                self.forget(agent);
+            }
             Event::RunBegan { agent, run } => {
+                self.leave_guards(agent);
                 if let Some(agent) = self.agents.get_mut(agent) {
                     agent.run = run.clone();
                     agent.kept_from.clear();
@@ -204,6 +210,9 @@ impl State {
             Event::Evaluated { decision } => self.evaluated(decision),
             Event::RulingMade { ruling } => self.rule(ruling),
             Event::RulingUsed { ruling } | Event::RulingEnded { ruling, .. } => self.end_ruling(ruling.id),
+            Event::ToolsDeclared { owner, run, tools, .. } => self.declare(owner, run, tools),
+            Event::PolicyForAll { owner, run, rules, .. } => self.guard(owner, run, None, rules),
+            Event::PolicyUpdated { owner, run, tool, rules, .. } => self.guard(owner, run, Some(tool), rules),
             Event::RulesChanged { agent, rules } => {
                 if let Some(agent) = self.agents.get_mut(agent) {
                     agent.rules = Rules::compile(rules);
@@ -277,6 +286,7 @@ impl State {
     fn evaluated(&mut self, decision: &Decision) {
         let next = decision.id.map_or(0, |id| id.number() + 1);
         self.next_decision = self.next_decision.max(next);
+        self.used_tool(decision);
     }
 
     fn rule(&mut self, ruling: &Arc<Ruling>) {

@@ -1,6 +1,7 @@
 //! What is only visible inside: whole states compared, events replayed, supports counted.
 
 mod refusals;
+mod strictest;
 mod supports;
 mod tale;
 mod tales;

@@ -1,13 +1,13 @@
 //! What happened. The one record that changes state, is told, and can be read back.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
 use super::{
     Actor, AgentId, CallId, Decision, DecisionId, Digest, Ended, Grant, GrantId, HookName, LeftOut, OwnerId,
-    Permission, Policy, Profile, Request, RequestId, Resolution, Route, Rule, Ruling, RunId, SandboxFacts,
-    SandboxViolation, Settings, Shown, Source, Timestamp, Verdict, permission::list,
+    Permission, Policies, Policy, Profile, Request, RequestId, Resolution, Route, Rule, Ruling, RunId, SandboxFacts,
+    SandboxViolation, Settings, Shown, Source, Timestamp, ToolName, Verdict, permission::list,
 };
 
 /// Something that happened.
@@ -142,6 +142,49 @@ pub enum Event {
         ruling: Arc<Ruling>,
         /// Why.
         ended: Ended,
+    },
+    /// A run has these tools, which have guards from now on.
+    #[serde(rename = "tools.declared")]
+    ToolsDeclared {
+        /// Whose agents.
+        owner: OwnerId,
+        /// Which run.
+        run: RunId,
+        /// All that were declared by this.
+        tools: Arc<BTreeSet<ToolName>>,
+        /// Who said so.
+        by: Actor,
+    },
+    /// Every tool of a run that has no guard yet begins with other policies.
+    #[serde(rename = "policy.for_all")]
+    PolicyForAll {
+        /// Whose agents.
+        owner: OwnerId,
+        /// Which run.
+        run: RunId,
+        /// All of them, by name.
+        policies: Vec<Arc<str>>,
+        /// The same in full.
+        rules: Arc<Policies>,
+        /// Who said so.
+        by: Actor,
+    },
+    /// Something else speaks in the guard of a run's tool (`sources/000`, "Event: policy_updated").
+    #[serde(rename = "policy.updated")]
+    PolicyUpdated {
+        /// Whose agents.
+        owner: OwnerId,
+        /// Which run.
+        run: RunId,
+        /// Which tool.
+        tool: ToolName,
+        /// All that speaks, by name: policies, then what people said for this run.
+        policies: Vec<Arc<str>>,
+        /// The policies in full.
+        rules: Arc<Policies>,
+        /// Who said so. None: it follows from what a person said about an action, or no longer says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Actor>,
     },
     /// Other rules bind an agent.
     #[serde(rename = "rules.changed")]
@@ -358,6 +401,9 @@ impl Event {
             Event::RulingMade { .. } => "ruling.made",
             Event::RulingUsed { .. } => "ruling.used",
             Event::RulingEnded { .. } => "ruling.ended",
+            Event::ToolsDeclared { .. } => "tools.declared",
+            Event::PolicyForAll { .. } => "policy.for_all",
+            Event::PolicyUpdated { .. } => "policy.updated",
             Event::RulesChanged { .. } => "rules.changed",
             Event::Refused { .. } => "permission.refused",
             Event::CarrierConnected { .. } => "carrier.connected",
@@ -448,6 +494,17 @@ impl fmt::Display for Event {
             Event::RulingMade { ruling } => ruling.fmt(f),
             Event::RulingUsed { ruling } => write!(f, "{} is used up", ruling.id),
             Event::RulingEnded { ruling, ended } => write!(f, "{} no longer counts: {ended}", ruling.id),
+            Event::ToolsDeclared { run, tools, by, .. } => {
+                write!(f, "{by} declared {} tools for {run}", tools.len())
+            }
+            Event::PolicyForAll { run, policies, by, .. } => {
+                write!(f, "{by} set for every new tool of {run}:")?;
+                policies.iter().try_for_each(|name| write!(f, " {}", Shown(name)))
+            }
+            Event::PolicyUpdated { run, tool, policies, .. } => {
+                write!(f, "{tool} of {run} is guarded by:")?;
+                policies.iter().try_for_each(|name| write!(f, " {}", Shown(name)))
+            }
             Event::RulesChanged { agent, rules } => write!(f, "{} rules bind {agent}", rules.len()),
             Event::Refused { by, attempt, why } => write!(f, "{by} may not {attempt}: {}", Shown(why)),
             Event::CarrierConnected { agent } => write!(f, "{agent} can reach its user"),

@@ -9,6 +9,7 @@ mod envelope;
 mod event;
 mod glob;
 mod grant;
+mod guard;
 mod id;
 mod identity;
 mod path;
@@ -36,6 +37,7 @@ pub use envelope::{Envelope, Ids, InvalidEnvelope, Reference};
 pub use event::{Cause, Event, HookCall, Recorded};
 pub use glob::{InvalidGlob, PathGlob, Reach};
 pub use grant::{Actor, Ended, Grant, Hold, InvalidScope, Means, Origin, Place, Right, Scope};
+pub use guard::{Guard, PathPolicy, Policies, PolicyPatch};
 pub use id::{
     AgentId, ApproverId, CallId, Code, DecisionId, GrantId, HookName, InvalidDecisionId, InvalidGrantId, InvalidId,
     InvalidRequestId, InvalidRulingId, OwnerId, RequestId, RulingId, RunId, RuntimeId, ToolName,

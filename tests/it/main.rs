@@ -21,10 +21,12 @@ mod config;
 mod decision;
 mod engine;
 mod fs;
+mod guards;
 mod invariants;
 mod matrix;
 mod model;
 mod readme;
+mod ruled;
 #[cfg(all(feature = "cli", feature = "sandbox"))]
 mod sandbox;
 #[cfg(feature = "stdio")]

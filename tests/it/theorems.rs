@@ -1,11 +1,13 @@
 //! The theorems of `docs/permissions.md`, each a test of the same name.
 
 use bestow::{
-    Access, Action, AgentId, Answer, Check, Decider, ExecScope, GrantId, Holding, InvalidPath, Kind, Outcome, OwnerId,
-    Permission, PermissionSet, Permissions, Reads, Reason, Request, Scope, Support, Timestamp, Want,
+    Access, Action, AgentId, Answer, Authorization, Check, Decider, ExecScope, GrantId, Holding, InvalidPath, Kind,
+    Mode, Outcome, OwnerId, Permission, PermissionSet, Permissions, Reads, Reason, Request, Rule, Scope, Support,
+    Timestamp, Verdict, Want,
 };
 use proptest::prelude::*;
 
+use crate::ruled::{bound_by, doings, rule, rules, speaks};
 use crate::support::{
     START, World, ask, check, futures_now, heard, id, owner, policy, profile, refusal, settings, tag, tags, why,
 };
@@ -60,7 +62,12 @@ async fn default_is_no() {
 
 proptest! {
     #[test]
-    fn order_and_duplicates_do_not_matter(held in permissions().prop_shuffle(), wanted in permission()) {
+    fn order_and_duplicates_do_not_matter(
+        held in permissions().prop_shuffle(),
+        wanted in permission(),
+        written in rules(),
+        shuffled in rules().prop_shuffle(),
+    ) {
         let mut other = held.clone();
         other.reverse();
         other.extend(held.iter().cloned());
@@ -73,6 +80,55 @@ proptest! {
             let (one, two) = (make("one", &held), make("two", &other));
             prop_assert_eq!(one.check(&wanted), two.check(&wanted));
             prop_assert_eq!(one.check(&wanted) == Check::Held, covers(&held), "the engine and the set agree");
+            Ok(())
+        })?;
+        block_on(async {
+            let world = World::new();
+            let once: Vec<_> = written.iter().chain(&shuffled).cloned().collect();
+            let twice: Vec<_> = shuffled.iter().rev().chain(&written).chain(&shuffled).cloned().collect();
+            let doings = doings();
+            let some = || doings.iter().step_by(7);
+            let decided = |rules: &[Rule]| -> Vec<_> {
+                let lead = bound_by(&world, rules);
+                some().map(|doing| lead.explain(&doing.action()).unwrap()).collect()
+            };
+            for (one, other) in decided(&once).into_iter().zip(decided(&twice)) {
+                prop_assert_eq!((one.decision.decision, one.decided_by), (other.decision.decision, other.decided_by));
+                prop_assert_eq!(one.decision.decision_reason, other.decision.decision_reason);
+            }
+            Ok(())
+        })?;
+    }
+
+    /// Whatever else is written, in whatever order and mode, and whatever a person said for good.
+    #[test]
+    fn an_explicit_deny_beats_any_allow(
+        no in rule(),
+        others in rules(),
+        place in any::<prop::sample::Index>(),
+        mode in prop::sample::select(vec![Mode::Default, Mode::Untrusted, Mode::OnRequest, Mode::OnFailure, Mode::Never, Mode::Plan, Mode::Bypass, Mode::Auto]),
+    ) {
+        block_on(async {
+            let world = World::new();
+            let no = Rule { verdict: Verdict::Deny, ..no };
+            let mut all = others;
+            all.insert(place.index(all.len() + 1), no.clone());
+            // The same conditions with the other verdict, before and behind.
+            all.insert(0, Rule { verdict: Verdict::Allow, ..no.clone() });
+            all.push(Rule { verdict: Verdict::Allow, ..no.clone() });
+            let mut file = policy(settings(|_| {}), &[("lead", "you", &["@write:/", "@network"])]);
+            for agent in file.agents.values_mut() {
+                agent.rules = all.clone().into();
+                agent.profile.mode = mode;
+            }
+            futures_now(world.engine.configure(file)).unwrap();
+            let lead = world.engine.agent(&id("lead")).unwrap();
+            for doing in doings().iter().filter(|doing| speaks(&no, doing)) {
+                let explanation = lead.explain(&doing.action()).unwrap();
+                prop_assert_eq!(explanation.decision.verdict(), Verdict::Deny, "{:?}\n{}", doing, explanation);
+                let authorized = futures_now(lead.authorize(doing.action())).unwrap();
+                prop_assert!(matches!(authorized, Authorization::Denied(_)));
+            }
             Ok(())
         })?;
     }
@@ -485,4 +541,67 @@ fn what_is_read_from_json_goes_through_the_same_door_as_text() {
     assert!(serde_json::from_str::<Request>("{}").is_err());
     assert_eq!("/a/..".parse::<bestow::SanitizedPath>(), Err(InvalidPath::ParentComponent));
     assert_eq!(owner("you").to_string(), "you");
+}
+
+/// Each way to say yes, all of them together, against each way to say no.
+#[tokio::test]
+async fn an_explicit_deny_beats_any_allow_however_it_is_said() {
+    use bestow::{Action, Operation, PathGlob, PathPolicy, Place, Policies, PolicyPatch, Rule, Verdict};
+    for no in ["rule", "forbidden", "deny glob", "default", "session", "parent"] {
+        let world = World::new();
+        let boss = world.worker("boss", &["@write:/ws"]).await;
+        let you = world.you();
+        let place = Place { file: "agents.toml".into(), line: 1 };
+        let rule = |verdict| Rule {
+            verdict,
+            tool: None,
+            operation: Some(Operation::Write),
+            path: None,
+            command: None,
+            why: None,
+            place: place.clone(),
+        };
+        let mut file = policy(settings(|_| ()), &[("bot", "you", &["@write:/ws"])]);
+        let verdicts: &[_] = if no == "rule" { &[Verdict::Allow, Verdict::Deny] } else { &[Verdict::Allow] };
+        file.agents.get_mut(&id("bot")).unwrap().rules = verdicts.iter().map(|verdict| rule(*verdict)).collect();
+        file.agents.get_mut(&id("bot")).unwrap().profile.parent = Some(boss.id().clone());
+        let asking = || PathPolicy { default: Some(Verdict::Ask), ..PathPolicy::default() };
+        let action = || Action::write("/ws/a");
+        let bot = {
+            world.engine.configure(file).await.unwrap();
+            world.engine.agent(&id("bot")).unwrap()
+        };
+        let run = bot.explain(&action()).unwrap().decision.run;
+        // A person says yes or no to the question that the policy comes to.
+        you.set_policies(&run, None, Policies { write: asking(), ..Policies::default() }).await.unwrap();
+        for (another, verdict) in [("/ws/a", no != "session"), ("/ws/b", true)] {
+            if let bestow::Authorization::Asked(decision, _) = bot.authorize(Action::write(another)).await.unwrap() {
+                let answer = if verdict { Answer::allow() } else { Answer::deny() };
+                you.answer(decision.approval_action_id.unwrap(), answer.scope(Scope::Session)).await.unwrap();
+            }
+        }
+        let glob = |text: &str| PathGlob::at(text, &"/ws".parse().unwrap(), bestow::Reach::Everywhere).unwrap();
+        let mut write = PathPolicy { allow: vec![glob("a")], deny: Vec::new(), default: Some(Verdict::Allow) };
+        match no {
+            "deny glob" => write.deny.push(glob("**/a")),
+            "default" => write = PathPolicy { default: Some(Verdict::Deny), ..PathPolicy::default() },
+            _ => {}
+        }
+        let forbidden = if no == "forbidden" { vec![glob("a")] } else { Vec::new() };
+        you.set_policies(&run, None, Policies { write, forbidden, ..Policies::default() }).await.unwrap();
+        if no == "parent" {
+            boss.begin_run("of-boss".parse().unwrap()).await.unwrap();
+            you.update_policy(&"of-boss".parse().unwrap(), PolicyPatch::writing().deny("a")).await.unwrap();
+        }
+        let explained = bot.explain(&action()).unwrap();
+        assert_eq!(explained.decision.verdict(), Verdict::Deny, "{no}\n{explained}");
+        assert!(!bot.authorize(action()).await.unwrap().is_allowed(), "{no}");
+        if no != "default" && no != "rule" {
+            assert_eq!(
+                bot.verdict(&Action::write("/ws/b")).unwrap(),
+                Verdict::Allow,
+                "the yes counts for the rest: {no}"
+            );
+        }
+    }
 }

@@ -5,6 +5,7 @@ mod agents;
 mod config;
 mod follow;
 mod grants;
+mod guards;
 mod requests;
 mod route;
 mod rulings;
@@ -39,6 +40,10 @@ impl State {
             Command::RevokeRuling { ruling, by, owner, reason } => {
                 self.revoke_ruling(ruling, by, owner.as_ref(), reason)
             }
+            Command::DeclareTools { by, run, tools } => self.declare_tools(&by, run, tools),
+            Command::SetPolicies { by, run, tool, policies } => self.set_policies(&by, &run, tool.as_ref(), &policies),
+            Command::UpdatePolicy { by, run, patch, base } => self.update_policy(&by, &run, &patch, &base),
+            Command::Reconsider { by, actions } => Ok(self.reconsider(&by, &actions, now)),
             Command::Cancel { request, by } => self.cancel(request, &by, now),
             Command::Grant { from, to, rights, reason, scope, broken } => {
                 self.grant(&from, &to, rights, &reason, scope, &broken, now)

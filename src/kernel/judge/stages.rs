@@ -53,7 +53,8 @@ pub(super) fn denied(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
         let source =
             if heard.denies.iter().all(|rule| matches!(rule, RuleRef::Hook(_))) { Source::Hook } else { Source::Rule };
         let all = heard.denies.iter().chain(&heard.session_denies).cloned().collect();
-        return Some(Finding::new(Ruled::Deny, source, "denied by a rule").because_of(all));
+        let reason = if all_policies(&heard.denies) { "denied by a policy" } else { "denied by a rule" };
+        return Some(Finding::new(Ruled::Deny, source, reason).because_of(all));
     }
     if heard.session_denies.is_empty() || heard.overridden {
         return None;
@@ -105,7 +106,13 @@ pub(super) fn ask_rule(heard: &Heard) -> Option<Finding> {
     }
     let source =
         if heard.asks.iter().all(|rule| matches!(rule, RuleRef::Hook(_))) { Source::Hook } else { Source::Rule };
-    let reason = if source == Source::Hook { "a hook wants a person to say" } else { "a rule wants a person to say" };
+    let reason = if source == Source::Hook {
+        "a hook wants a person to say"
+    } else if all_policies(&heard.asks) {
+        "a policy wants a person to say"
+    } else {
+        "a rule wants a person to say"
+    };
     Some(Finding::new(Ruled::Ask, source, reason).because_of(heard.asks.clone()))
 }
 
@@ -114,8 +121,13 @@ pub(super) fn allow_rule(heard: &Heard) -> Option<Finding> {
         let refs = vec![RuleRef::Ruling(ruling.id)];
         return Some(Finding::new(Ruled::Allow, Source::Human, "a person said yes").because_of(refs));
     }
-    let finding = || Finding::new(Ruled::Allow, Source::Rule, "allowed by a rule");
+    let reason = if all_policies(&heard.allows) { "allowed by a policy" } else { "allowed by a rule" };
+    let finding = || Finding::new(Ruled::Allow, Source::Rule, reason);
     (!heard.allows.is_empty()).then(|| finding().because_of(heard.allows.clone()))
+}
+
+fn all_policies(rules: &[RuleRef]) -> bool {
+    rules.iter().all(RuleRef::is_policy)
 }
 
 pub(super) fn tier(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
