@@ -78,8 +78,8 @@ fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Consid
         input: String::new(),
         reason: None,
         call: None,
-        overrides: false,
         updated: false,
+        overrides: false,
     })
 }
 

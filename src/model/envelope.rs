@@ -303,12 +303,18 @@ fn renamed(value: Value, rename: fn(&str) -> String) -> Value {
         Value::Array(list) => list.into_iter().map(|value| renamed(value, rename)).collect(),
         Value::Object(object) => {
             let entry = |(name, value): (String, Value)| {
+                let is_data = DATA.contains(&name.as_str());
                 let value = match value {
-                    Value::Object(data) if DATA.contains(&name.as_str()) => {
+                    Value::Object(data) if is_data => {
                         let inside = |(name, value)| (name, renamed(value, rename));
                         data.into_iter().map(inside).collect::<Map<_, _>>().into()
                     }
-                    value => renamed(value, rename),
+                    value @ (Value::Null
+                    | Value::Bool(_)
+                    | Value::Number(_)
+                    | Value::String(_)
+                    | Value::Array(_)
+                    | Value::Object(_)) => renamed(value, rename),
                 };
                 (rename(&name), value)
             };

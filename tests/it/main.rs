@@ -18,6 +18,7 @@ mod cli;
 mod command;
 #[cfg(feature = "config")]
 mod config;
+mod decision;
 mod engine;
 mod fs;
 mod guards;

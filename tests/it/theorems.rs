@@ -1,9 +1,9 @@
 //! The theorems of `docs/permissions.md`, each a test of the same name.
 
 use bestow::{
-    Access, AgentId, Answer, Authorization, Check, Decider, ExecScope, GrantId, Holding, InvalidPath, Kind, Mode,
-    Outcome, OwnerId, Permission, PermissionSet, Permissions, Reads, Reason, Request, Rule, Scope, Support, Timestamp,
-    Verdict, Want,
+    Access, Action, AgentId, Answer, Authorization, Check, Decider, ExecScope, GrantId, Holding, InvalidPath, Kind,
+    Mode, Outcome, OwnerId, Permission, PermissionSet, Permissions, Reads, Reason, Request, Rule, Scope, Support,
+    Timestamp, Verdict, Want,
 };
 use proptest::prelude::*;
 
@@ -432,6 +432,72 @@ async fn one_shot_is_used_once() {
         assert!(ann.spend(&tag(wanted)).await.is_err());
     }
     assert_eq!(world.engine.grants().unwrap(), []);
+}
+
+/// The same for what a person said about an action: of a hundred at once, one wins.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn one_shot_is_used_once_by_a_hundred_at_once() {
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    for round in 0..4 {
+        let action = Action::command(&format!("node script{round}.js"));
+        let bestow::Authorization::Asked(_, ticket) = ann.authorize(action.clone()).await.unwrap() else { panic!() };
+        world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
+        let start = std::sync::Arc::new(tokio::sync::Barrier::new(100));
+        let mut tasks = tokio::task::JoinSet::new();
+        for _ in 0..100 {
+            let (ann, action, start) = (ann.clone(), action.clone(), start.clone());
+            tasks.spawn(async move {
+                start.wait().await;
+                ann.authorize(action).await.is_ok_and(|authorized| authorized.is_allowed())
+            });
+        }
+        let won = tasks.join_all().await.into_iter().filter(|won| *won).count();
+        assert_eq!(won, 1, "round {round}");
+        let waiting = world.engine.pending().unwrap();
+        assert_eq!(waiting.len(), 1, "everybody else asks the same question");
+        ann.cancel(waiting[0].request.id).await.unwrap();
+    }
+}
+
+/// What may differ between two descriptions of something about to happen.
+fn action() -> impl Strategy<Value = Action> {
+    let text = prop::sample::select(vec!["node a.js", "node b.js", "node  a.js", "git push", "make", "some-tool"]);
+    let tool = prop::option::of(prop::sample::select(vec!["bash", "other"]));
+    (text, tool, any::<bool>(), prop::option::of(prop::sample::select(vec!["c1", "c2"]))).prop_map(
+        |(text, tool, named, call)| {
+            let action = Action::command(text);
+            let action = if named { action.needing(tag("@network")) } else { action };
+            let action = tool.map_or(action.clone(), |tool| action.clone().by_tool(tool.parse().unwrap()));
+            call.map_or(action.clone(), |call| action.clone().as_call(call.parse().unwrap()))
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// A yes for once lets happen exactly what the person was asked about: whatever else is tried first is asked about.
+    #[test]
+    fn what_was_approved_is_what_runs(asked in action(), tried in prop::collection::vec(action(), 1..6)) {
+        block_on(async {
+            let world = World::new();
+            let ann = world.worker("ann", &["@network"]).await;
+            let bestow::Authorization::Asked(approved, ticket) = ann.authorize(asked.clone()).await.unwrap() else {
+                return Err(TestCaseError::fail("it needs no approval"));
+            };
+            world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
+            let mut used = false;
+            for action in tried {
+                let authorized = ann.authorize(action).await.unwrap();
+                let same = authorized.decision().action.input == approved.action.input;
+                prop_assert_eq!(authorized.is_allowed(), same && !used, "{}", authorized.decision());
+                used |= authorized.is_allowed();
+            }
+            prop_assert_eq!(ann.authorize(asked).await.unwrap().is_allowed(), !used);
+            Ok(())
+        })?;
+    }
 }
 
 /// Events are all there is to know: this one reads them back from text and counts who holds what. Inside the kernel whole

@@ -50,9 +50,10 @@ pub(crate) fn redacted_value(value: &Value) -> Value {
         Value::Array(list) => list.iter().map(redacted_value).collect(),
         Value::Object(object) => {
             let is_secret = |name: &str| names::strength(name) == Some(names::Strength::Strong);
-            let inside = |(name, value): (&String, &Value)| match value {
-                Value::String(_) | Value::Number(_) if is_secret(name) => (name.clone(), Value::from(MARK)),
-                value => (name.clone(), redacted_value(value)),
+            let inside = |(name, value): (&String, &Value)| {
+                let is_plain = value.is_string() || value.is_number();
+                let left_out = is_plain && is_secret(name);
+                (name.clone(), if left_out { Value::from(MARK) } else { redacted_value(value) })
             };
             Value::Object(object.iter().map(inside).collect())
         }

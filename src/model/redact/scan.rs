@@ -214,11 +214,12 @@ impl Scanner<'_> {
         let around = self.quoted.get(self.quoted.partition_point(|span| span.end < at)).cloned();
         let around = around.filter(|span| span.start <= at);
         let inner = self.while_like(at, |byte| byte == b'\\');
-        if let Some(mark @ (b'"' | b'\'')) = self.byte(inner) {
+        if let Some(b'"' | b'\'') = self.byte(inner) {
             // A quotation within one: data if all of it is, and otherwise perhaps a command with words of its own.
             let start = inner + 1;
             let is_data = around.as_ref().is_some_and(|span| is_json(self.part(span.clone())));
-            let end = self.while_like(start, |byte| byte != mark && byte != b'\\' && !ends_value(byte, is_data));
+            let end =
+                self.while_like(start, |byte| !matches!(byte, b'"' | b'\'' | b'\\') && !ends_value(byte, is_data));
             return start..end;
         }
         if let Some(around) = around {
@@ -320,7 +321,8 @@ fn is_json(text: &str) -> bool {
 
 /// The insides of quotations as a shell reads them. None if something makes that unsure: then a value ends with its word.
 fn quoted(text: &str) -> Vec<Range<usize>> {
-    let unsure = ["<<", "$(", "${", "$'", "`", "#"].iter().any(|sign| text.contains(sign));
+    // A mark may stand where one of the others stood.
+    let unsure = ["<<", "$(", "${", "$'", "`", "#", super::MARK].iter().any(|sign| text.contains(sign));
     if unsure {
         return Vec::new();
     }
