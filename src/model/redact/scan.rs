@@ -199,7 +199,12 @@ impl Scanner<'_> {
             let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
             name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         });
-        if is_reference || strength == Strength::Weak && !tokens::is_random(value) {
+        if is_reference {
+            // Its name is no secret either, however it looks.
+            self.at = self.at.max(span.end);
+            return;
+        }
+        if strength == Strength::Weak && !tokens::is_random(value) {
             return;
         }
         self.near = 0;
