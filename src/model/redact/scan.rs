@@ -37,7 +37,11 @@ impl Scanner<'_> {
             if matches!(byte, b';' | b'|' | b'&' | b'\n' | b'(') {
                 self.option = None;
             }
-            if self.rest(self.at).starts_with(b"://") {
+            if self.rest(self.at).starts_with(super::MARK.as_bytes()) {
+                // The secret that was near is here.
+                self.near = 0;
+                self.at += super::MARK.len();
+            } else if self.rest(self.at).starts_with(b"://") {
                 self.at += 3;
                 self.user_of_url();
             } else if byte == b'/' && self.at == 0 && self.rest(0).starts_with(b"//") {
