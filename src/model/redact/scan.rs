@@ -37,7 +37,11 @@ impl Scanner<'_> {
             if matches!(byte, b';' | b'|' | b'&' | b'\n' | b'(') {
                 self.option = None;
             }
-            if self.rest(self.at).starts_with(b"://") {
+            if self.rest(self.at).starts_with(super::MARK.as_bytes()) {
+                // The secret that was near is here.
+                self.near = 0;
+                self.at += super::MARK.len();
+            } else if self.rest(self.at).starts_with(b"://") {
                 self.at += 3;
                 self.user_of_url();
             } else if byte == b'/' && self.at == 0 && self.rest(0).starts_with(b"//") {
@@ -199,7 +203,12 @@ impl Scanner<'_> {
             let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
             name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         });
-        if is_reference || strength == Strength::Weak && !tokens::is_random(value) {
+        if is_reference {
+            // Its name is no secret either, however it looks.
+            self.at = self.at.max(span.end);
+            return;
+        }
+        if strength == Strength::Weak && !tokens::is_random(value) {
             return;
         }
         self.near = 0;
