@@ -27,15 +27,19 @@ pub use engine::{
 };
 pub use kernel::{Check, ExecScope, Explanation, Refusal, Stage, Step, Support};
 pub use model::{
-    Access, Action, ActionFacts, Actor, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, CallId, Code,
-    CommandPattern, CommandShape, Decider, Decision, DecisionId, DecisionSource, Destructive, Digest, Ended, Event,
-    FileIdentity, Grant, GrantId, Guard, Hold, Interaction, InvalidDecisionId, InvalidDigest, InvalidGlob,
-    InvalidGrantId, InvalidId, InvalidName, InvalidOperation, InvalidPath, InvalidPattern, InvalidPermission,
-    InvalidPermissions, InvalidReason, InvalidRequestId, InvalidRulingId, InvalidScope, InvalidSensitiveName,
-    InvalidTimestamp, InvalidVerdict, Kind, LeftOut, Means, Mode, Name, OnNoUser, Operation, Origin, Outcome, OwnerId,
-    PathGlob, PathPolicy, Pending, Permission, PermissionSet, Permissions, Place, Policies, Policy, PolicyPatch,
-    Profile, Reach, Reads, Reason, Recorded, Reply, Request, RequestId, Resolution, Right, Route, Rule, RuleRef, Ruled,
-    Ruling, RulingId, RunId, SandboxFacts, SandboxViolation, SanitizedPath, Scope, SensitiveName, Settings, Shown,
-    Source, Spoken, SpokenPart, Subject, Timestamp, ToolName, Verdict, Want, Widening, sanitize,
+    Access, Action, ActionFacts, Actor, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, CallId, Cause, Code,
+    CommandPattern, CommandShape, Decider, Decision, DecisionId, DecisionSource, Destructive, Digest, Ended, Envelope,
+    Event, FileIdentity, Grant, GrantId, Guard, Hold, HookCall, HookName, Ids, Interaction, InvalidDecisionId,
+    InvalidDigest, InvalidEnvelope, InvalidGlob, InvalidGrantId, InvalidId, InvalidName, InvalidOperation, InvalidPath,
+    InvalidPattern, InvalidPermission, InvalidPermissions, InvalidReason, InvalidRequestId, InvalidRulingId,
+    InvalidScope, InvalidSensitiveName, InvalidTimestamp, InvalidVerdict, Kind, LeftOut, Means, Mode, Name, OnNoUser,
+    Operation, Origin, Outcome, OwnerId, PathGlob, PathPolicy, Pending, Permission, PermissionSet, Permissions, Place,
+    Policies, Policy, PolicyPatch, Profile, Reach, Reads, Reason, Recorded, Reference, Reply, Request, RequestId,
+    Resolution, Right, Route, Rule, RuleRef, Ruled, Ruling, RulingId, RunId, RuntimeId, SandboxFacts, SandboxViolation,
+    SanitizedPath, Scope, SensitiveName, Settings, Shown, Source, Spoken, SpokenPart, Subject, Timestamp, ToolName,
+    Verdict, Want, Widening, sanitize,
 };
-pub use seam::{AsWritten, Clock, ClockUnreadable, DiskPaths, ManualClock, PathFailure, Paths, Real, SystemClock};
+pub use seam::{
+    AsWritten, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, PathFailure, Paths,
+    Proposal, Real, SystemClock,
+};

@@ -159,7 +159,7 @@ impl Agent {
 
     /// What `path` really names, if this agent may use it so: ready to be opened, and nothing else.
     ///
-    /// Links are followed, the right is looked up for where they lead, and the object that the right was given for
+    /// Hooks are heard. Links are followed, the right is looked up for where they lead, and the object that the right was given for
     /// must still stand there. A one-shot right is used up. To write a sensitive file takes a right that names it.
     ///
     /// # Errors
@@ -167,7 +167,8 @@ impl Agent {
     /// [`Error::Refused`] if it is not held there, [`Error::Replaced`] if something else stands there now,
     /// [`Error::Path`] if it cannot be followed.
     pub async fn resolve(&self, access: Access, path: &str) -> Result<Resolved, Error> {
-        self.find(access, path).map(|found| Resolved { access, contained: found.contained })
+        let heard = self.heard_of_path(access, path).await?;
+        self.find(access, path, heard).map(|found| Resolved { access, contained: found.contained })
     }
 
     /// Creates an agent that works for this one, with part of what this one holds and nothing else.
@@ -270,15 +271,24 @@ impl Agent {
 
     /// Leaves the fact that a command is confined, and how.
     #[cfg(feature = "sandbox")]
-    pub(crate) fn tell_sandbox(&self, facts: crate::model::SandboxFacts) -> Result<(), Error> {
-        self.execute(Command::Sandboxed { agent: self.id.clone(), facts: Arc::new(facts) }).map(drop)
+    pub(crate) fn tell_sandbox(
+        &self,
+        facts: crate::model::SandboxFacts,
+        cause: Option<Arc<crate::model::Cause>>,
+    ) -> Result<(), Error> {
+        self.execute(Command::Sandboxed { agent: self.id.clone(), facts: Arc::new(facts), cause }).map(drop)
     }
 
     /// Leaves the facts of what a command was kept from.
     #[cfg(feature = "sandbox")]
-    pub(crate) fn tell_violations(&self, violations: Vec<crate::model::SandboxViolation>) -> Result<(), Error> {
+    pub(crate) fn tell_violations(
+        &self,
+        violations: Vec<crate::model::SandboxViolation>,
+        cause: Option<&Arc<crate::model::Cause>>,
+    ) -> Result<(), Error> {
         violations.into_iter().try_for_each(|violation| {
-            self.execute(Command::Violated { agent: self.id.clone(), violation: Arc::new(violation) }).map(drop)
+            let (agent, violation, cause) = (self.id.clone(), Arc::new(violation), cause.cloned());
+            self.execute(Command::Violated { agent, violation, cause }).map(drop)
         })
     }
 
@@ -314,10 +324,15 @@ fn set_of(agent: &Known, now: Timestamp) -> PermissionSet {
 
 /// A right whose object is no longer there is told as such, and not as one that was never held.
 pub(super) fn or_replaced(why: Error) -> Error {
-    if let Error::Refused(Refusal::NotHeld { permission, .. }) = &why
-        && let Some(path) = permission.path()
-    {
-        return Error::Replaced { permission: permission.clone(), path: path.clone() };
+    let lacked = if let Error::Refused(Refusal::NotHeld { permission, .. }) = &why {
+        Some(permission)
+    } else if let Error::Refused(Refusal::NotAllowed(decision)) = &why {
+        decision.missing.first()
+    } else {
+        None
+    };
+    match lacked.and_then(|permission| Some((permission, permission.path()?))) {
+        Some((permission, path)) => Error::Replaced { permission: permission.clone(), path: path.clone() },
+        None => why,
     }
-    why
 }

@@ -6,8 +6,8 @@ use crate::{
     command::{Call, Classifier},
     kernel::{Considered, Target},
     model::{
-        Access, Action, CommandShape, Destructive, Operation, Permission, Profile, Right, Tier, ToolName, What,
-        redacted,
+        Access, Action, CommandShape, Destructive, Digest, Operation, Permission, Profile, Reason, Right, Tier,
+        ToolName, What, redacted, redacted_with,
     },
     seam::Real,
 };
@@ -85,7 +85,8 @@ impl Shared {
         let tier = (base.operation != Operation::Exec).then_some(tier);
         let permission = Permission::Path(access, real.path.clone());
         let needs = vec![Right { permission, identity: real.identity }];
-        let shown = redacted(real.path.as_str());
+        // A path is a name, and a person has to be able to tell it from others.
+        let shown = real.path.as_str().into();
         Considered { target: Target::Path(real.path), shown, tier, tier_reason: why.into(), needs, ..base }
     }
 }
@@ -103,28 +104,30 @@ fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -
         destructive: None,
         needs: Vec::new(),
         input,
-        reason: action.reason.clone(),
+        reason: action.reason.as_ref().map(Reason::redacted),
         call: action.call.clone(),
+        updated: false,
         overrides: action.overrides,
     }
 }
 
 fn invalid(base: Considered, text: &str, why: &str) -> Considered {
-    let target = Target::Invalid { text: text.into(), why: why.into() };
-    Considered { target, shown: redacted(text), tier: Some(Tier::Dangerous), tier_reason: why.into(), ..base }
+    let why = redacted_with(why, text);
+    let target = Target::Invalid { text: text.into(), why: Arc::clone(&why) };
+    Considered { target, shown: redacted(text), tier: Some(Tier::Dangerous), tier_reason: why, ..base }
 }
 
 fn command(base: Considered, text: &str, classifier: &Classifier) -> Considered {
     let judged = classifier.classify(text);
     let shape = judged.shape.as_ref().and_then(|shape| {
-        let (key, shown) = (serde_json::to_string(shape).ok()?, shape.to_string());
-        Some(CommandShape { key: key.into(), shown: shown.into() })
+        let key = Digest::of_texts([serde_json::to_string(shape).ok()?.as_str()]);
+        Some(CommandShape { key: key.to_string().into(), shown: redacted_with(&shape.to_string(), text) })
     });
     let destructive = (judged.tier == Tier::Destructive).then(|| Destructive {
-        impact_scope: redacted(&judged.impact()),
+        impact_scope: redacted_with(&judged.impact(), text),
         rollback_advice: judged.rollback_advice().into(),
     });
-    let (tier, tier_reason) = (Some(judged.tier), redacted(&judged.reason));
+    let (tier, tier_reason) = (Some(judged.tier), redacted_with(&judged.reason, text));
     let target = Target::Command { text: text.into(), parts: judged.spoken() };
     Considered { target, shown: redacted(text), tier, tier_reason, shape, destructive, ..base }
 }
@@ -137,7 +140,9 @@ fn host(base: Considered, text: &str) -> Considered {
     }
     let (target, needs) = (Target::Host(text.into()), vec![Right::from(Permission::Network)]);
     let tier_reason = "reaches what it may reach".into();
-    Considered { target, shown: redacted(text), tier: Some(Tier::Safe), tier_reason, needs, ..base }
+    // As in a URL, somebody may have put a password before the host.
+    let shown = redacted(&format!("//{text}")).trim_start_matches("//").into();
+    Considered { target, shown, tier: Some(Tier::Safe), tier_reason, needs, ..base }
 }
 
 /// A tool that nobody has classified may do anything: its name is what it is known by.

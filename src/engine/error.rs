@@ -5,7 +5,7 @@ use std::{fmt, io::ErrorKind, sync::Arc};
 use crate::{
     command::InvalidAddition,
     kernel::Refusal,
-    model::{Permission, SanitizedPath, Shown},
+    model::{HookName, Permission, SanitizedPath, Shown},
     seam::{ClockUnreadable, PathFailure},
 };
 
@@ -28,6 +28,8 @@ pub enum Error {
     Open(String),
     /// The right is there; the file system says no.
     File(FileFailure),
+    /// There is a hook of this name already.
+    HookExists(HookName),
     /// The settings hold rules about commands that say something else than their examples.
     Commands(InvalidAddition),
     /// The time cannot be told.
@@ -51,6 +53,7 @@ impl fmt::Display for Error {
             Error::Path(why) => why.fmt(f),
             Error::Open(why) => f.write_str(why),
             Error::File(why) => why.fmt(f),
+            Error::HookExists(name) => write!(f, "there is a hook `{name}` already: choose another name"),
             Error::Commands(why) => why.fmt(f),
             Error::Clock(why) => why.fmt(f),
             Error::Closed => f.write_str("the engine is closed"),
@@ -67,7 +70,7 @@ impl std::error::Error for Error {
             Error::File(why) => Some(why),
             Error::Commands(why) => Some(why),
             Error::Clock(why) => Some(why),
-            Error::Replaced { .. } | Error::Open(_) | Error::Closed | Error::NoRuntime => None,
+            Error::Replaced { .. } | Error::Open(_) | Error::HookExists(_) | Error::Closed | Error::NoRuntime => None,
         }
     }
 }

@@ -4,10 +4,10 @@ use std::{fs::File, io::ErrorKind, sync::Arc};
 
 use tokio::runtime::Handle;
 
-use super::{Agent, Error, FileFailure, agent::or_replaced};
+use super::{Agent, Error, FileFailure, agent::or_replaced, hooks::HeardOfPath};
 use crate::{
     fs::{self, Base, ContainedPath, Entry, FileError, Place},
-    kernel::{Broken, Case, Command, Considered, judge},
+    kernel::{Broken, Case, Command, Considered, Opinion, judge},
     model::{Access, Permission, SanitizedPath, Verdict},
 };
 
@@ -135,8 +135,9 @@ impl Files {
         path: &str,
         work: impl FnOnce(&Found) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
+        let heard = self.agent.heard_of_path(access, path).await?;
         let (agent, path) = (self.agent.clone(), path.to_owned());
-        let step = move || agent.find(access, &path).and_then(|found| work(&found));
+        let step = move || agent.find(access, &path, heard).and_then(|found| work(&found));
         match Handle::try_current() {
             Ok(runtime) => runtime.spawn_blocking(step).await.unwrap_or(Err(Error::Closed)),
             Err(_) => step(),
@@ -192,23 +193,27 @@ impl Found {
 
 /// The way the answer is found, without waiting for anything but the disk.
 impl Agent {
-    pub(super) fn find(&self, access: Access, path: &str) -> Result<Found, Error> {
+    pub(super) fn find(&self, access: Access, path: &str, heard: Option<HeardOfPath>) -> Result<Found, Error> {
         let real = self.shared.paths.real(path)?;
         let permission = Permission::Path(access, real.path.clone());
+        let opinions = match heard {
+            Some(heard) if heard.path == real.path => heard.opinions,
+            // The path leads elsewhere than where the hooks saw it lead.
+            Some(_) => return Err(Error::Replaced { permission, path: real.path }),
+            None => Vec::new(),
+        };
         let action = self.shared.using(access, real.clone());
-        let (is_free, roots, for_once) = self.look(|state, agent, now| {
-            let case = Case { state, agent, action: &action, broken: &Broken::new(), opinions: &[], now };
+        let (is_free, roots) = self.look(|state, agent, now| {
+            let case = Case { state, agent, action: &action, broken: &Broken::new(), opinions: &opinions, now };
             let judged = judge(&case);
-            if judged.conclusion.ruled.verdict() != Verdict::Allow {
-                return Err(state.not_allowed(&case, &judged));
-            }
-            let roots: Vec<_> = state.usable(agent, &permission, now).cloned().collect();
-            let for_once = judged.uses_ruling.is_some() || !judged.uses_grants.is_empty();
-            Ok((state.readable_by_all(&permission), roots, for_once))
-        })??;
-        if for_once {
-            self.act(action)?;
-            if roots.is_empty() && !is_free {
+            let is_allowed = judged.conclusion.ruled.verdict() == Verdict::Allow;
+            let is_free = is_allowed && judged.missing.is_empty() && state.readable_by_all(&permission);
+            (is_free, state.usable(agent, &permission, now).cloned().collect::<Vec<_>>())
+        })?;
+        if !is_free {
+            // What everybody reads is no use of a right; everything else is recorded, and uses up what is for one use.
+            self.act(action, opinions)?;
+            if roots.is_empty() {
                 return self.found("/", permission, real.path.clone());
             }
         }
@@ -246,10 +251,10 @@ impl Agent {
     }
 
     /// Does `action` now, using up what is for one use; judged again, since time went by.
-    fn act(&self, action: Considered) -> Result<(), Error> {
+    fn act(&self, action: Considered, opinions: Vec<Opinion>) -> Result<(), Error> {
         let broken = self.shared.broken(&self.id, action.permissions())?;
         let (agent, action, replaced) = (self.id.clone(), Arc::new(action), !broken.is_empty());
-        let done = self.execute(Command::Act { agent, action, broken });
+        let done = self.execute(Command::Act { agent, action, opinions, broken });
         done.map(drop).map_err(|why| if replaced { or_replaced(why) } else { why })
     }
 

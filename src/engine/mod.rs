@@ -11,6 +11,7 @@ mod consider;
 mod error;
 mod files;
 mod guards;
+mod hooks;
 mod mail;
 mod pin;
 mod presence;
@@ -33,10 +34,11 @@ use crate::{
     command::Classifier,
     kernel::{Check, Command, Refusal, Start, Support},
     model::{
-        Actor, AgentId, ApproverId, Grant, GrantId, Hold, Means, OwnerId, Pending, Permission, PermissionSet, Policy,
-        Profile, Reason, RequestId, Resolution, Right, Ruling, RulingId, RunId, Settings, Timestamp, Want,
+        Actor, AgentId, ApproverId, Envelope, Grant, GrantId, Hold, HookName, Means, OwnerId, Pending, Permission,
+        PermissionSet, Policy, Profile, Reason, Recorded, RequestId, Resolution, Right, Ruling, RulingId, RunId,
+        RuntimeId, Settings, Timestamp, Want,
     },
-    seam::{Clock, DiskPaths, Paths, SystemClock},
+    seam::{Clock, DiskPaths, Hook, Paths, SystemClock},
 };
 
 use self::shared::Shared;
@@ -290,6 +292,24 @@ impl Engine {
         Subscription(self.shared.subscribe())
     }
 
+    /// What `recorded` says, in the form in which other programs take it.
+    pub fn envelope(&self, recorded: &Recorded) -> Envelope {
+        Envelope::of(recorded, &self.shared.runtime)
+    }
+
+    /// Asks `hook` about every action from now on, before it is decided. The name stays with what it says.
+    ///
+    /// # Authority
+    ///
+    /// A hook can keep any agent from anything, and sees what all agents do. It gives nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::HookExists`] if there is one of that name: nothing takes the place of a hook.
+    pub fn add_hook(&self, name: HookName, hook: Arc<dyn Hook>) -> Result<(), Error> {
+        self.shared.add_hook(name, hook)
+    }
+
     /// Every question that waits.
     ///
     /// # Errors
@@ -390,6 +410,12 @@ fn fresh_run() -> RunId {
     let text = format!("run-{}", uuid::Uuid::now_v7().simple());
     // Letters, digits and a dash: always an id.
     text.parse().unwrap_or_else(|_| fresh_run())
+}
+
+/// An engine nobody had before.
+fn fresh_runtime() -> RuntimeId {
+    let text = format!("engine-{}", uuid::Uuid::now_v7().simple());
+    text.parse().unwrap_or_else(|_| fresh_runtime())
 }
 
 fn fresh_request() -> RequestId {

@@ -3,13 +3,13 @@
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use crate::model::{
-    Actor, AgentId, Answer, ApproverId, GrantId, Hold, Means, OwnerId, Permission, Policies, Policy, PolicyPatch,
-    Profile, Reason, RequestId, Right, RulingId, RunId, SanitizedPath, Scope, ToolName,
+    Actor, AgentId, Answer, ApproverId, Digest, GrantId, Hold, HookCall, Means, OwnerId, Permission, Policies, Policy,
+    PolicyPatch, Profile, Reason, RequestId, Right, RulingId, RunId, SanitizedPath, Scope, ToolName, Verdict,
 };
 
 use super::{considered::Considered, judge::Opinion};
 #[cfg(feature = "sandbox")]
-use crate::model::{SandboxFacts, SandboxViolation};
+use crate::model::{Cause, SandboxFacts, SandboxViolation};
 
 /// A right that the host program or a creator gives an agent at its start.
 #[derive(Clone, Debug)]
@@ -34,6 +34,14 @@ impl Person {
 
 /// Grants whose path no longer leads to the object it did: they support nothing now.
 pub(crate) type Broken = BTreeSet<GrantId>;
+
+/// What is new about a hook that is asked.
+#[derive(Clone, Debug)]
+pub(crate) enum HookNews {
+    Started,
+    Completed { verdict: Option<Verdict>, reason: Option<Arc<str>>, updated_input_ref: Option<Digest> },
+    Failed { why: Arc<str> },
+}
 
 /// What somebody wants to happen.
 #[derive(Clone, Debug)]
@@ -92,6 +100,7 @@ pub(crate) enum Command {
     Act {
         agent: AgentId,
         action: Arc<Considered>,
+        opinions: Vec<Opinion>,
         broken: Broken,
     },
     /// A person lets exactly one thing happen once.
@@ -210,12 +219,19 @@ pub(crate) enum Command {
     Sandboxed {
         agent: AgentId,
         facts: Arc<SandboxFacts>,
+        cause: Option<Arc<Cause>>,
     },
     /// A command of an agent reached for what its profile forbids.
     #[cfg(feature = "sandbox")]
     Violated {
         agent: AgentId,
         violation: Arc<SandboxViolation>,
+        cause: Option<Arc<Cause>>,
+    },
+    /// Something about a hook of the host program.
+    Hook {
+        call: Arc<HookCall>,
+        news: HookNews,
     },
     /// Time went by.
     Tick,
@@ -273,6 +289,7 @@ impl Command {
             Command::Sandboxed { agent: by, .. } | Command::Violated { agent: by, .. } => {
                 agent(by, "run a command", About::Nothing)
             }
+            Command::Hook { call, .. } => agent(&call.agent, "be judged by a hook", About::Nothing),
             Command::Tick => operator("pass time", About::Nothing),
             Command::Shutdown => operator("end", About::Nothing),
         }

@@ -17,10 +17,10 @@ mod state;
 mod support;
 mod why;
 
-pub(crate) use command::{Broken, Command, Person, Start};
+pub(crate) use command::{Broken, Command, HookNews, Person, Start};
 pub(crate) use considered::{Considered, Target};
 pub use exec_scope::ExecScope;
-pub(crate) use judge::{Case, Judgement, Opinion, judge};
+pub(crate) use judge::{Case, Judgement, Opinion, is_no_worse, judge};
 pub use judge::{Explanation, Stage, Step};
 pub use refusal::Refusal;
 pub use rights::Check;

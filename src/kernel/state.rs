@@ -218,7 +218,7 @@ impl State {
                     agent.rules = Rules::compile(rules);
                 }
             }
-            Event::SandboxViolated { agent, violation } => {
+            Event::SandboxViolated { agent, violation, .. } => {
                 if let Some(agent) = self.agents.get_mut(agent) {
                     agent.kept_from.push_back(violation.path.clone());
                     let too_many = agent.kept_from.len().saturating_sub(REMEMBERED);
@@ -231,7 +231,10 @@ impl State {
             | Event::Refused { .. }
             | Event::ConfigPolled { .. }
             | Event::ConfigRejected { .. }
-            | Event::SandboxApplied { .. } => {}
+            | Event::SandboxApplied { .. }
+            | Event::HookStarted { .. }
+            | Event::HookCompleted { .. }
+            | Event::HookFailed { .. } => {}
         }
     }
 

@@ -79,6 +79,7 @@ fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Consid
         reason: None,
         call: None,
         overrides: false,
+        updated: false,
     })
 }
 

@@ -249,7 +249,7 @@ impl fmt::Display for ActionFacts {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CommandShape {
-    /// What two commands have in common exactly if they have one shape.
+    /// What two commands have in common exactly if they have one shape: a digest, since words may be secrets.
     pub key: Arc<str>,
     /// The whole of it, for a person.
     pub shown: Arc<str>,

@@ -5,9 +5,9 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Actor, AgentId, Decision, Ended, Grant, GrantId, LeftOut, OwnerId, Permission, Policies, Policy, Profile, Request,
-    RequestId, Resolution, Route, Rule, Ruling, RunId, SandboxFacts, SandboxViolation, Settings, Shown, Source,
-    Timestamp, ToolName, permission::list,
+    Actor, AgentId, CallId, Decision, DecisionId, Digest, Ended, Grant, GrantId, HookName, LeftOut, OwnerId,
+    Permission, Policies, Policy, Profile, Request, RequestId, Resolution, Route, Rule, Ruling, RunId, SandboxFacts,
+    SandboxViolation, Settings, Shown, Source, Timestamp, ToolName, Verdict, permission::list,
 };
 
 /// Something that happened.
@@ -282,6 +282,9 @@ pub enum Event {
         agent: AgentId,
         /// What is in force, read back.
         facts: Arc<SandboxFacts>,
+        /// The decision that let it start, if one did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cause: Option<Arc<Cause>>,
     },
     /// A command of an agent tried what its profile forbids.
     #[serde(rename = "sandbox.violation")]
@@ -290,7 +293,90 @@ pub enum Event {
         agent: AgentId,
         /// What, and how that is known.
         violation: Arc<SandboxViolation>,
+        /// The decision that let it start, if one did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cause: Option<Arc<Cause>>,
     },
+    /// A hook of the host program is asked about an action.
+    #[serde(rename = "hook.started")]
+    HookStarted {
+        /// Which, and about what.
+        call: Arc<HookCall>,
+    },
+    /// It answered.
+    #[serde(rename = "hook.completed")]
+    HookCompleted {
+        /// Which, and about what.
+        call: Arc<HookCall>,
+        /// What it said, if anything.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        verdict: Option<Verdict>,
+        /// Why, if it said; no secrets.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<Arc<str>>,
+        /// The input that it put in the place of the one it was asked about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        updated_input_ref: Option<Digest>,
+    },
+    /// It did not answer, or not in a way that counts.
+    #[serde(rename = "hook.failed")]
+    HookFailed {
+        /// Which, and about what.
+        call: Arc<HookCall>,
+        /// Why; no secrets.
+        why: Arc<str>,
+        /// Whether that keeps the action from happening by itself. It always does.
+        fail_closed: bool,
+    },
+}
+
+/// One hook, asked about one action.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct HookCall {
+    /// The hook.
+    pub hook: HookName,
+    /// Whose action.
+    pub agent: AgentId,
+    /// In which run.
+    pub run: RunId,
+    /// Binds the action, as [`ActionFacts::input`](super::ActionFacts::input) does.
+    pub input: Digest,
+    /// The call of the tool, if the host program said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallId>,
+}
+
+/// What let something happen: joins what the sandbox tells with the decision and its approval.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Cause {
+    /// The decision.
+    pub decision: DecisionId,
+    /// In which run.
+    pub run: RunId,
+    /// The request that a person answered, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<RequestId>,
+    /// The call of the tool, if the host program said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallId>,
+    /// Whether it does what nobody can undo.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub destructive: bool,
+}
+
+impl Cause {
+    /// What `decision` let happen; none if nothing was decided.
+    pub fn of(decision: &Decision) -> Option<Cause> {
+        Some(Cause {
+            decision: decision.id?,
+            run: decision.run.clone(),
+            request: decision.approval_action_id,
+            call: decision.action.call.clone(),
+            destructive: decision.action.destructive.is_some(),
+        })
+    }
 }
 
 impl Event {
@@ -332,6 +418,9 @@ impl Event {
             Event::ConfigRejected { .. } => "config.rejected",
             Event::SandboxApplied { .. } => "sandbox.applied",
             Event::SandboxViolated { .. } => "sandbox.violation",
+            Event::HookStarted { .. } => "hook.started",
+            Event::HookCompleted { .. } => "hook.completed",
+            Event::HookFailed { .. } => "hook.failed",
         }
     }
 
@@ -442,11 +531,23 @@ impl fmt::Display for Event {
             Event::ConfigRejected { why } => {
                 write!(f, "the file was not taken, the last good one stays: {}", Shown(why))
             }
-            Event::SandboxApplied { agent, facts } => {
+            Event::SandboxApplied { agent, facts, .. } => {
                 write!(f, "a command of {agent} runs under {}, {}", facts.backend, facts.mode)
             }
-            Event::SandboxViolated { agent, violation } => {
+            Event::SandboxViolated { agent, violation, .. } => {
                 write!(f, "a command of {agent} was kept from `{}`: {}", Shown(violation.path.as_str()), violation.rule)
+            }
+            Event::HookStarted { call } => write!(f, "hook {} is asked about an action of {}", call.hook, call.agent),
+            Event::HookCompleted { call, verdict, reason, updated_input_ref } => {
+                write!(f, "hook {} says ", call.hook)?;
+                f.write_str(verdict.map_or("nothing", Verdict::as_str))?;
+                if updated_input_ref.is_some() {
+                    f.write_str(", with another input")?;
+                }
+                reason.as_ref().map_or(Ok(()), |reason| write!(f, ": {}", Shown(reason)))
+            }
+            Event::HookFailed { call, why, .. } => {
+                write!(f, "hook {} failed, and what it was to say counts as a question: {}", call.hook, Shown(why))
             }
         }
     }

@@ -127,6 +127,14 @@ text_id! {
     ToolName
 }
 text_id! {
+    /// Names a hook of the host program.
+    HookName
+}
+text_id! {
+    /// Names one engine, from when it was made to its end. Another one, later, has another.
+    RuntimeId
+}
+text_id! {
     /// Names one call of a tool, as the host program calls it; joins facts with its records.
     CallId
 }

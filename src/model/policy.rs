@@ -69,6 +69,9 @@ pub struct Settings {
     pub max_children: u32,
     /// How often a right may be passed on from agent to agent.
     pub max_depth: u8,
+    /// How long a hook of the host program may take; then it has failed.
+    #[serde(default = "for_hooks")]
+    pub hook_timeout: Duration,
     /// Paths that no grant reaches, except one from a file that names exactly that path.
     pub protected: Arc<[SanitizedPath]>,
     /// How commands are judged.
@@ -77,6 +80,10 @@ pub struct Settings {
     /// Names that are sensitive besides the built-in ones: who may write a directory may not write these in it, unless
     /// a right names them.
     pub sensitive: Arc<[SensitiveName]>,
+}
+
+fn for_hooks() -> Duration {
+    Duration::from_secs(5)
 }
 
 impl Default for Settings {
@@ -94,6 +101,7 @@ impl Default for Settings {
             max_grants: 1024,
             max_children: 256,
             max_depth: 8,
+            hook_timeout: for_hooks(),
             protected: Arc::default(),
             commands: CommandRules::default(),
             sensitive: Arc::default(),

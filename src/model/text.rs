@@ -39,6 +39,15 @@ impl Reason {
         Reason("no reason given".into())
     }
 
+    /// The same without what looks like a secret.
+    pub(crate) fn redacted(&self) -> Reason {
+        let redacted = super::redacted(&self.0);
+        if redacted.chars().nth(MAX_REASON_CHARS).is_none() {
+            return Reason(redacted);
+        }
+        Reason(redacted.chars().take(MAX_REASON_CHARS).collect::<String>().into())
+    }
+
     /// The reason as it was given, trimmed. Show it through [`Shown`].
     pub fn as_str(&self) -> &str {
         &self.0

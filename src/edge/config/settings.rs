@@ -37,6 +37,7 @@ pub(super) fn read(mut table: Table<'_>, base: Base<'_>, found: &mut Findings<'_
         max_grants: table.number("max_grants", 1..=1_000_000, found).unwrap_or(start.max_grants),
         max_depth: table.number("max_depth", 0..=u8::MAX, found).unwrap_or(start.max_depth),
         max_children: table.number("max_children", 0..=1_000_000, found).unwrap_or(start.max_children),
+        hook_timeout: table.duration("hook_timeout", Duration::from_millis(1), found).unwrap_or(start.hook_timeout),
         protected: start.protected,
         commands: start.commands,
         sensitive: names(&mut table, found),

@@ -97,6 +97,11 @@ impl AgentPart {
         if let Authorization::Asked(_, ticket) = &authorized {
             self.awaits(ticket.clone(), request_id.clone());
         }
+        if let Authorization::Updated(decision, _) = &authorized {
+            // A bot that overlooks it would do what it asked about, and that may not happen.
+            let why = format!("a hook changed it: only this may happen instead: {}", decision.action);
+            return Err(NotDone::new(ErrorCode::Refused, why));
+        }
         let decision = authorized.decision();
         Ok(ToAgent::AuthorizeResult(AuthorizeResult {
             decision: decision.decision,

@@ -321,6 +321,7 @@ fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
         ("confirm_widening", format!("{:?}", now.widening), format!("{:?}", new.widening)),
         ("request_timeout", format!("{:?}", now.request_timeout), format!("{:?}", new.request_timeout)),
         ("denial_memory", format!("{:?}", now.denial_memory), format!("{:?}", new.denial_memory)),
+        ("hook_timeout", format!("{:?}", now.hook_timeout), format!("{:?}", new.hook_timeout)),
         ("max_pending", now.max_pending.to_string(), new.max_pending.to_string()),
         ("max_asks_per_minute", now.max_asks_per_minute.to_string(), new.max_asks_per_minute.to_string()),
         ("max_grants", now.max_grants.to_string(), new.max_grants.to_string()),

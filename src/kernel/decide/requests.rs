@@ -12,7 +12,7 @@ use super::{
         Refusal, State,
         command::{Broken, Person},
         considered::Considered,
-        judge::{Case, judge},
+        judge::{Case, is_no_worse},
         state::{Agent, Waiting},
     },
     grants::{Draft, from_people, refuse_past},
@@ -224,15 +224,10 @@ impl State {
         now: Timestamp,
     ) -> Result<Arc<ActionFacts>, Refusal> {
         let (agent, facts) = (self.agent(&waiting.request.from)?, modified.facts());
-        let climbs = facts.tier > action.tier || facts.operation != action.operation || facts.tool != action.tool;
         let asked: Vec<_> = waiting.request.permissions().collect();
         let broken = Broken::new();
         let case = Case { state: self, agent, action: modified, broken: &broken, opinions: &[], now };
-        let judgement = judge(&case);
-        let denied = judgement.conclusion.ruled.verdict() == Verdict::Deny
-            && judgement.conclusion.ruled != crate::model::Ruled::Unavailable;
-        let lacks_more = judgement.missing.iter().any(|right| !asked.contains(&&right.permission));
-        if climbs || denied || lacks_more {
+        if !is_no_worse(action, &asked, &case) {
             return Err(Refusal::InputClimbs { asked: action.resource.clone(), answered: facts.resource.clone() });
         }
         Ok(facts)

@@ -14,6 +14,8 @@ use super::{
 pub(crate) struct Opinion {
     pub(crate) hook: Arc<str>,
     pub(crate) verdict: Verdict,
+    /// Whether it failed to say something, which counts as a question that no mode leaves out.
+    pub(crate) failed: bool,
 }
 
 /// What was said, by what it comes to.

@@ -111,7 +111,7 @@ fn spend(agent: &str, wanted: &str, broken: Broken) -> Command {
 }
 
 fn act(agent: &str, text: &str, tier: Tier) -> Command {
-    Command::Act { agent: id(agent), action: command(text, tier), broken: Broken::new() }
+    Command::Act { agent: id(agent), action: command(text, tier), opinions: Vec::new(), broken: Broken::new() }
 }
 
 fn instead(number: u128, text: &str, tier: Tier) -> Command {

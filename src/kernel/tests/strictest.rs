@@ -133,6 +133,7 @@ impl Plain {
             reason: None,
             call: None,
             overrides: false,
+            updated: false,
         })
     }
 }

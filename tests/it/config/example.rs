@@ -71,7 +71,7 @@ fn every_sensitive_name_is_in_the_documentation() {
     }
 }
 
-const KEYS: [&str; 28] = [
+const KEYS: [&str; 29] = [
     "profile",
     "program",
     "subcommand",
@@ -87,6 +87,7 @@ const KEYS: [&str; 28] = [
     "confirm_widening",
     "request_timeout",
     "denial_memory",
+    "hook_timeout",
     "max_pending",
     "max_asks_per_minute",
     "max_children",
