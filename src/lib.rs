@@ -23,7 +23,7 @@ pub use edge::{
 };
 pub use engine::{
     Agent, Approver, Attendance, Authorization, Connection, Engine, Error, FileFailure, Files, Heard, Holding, Mail,
-    Mailbox, NoEvent, Resolved, Subscription, Ticket, ToPerson,
+    Mailbox, NoEvent, Rehearsal, Resolved, Subscription, Ticket, ToPerson,
 };
 pub use kernel::{Check, ExecScope, Explanation, Refusal, Stage, Step, Support};
 pub use model::{

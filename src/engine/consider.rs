@@ -29,14 +29,14 @@ impl Shared {
                     Call::Writes(path) => (Operation::Write, Ok(path.to_owned())),
                     Call::Reads(path) => (Operation::Read, Ok(path.to_owned())),
                     Call::Unclear(operation, why) => (operation, Err(why)),
-                    Call::Unknown => return Ok(unknown_tool(action, input.to_string())),
+                    Call::Unknown => return self.using_besides(action, unknown_tool(action, input.to_string())),
                 };
                 (operation, resource, input.to_string())
             }
         };
         let tool = tool.unwrap_or_else(|| operation.own_tool());
         let base = blank(operation, tool, action, input);
-        let mut understood = match resource {
+        let understood = match resource {
             Err(why) => invalid(base, "", why),
             Ok(text) => match operation {
                 Operation::Command => command(base, &text, &self.classifier.load()),
@@ -44,6 +44,11 @@ impl Shared {
                 Operation::Read | Operation::Write | Operation::Exec => self.path(profile, base, &text),
             },
         };
+        self.using_besides(action, understood)
+    }
+
+    /// With the permissions that whoever describes `action` says it uses.
+    fn using_besides(&self, action: &Action, mut understood: Considered) -> Result<Considered, Error> {
         for permission in &action.needs {
             match self.pin(permission) {
                 Ok(right) if understood.needs.contains(&right) => {}

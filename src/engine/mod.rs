@@ -16,6 +16,7 @@ mod mail;
 mod pin;
 mod presence;
 mod publish;
+mod rehearse;
 mod resolved;
 mod shared;
 mod subscription;
@@ -49,11 +50,14 @@ pub use self::{
     error::{Error, FileFailure},
     files::Files,
     mail::{Mail, Mailbox},
+    rehearse::Rehearsal,
     resolved::Resolved,
     subscription::{NoEvent, Subscription},
     surface::{Attendance, Connection, Heard, ToPerson},
     ticket::Ticket,
 };
+#[cfg(feature = "config")]
+pub(crate) use rehearse::Examples;
 
 /// The operator's handle to one running engine. Clones share it; when the last handle of any kind is gone, every
 /// waiting question is over.

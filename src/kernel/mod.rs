@@ -25,6 +25,8 @@ pub use judge::{Explanation, Stage, Step};
 pub use refusal::Refusal;
 pub use rights::Check;
 pub(crate) use rights::{Ground, Rights, check, compile, extend};
+#[cfg(feature = "config")]
+pub(crate) use rules::Rules;
 pub(crate) use state::{Agent as Known, State, Waiting};
 pub(crate) use support::lasting;
 pub use why::Support;

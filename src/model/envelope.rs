@@ -177,6 +177,12 @@ impl About {
             | Event::CarrierConnected { agent }
             | Event::CarrierDisconnected { agent }
             | Event::UserActive { agent } => about.agent(agent, None),
+            Event::ToolsDeclared { owner, run, .. }
+            | Event::PolicyForAll { owner, run, .. }
+            | Event::PolicyUpdated { owner, run, .. } => {
+                about.ids.owner_id = Some(owner.clone());
+                about.ids.run_id = Some(run.clone());
+            }
             Event::ApproverArrived { owner } | Event::ApproverLeft { owner } => {
                 about.ids.owner_id = Some(owner.clone())
             }

@@ -25,6 +25,7 @@ mod invariants;
 mod matrix;
 mod model;
 mod readme;
+mod ruled;
 #[cfg(all(feature = "cli", feature = "sandbox"))]
 mod sandbox;
 #[cfg(feature = "stdio")]

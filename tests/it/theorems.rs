@@ -1,11 +1,13 @@
 //! The theorems of `docs/permissions.md`, each a test of the same name.
 
 use bestow::{
-    Access, AgentId, Answer, Check, Decider, ExecScope, GrantId, Holding, InvalidPath, Kind, Outcome, OwnerId,
-    Permission, PermissionSet, Permissions, Reads, Reason, Request, Scope, Support, Timestamp, Want,
+    Access, AgentId, Answer, Authorization, Check, Decider, ExecScope, GrantId, Holding, InvalidPath, Kind, Mode,
+    Outcome, OwnerId, Permission, PermissionSet, Permissions, Reads, Reason, Request, Rule, Scope, Support, Timestamp,
+    Verdict, Want,
 };
 use proptest::prelude::*;
 
+use crate::ruled::{bound_by, doings, rule, rules, speaks};
 use crate::support::{
     START, World, ask, check, futures_now, heard, id, owner, policy, profile, refusal, settings, tag, tags, why,
 };
@@ -60,7 +62,12 @@ async fn default_is_no() {
 
 proptest! {
     #[test]
-    fn order_and_duplicates_do_not_matter(held in permissions().prop_shuffle(), wanted in permission()) {
+    fn order_and_duplicates_do_not_matter(
+        held in permissions().prop_shuffle(),
+        wanted in permission(),
+        written in rules(),
+        shuffled in rules().prop_shuffle(),
+    ) {
         let mut other = held.clone();
         other.reverse();
         other.extend(held.iter().cloned());
@@ -73,6 +80,55 @@ proptest! {
             let (one, two) = (make("one", &held), make("two", &other));
             prop_assert_eq!(one.check(&wanted), two.check(&wanted));
             prop_assert_eq!(one.check(&wanted) == Check::Held, covers(&held), "the engine and the set agree");
+            Ok(())
+        })?;
+        block_on(async {
+            let world = World::new();
+            let once: Vec<_> = written.iter().chain(&shuffled).cloned().collect();
+            let twice: Vec<_> = shuffled.iter().rev().chain(&written).chain(&shuffled).cloned().collect();
+            let doings = doings();
+            let some = || doings.iter().step_by(7);
+            let decided = |rules: &[Rule]| -> Vec<_> {
+                let lead = bound_by(&world, rules);
+                some().map(|doing| lead.explain(&doing.action()).unwrap()).collect()
+            };
+            for (one, other) in decided(&once).into_iter().zip(decided(&twice)) {
+                prop_assert_eq!((one.decision.decision, one.decided_by), (other.decision.decision, other.decided_by));
+                prop_assert_eq!(one.decision.decision_reason, other.decision.decision_reason);
+            }
+            Ok(())
+        })?;
+    }
+
+    /// Whatever else is written, in whatever order and mode, and whatever a person said for good.
+    #[test]
+    fn an_explicit_deny_beats_any_allow(
+        no in rule(),
+        others in rules(),
+        place in any::<prop::sample::Index>(),
+        mode in prop::sample::select(vec![Mode::Default, Mode::Untrusted, Mode::OnRequest, Mode::OnFailure, Mode::Never, Mode::Plan, Mode::Bypass, Mode::Auto]),
+    ) {
+        block_on(async {
+            let world = World::new();
+            let no = Rule { verdict: Verdict::Deny, ..no };
+            let mut all = others;
+            all.insert(place.index(all.len() + 1), no.clone());
+            // The same conditions with the other verdict, before and behind.
+            all.insert(0, Rule { verdict: Verdict::Allow, ..no.clone() });
+            all.push(Rule { verdict: Verdict::Allow, ..no.clone() });
+            let mut file = policy(settings(|_| {}), &[("lead", "you", &["@write:/", "@network"])]);
+            for agent in file.agents.values_mut() {
+                agent.rules = all.clone().into();
+                agent.profile.mode = mode;
+            }
+            futures_now(world.engine.configure(file)).unwrap();
+            let lead = world.engine.agent(&id("lead")).unwrap();
+            for doing in doings().iter().filter(|doing| speaks(&no, doing)) {
+                let explanation = lead.explain(&doing.action()).unwrap();
+                prop_assert_eq!(explanation.decision.verdict(), Verdict::Deny, "{:?}\n{}", doing, explanation);
+                let authorized = futures_now(lead.authorize(doing.action())).unwrap();
+                prop_assert!(matches!(authorized, Authorization::Denied(_)));
+            }
             Ok(())
         })?;
     }
@@ -423,7 +479,7 @@ fn what_is_read_from_json_goes_through_the_same_door_as_text() {
 
 /// Each way to say yes, all of them together, against each way to say no.
 #[tokio::test]
-async fn an_explicit_deny_beats_any_allow() {
+async fn an_explicit_deny_beats_any_allow_however_it_is_said() {
     use bestow::{Action, Operation, PathGlob, PathPolicy, Place, Policies, PolicyPatch, Rule, Verdict};
     for no in ["rule", "forbidden", "deny glob", "default", "session", "parent"] {
         let world = World::new();

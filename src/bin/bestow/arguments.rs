@@ -1,5 +1,7 @@
 //! What the words on the command line ask for.
 
+mod action;
+
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use bestow::{
@@ -11,8 +13,16 @@ use lexopt::{
     Error, Parser, ValueExt,
 };
 
+pub(crate) use action::{Deciding, Reader};
+
+/// The policy file, if none is named.
+const CONFIG: &str = "agents.toml";
+
 pub(crate) const HELP: &str = "\
-usage: bestow classify [--json] [--profile default|strict] [--config FILE] [--] COMMAND
+usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
+       bestow explain --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
+       bestow check-config [FILE]
+       bestow classify [--json] [--profile default|strict] [--config FILE] [--] COMMAND
        bestow classify --jsonl [--profile default|strict] [--config FILE]
        bestow path --jsonl
        bestow exec --agent ID [--config FILE] [--grant TAG]... [--timeout SECONDS] -- COMMAND...
@@ -20,6 +30,17 @@ usage: bestow classify [--json] [--profile default|strict] [--config FILE] [--] 
        bestow request TAG... --reason TEXT [--wait SECONDS]
        bestow grant TAG... --to ID --reason TEXT
        bestow events
+
+  check, explain
+      Says what would be decided if the agent of the file (agents.toml here, if none is named) were about to do this, and
+      the file alone were in force. check answers in one line; explain tells what each stage says, which rule of which
+      line, where the rights come from, and what would make it allowed. ACTION is one of
+        --read PATH | --write PATH | --exec PATH | --command TEXT | --network HOST | --tool NAME [--input JSON]
+      A relative path is relative to the agent's working directory. --needs names a permission that the action uses
+      besides. Somebody is taken to be there to ask. With --json the answer is one object. Nothing is asked, done or kept.
+
+  check-config
+      Tells everything that is wrong with the file, and every [[test]] in it that fails. No agent notices.
 
   classify
       Says how much harm a command can do: safe, dangerous or destructive, and why. COMMAND is one word: quote it.
@@ -62,10 +83,16 @@ exit code:
 ";
 
 /// What is asked for.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(crate) enum Asked {
     Help,
     Version,
+    /// `check`
+    Check(Deciding),
+    /// `explain`
+    Explain(Deciding),
+    /// `check-config`
+    CheckConfig(PathBuf),
     /// `classify`
     Classify(Classifying),
     /// `path --jsonl`
@@ -125,6 +152,9 @@ impl Asked {
         match parser.next()? {
             Some(Short('h') | Long("help")) => Ok(Asked::Help),
             Some(Short('V') | Long("version")) => Ok(Asked::Version),
+            Some(Value(command)) if command == "check" => decide(parser, Asked::Check),
+            Some(Value(command)) if command == "explain" => decide(parser, Asked::Explain),
+            Some(Value(command)) if command == "check-config" => check_config(parser),
             Some(Value(command)) if command == "classify" => classify(parser),
             Some(Value(command)) if command == "path" => path(parser),
             Some(Value(command)) if command == "exec" => exec(parser),
@@ -140,6 +170,19 @@ impl Asked {
             Some(other) => Err(other.unexpected()),
             None => Err("what is to be done?".into()),
         }
+    }
+}
+
+fn decide(parser: Parser, asked: impl FnOnce(Deciding) -> Asked) -> Result<Asked, Error> {
+    Ok(action::parse(parser)?.map_or(Asked::Help, asked))
+}
+
+fn check_config(mut parser: Parser) -> Result<Asked, Error> {
+    match parser.next()? {
+        Some(Short('h') | Long("help")) => Ok(Asked::Help),
+        Some(Value(file)) => nothing_more(parser, Asked::CheckConfig(file.into())),
+        Some(other) => Err(other.unexpected()),
+        None => Ok(Asked::CheckConfig(CONFIG.into())),
     }
 }
 
@@ -198,7 +241,7 @@ fn profile(parser: Parser) -> Result<Asked, Error> {
 /// None if help is wanted.
 fn scoped(mut parser: Parser, has_format: bool) -> Result<Option<(Scoped, Option<Format>)>, Error> {
     let (mut agent, mut format, mut domains) = (None, None, Vec::new());
-    let (mut config, mut named, mut time, mut words) = (PathBuf::from("agents.toml"), Vec::new(), None, Vec::new());
+    let (mut config, mut named, mut time, mut words) = (PathBuf::from(CONFIG), Vec::new(), None, Vec::new());
     while let Some(word) = parser.next()? {
         match word {
             Long("agent") => agent = Some(parser.value()?.parse()?),

@@ -5,6 +5,7 @@
 mod arguments;
 mod classify;
 mod command;
+mod decide;
 mod end;
 mod events;
 mod lines;
@@ -27,6 +28,9 @@ fn carry_out(asked: Asked) -> End {
     match asked {
         Asked::Help => End::said(HELP),
         Asked::Version => End::said(concat!("bestow ", env!("CARGO_PKG_VERSION"), "\n")),
+        Asked::Check(asked) => decide::check(&asked),
+        Asked::Explain(asked) => decide::explain(&asked),
+        Asked::CheckConfig(file) => decide::check_config(file),
         Asked::Classify(asked) => classify::classify(&asked),
         Asked::Exec(asked) => command::exec(asked),
         Asked::Profile(asked, format) => command::profile(&asked, format),

@@ -1,6 +1,7 @@
 //! The binary as a process of its own.
 
 mod classify;
+mod decide;
 mod exec;
 mod path;
 mod words;

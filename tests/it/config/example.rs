@@ -71,7 +71,7 @@ fn every_sensitive_name_is_in_the_documentation() {
     }
 }
 
-const KEYS: [&str; 29] = [
+const KEYS: [&str; 41] = [
     "profile",
     "program",
     "subcommand",
@@ -101,4 +101,16 @@ const KEYS: [&str; 29] = [
     "mode",
     "kind",
     "grant_only",
+    "verdict",
+    "operation",
+    "tool",
+    "path",
+    "command",
+    "why",
+    "agent",
+    "write",
+    "needs",
+    "input",
+    "expect",
+    "because",
 ];
