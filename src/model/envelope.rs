@@ -186,12 +186,6 @@ impl About {
             Event::ApproverArrived { owner } | Event::ApproverLeft { owner } => {
                 about.ids.owner_id = Some(owner.clone())
             }
-            Event::ToolsDeclared { owner, run, .. }
-            | Event::PolicyForAll { owner, run, .. }
-            | Event::PolicyUpdated { owner, run, .. } => {
-                about.ids.owner_id = Some(owner.clone());
-                about.ids.run_id = Some(run.clone());
-            }
             Event::GrantIssued { grant }
             | Event::GrantRepeated { grant }
             | Event::GrantChanged { grant }
