@@ -9,6 +9,11 @@ use crate::{
 
 #[cfg(feature = "sandbox")]
 use crate::model::Cause;
+#[cfg(all(feature = "sandbox", feature = "schedule"))]
+use crate::{
+    kernel::{Person, Stage},
+    model::{ApproverId, Mode, Reason, Ruled},
+};
 
 use super::{Agent, Error, Ticket, fresh_request};
 
@@ -104,6 +109,24 @@ impl Agent {
         let (agent, action) = (self.id.clone(), Arc::new(considered));
         let events = self.execute(Command::Act { agent, action, opinions, broken })?;
         Ok(events.iter().find_map(Event::decided).and_then(|decision| Cause::of(decision)).map(Arc::new))
+    }
+
+    /// Answers for the host program what nothing but the tier of `action` asks, where it runs confined and for one happening.
+    /// What a rule asks, what is denied, and what nobody can undo stay as they are; so does mode `untrusted`.
+    #[cfg(all(feature = "sandbox", feature = "schedule"))]
+    pub(crate) fn settle_tier(&self, action: &Action) -> Result<(), Error> {
+        let profile = self.profile()?;
+        let by_tier = self.judged(action, |judgement, _| {
+            let asks = matches!(judgement.conclusion.ruled, Ruled::Ask | Ruled::Unavailable);
+            asks && matches!(judgement.stage, Stage::Tier | Stage::Default)
+        })?;
+        if !by_tier || profile.mode == Mode::Untrusted {
+            return Ok(());
+        }
+        let by = Person { owner: profile.owner.clone(), by: ApproverId::host(), means: "gate of a task".into() };
+        let (agent, action) = (self.id.clone(), Arc::new(self.shared.consider(&profile, action)?));
+        let reason = Reason::not_said();
+        self.shared.execute(Command::Enable { by, agent, action, reason }).map(drop)
     }
 
     /// What would be decided about `action` now. Nothing is asked, used up or recorded; hooks are not heard.
