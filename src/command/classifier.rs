@@ -51,6 +51,11 @@ impl Classifier {
         Ok(Classifier::new(rules.profile).with_additions(Additions::of(rules)?))
     }
 
+    /// The same, but drawing the stricter line.
+    pub(crate) fn strictly(&self) -> Classifier {
+        Classifier { profile: Profile::Strict, ..self.clone() }
+    }
+
     pub(super) fn profile(&self) -> Profile {
         self.profile
     }

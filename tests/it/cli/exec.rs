@@ -108,3 +108,19 @@ fn hosts_can_be_named_for_a_profile_and_what_is_none_is_a_usage_error() {
     let told = with("Example.com", "json");
     assert!(text(&told.stdout).contains("\"example.com\""), "{}", text(&told.stdout));
 }
+
+/// Whoever types a command stands behind it: nobody is asked. What a rule or the mode forbids does not run all the same.
+#[test]
+fn a_command_that_is_denied_does_not_run_whoever_types_it() {
+    let rule = "[[agents.worker.rules]]\nverdict = \"deny\"\ncommand = \"touch **\"\nwhy = \"nothing is made here\"\n";
+    let ask = "[[agents.worker.rules]]\nverdict = \"ask\"\noperation = \"command.execute\"\n";
+    for (more, code) in [(rule, 3), ("mode = \"plan\"\n", 3), (ask, 0)] {
+        let (world, config) = config("");
+        let text = fs::read_to_string(&config).unwrap();
+        fs::write(&config, text + more).unwrap();
+        let grant = format!("@write:{}", world.workspace());
+        let told = exec(&config, &[&grant], "touch new");
+        assert_eq!(told.status.code(), Some(code), "{more}: {}", self::text(&told.stderr));
+        assert_eq!(world.exists("workspace/new"), code == 0, "{more}");
+    }
+}

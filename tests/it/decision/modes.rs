@@ -2,7 +2,7 @@
 //!
 //! `BESTOW_BLESS=1 cargo test modes` writes the table anew; the difference belongs into the change log.
 
-use bestow::{Action, Authorization, Mode, OnNoUser, Operation};
+use bestow::{Action, Authorization, Mode, OnNoUser, Operation, Verdict};
 
 use super::in_mode;
 use crate::support::{World, id, tags};
@@ -163,4 +163,20 @@ async fn a_run_that_nobody_watches_never_waits() {
         );
     }
     assert_eq!(world.engine.pending().unwrap(), []);
+}
+
+/// Where only reads happen by themselves, what talks to the network is no read, however harmless it is otherwise.
+#[tokio::test]
+async fn where_only_reads_happen_a_download_is_no_read() {
+    let world = World::new();
+    let _there = world.you().attend().unwrap();
+    for (mode, name, expected) in
+        [(Mode::Default, "d", Verdict::Allow), (Mode::Untrusted, "u", Verdict::Ask), (Mode::Plan, "p", Verdict::Deny)]
+    {
+        let agent = in_mode(&world, name, mode, &[]).await;
+        assert_eq!(agent.verdict(&Action::command("ls -la | wc -l")).unwrap(), Verdict::Allow, "{mode:?}");
+        for line in ["curl https://example.com", "env"] {
+            assert_eq!(agent.verdict(&Action::command(line)).unwrap(), expected, "{mode:?} {line}");
+        }
+    }
 }
