@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bestow::{
-    Agent, Answer, Authorization, DiskPaths, Engine, Error, Event, Holding, Kind, ManualClock, Mode, Permission,
-    Profile, Refusal, Ruled, SandboxFacts, Settings, Timestamp,
+    Action, Agent, Answer, Authorization, DecisionSource, DiskPaths, Engine, Error, Event, Holding, Kind, ManualClock,
+    Mode, Permission, Profile, Refusal, Ruled, SandboxFacts, Settings, Timestamp,
     sandbox::{Command, ExecError, Sandbox},
 };
 
@@ -248,6 +248,49 @@ fn a_command_is_decided_before_it_runs_and_a_yes_is_for_just_that_one() {
             };
             assert_eq!(decision.decision, Ruled::Deny, "{decision}");
             assert!(decision.action.destructive.is_some());
+        });
+    });
+}
+
+#[test]
+fn in_mode_on_failure_only_what_the_sandbox_kept_it_from_can_be_asked_for() {
+    with_bubblewrap(|ground| {
+        alone(async {
+            let host = host(ground, &[]).await;
+            let stands = ground.world.workspace().parse().unwrap();
+            let profile = Profile::new("bold".parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, stands);
+            let agent = host.engine.register(profile.in_mode(Mode::OnFailure), Holding::nothing()).await.unwrap();
+            let _you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test").attend().unwrap();
+            let outside = ground.world.text("outside/new");
+            let wanted = || Action::write(&outside);
+            assert!(matches!(agent.authorize(wanted()).await.unwrap(), Authorization::Denied(_)), "nothing failed yet");
+            let mut events = host.engine.subscribe();
+            // Dangerous, and nobody is asked: it runs, confined.
+            let done = agent.exec(&ground.sandbox, sh(&format!("echo x > {outside}")), &[]).await.unwrap();
+            assert!(done.code != Some(0) && done.violations.len() == 1, "{done:?}");
+            assert!(
+                matches!(agent.authorize(wanted()).await.unwrap(), Authorization::Asked(..)),
+                "it was kept from it"
+            );
+            let elsewhere = agent.authorize(Action::write(&ground.world.text("outside/other"))).await.unwrap();
+            assert!(matches!(elsewhere, Authorization::Denied(_)), "it was not kept from that");
+            let told: Vec<_> = std::iter::from_fn(|| events.next().now_or_never()).map(Result::unwrap).collect();
+            let kinds: Vec<_> = told.iter().map(|recorded| recorded.event.kind()).collect();
+            let in_order = [
+                "permission.evaluated",
+                "sandbox.applied",
+                "sandbox.violation",
+                "permission.evaluated",
+                "permission.requested",
+            ];
+            assert_eq!(kinds[..5], in_order, "{kinds:?}");
+            let Event::Evaluated { decision } = &told[0].event else { panic!("{:?}", told[0]) };
+            assert_eq!((decision.decision, decision.decision_source), (Ruled::Sandboxed, DecisionSource::Mode));
+            let causes = told.iter().filter_map(|recorded| match &recorded.event {
+                Event::SandboxApplied { cause, .. } | Event::SandboxViolated { cause, .. } => cause.clone(),
+                _ => None,
+            });
+            assert!(causes.map(|cause| Some(cause.decision)).eq([decision.id, decision.id]), "the facts join");
         });
     });
 }
