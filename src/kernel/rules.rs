@@ -1,10 +1,10 @@
 //! The rules of one agent, compiled: asked often, changed when a file changes.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use globset::{GlobSet, GlobSetBuilder};
 
-use crate::model::{CommandPattern, Rule, SpokenPart, Tier, Verdict};
+use crate::model::{CommandPattern, Rule, SpokenPart, Tier, Verdict, base_name};
 
 use super::considered::{Considered, Target};
 
@@ -18,7 +18,9 @@ struct Compiled {
     globs: GlobSet,
     /// The rule of each glob.
     by_glob: Vec<usize>,
-    /// Rules without a glob.
+    /// Rules about commands, by the name of the program.
+    by_program: HashMap<Box<str>, Vec<usize>>,
+    /// All other rules.
     plain: Vec<usize>,
     /// Valid globs that do not compile together: nobody knows what they say, so nothing may happen.
     unusable: bool,
@@ -35,7 +37,7 @@ impl Eq for Rules {}
 impl Rules {
     pub(crate) fn compile(written: &Arc<[Rule]>) -> Rules {
         let (mut builder, mut by_glob, mut plain) = (GlobSetBuilder::new(), Vec::new(), Vec::new());
-        let mut unusable = false;
+        let (mut unusable, mut by_program) = (false, HashMap::<_, Vec<_>>::new());
         for (place, rule) in written.iter().enumerate() {
             match rule.path.as_ref().map(|path| path.compiled()) {
                 Some(Ok(glob)) => {
@@ -43,14 +45,17 @@ impl Rules {
                     by_glob.push(place);
                 }
                 Some(Err(_)) => unusable = true,
-                None => plain.push(place),
+                None => match rule.command.as_ref().and_then(CommandPattern::program) {
+                    Some(program) => by_program.entry(program.into()).or_default().push(place),
+                    None => plain.push(place),
+                },
             }
         }
         let globs = builder.build().unwrap_or_else(|_| {
             unusable = true;
             GlobSet::empty()
         });
-        Rules(Arc::new(Compiled { written: Arc::clone(written), globs, by_glob, plain, unusable }))
+        Rules(Arc::new(Compiled { written: Arc::clone(written), globs, by_glob, by_program, plain, unusable }))
     }
 
     pub(crate) fn written(&self) -> &Arc<[Rule]> {
@@ -73,10 +78,12 @@ impl Rules {
                 let found = self.0.globs.matches(path.as_str());
                 found.into_iter().filter_map(|glob| self.0.by_glob.get(glob).copied()).collect()
             }
-            Target::Path(_) | Target::Command { .. } | Target::Host(_) | Target::Invalid { .. } => Vec::new(),
+            Target::Command { parts, .. } => self.about_programs(parts.as_deref()),
+            Target::Path(_) | Target::Host(_) | Target::Invalid { .. } => Vec::new(),
         };
         places.extend(&self.0.plain);
         places.sort_unstable();
+        places.dedup();
         let rules = places.into_iter().filter_map(|place| self.0.written.get(place));
         let mut rules: Vec<_> = rules.filter(|rule| speaks_about(rule, action)).collect();
         if let Target::Command { parts, .. } = &action.target {
@@ -86,6 +93,20 @@ impl Rules {
             rules.retain(|rule| rule.verdict != Verdict::Allow || rule.command.is_none() || together);
         }
         rules
+    }
+}
+
+impl Rules {
+    /// The rules that name a program of these parts; all that name one, where a program is not known.
+    fn about_programs(&self, parts: Option<&[SpokenPart]>) -> Vec<usize> {
+        let all = || self.0.by_program.values().flatten().copied().collect();
+        let Some(parts) = parts else { return all() };
+        let mut places = Vec::new();
+        for command in parts.iter().flat_map(|part| &part.commands) {
+            let Some(Some(program)) = command.words.first() else { return all() };
+            places.extend(self.0.by_program.get(base_name(program)).into_iter().flatten());
+        }
+        places
     }
 }
 

@@ -85,23 +85,45 @@ impl CommandPattern {
     /// Whether `command` may be like this: an unknown word may be any, a program is known under any path.
     pub(crate) fn may_cover(&self, command: &Spoken) -> bool {
         let mut words = command.words.iter().map(Option::as_deref);
-        let program = words.next().flatten().map(|program| program.rsplit('/').next().unwrap_or(program));
-        self.matches(std::iter::once(program).chain(words))
+        let program = words.next().flatten().map(base_name);
+        matches(base_name_of(&self.0), std::iter::once(program).chain(words))
     }
 
-    fn matches<'w>(&self, mut words: impl Iterator<Item = Option<&'w str>>) -> bool {
-        for pattern in self.0.split(' ') {
-            if pattern == "**" {
-                return true;
-            }
-            match words.next() {
-                Some(Some(word)) if is_like(pattern, word) => {}
-                Some(None) => {}
-                Some(Some(_)) | None => return false,
-            }
-        }
-        words.next().is_none()
+    /// The name that the program must have, whatever its path; none if a `*` stands in it.
+    pub(crate) fn program(&self) -> Option<&str> {
+        let program = base_name(self.0.split(' ').next()?);
+        (!program.contains('*')).then_some(program)
     }
+
+    fn matches<'w>(&self, words: impl Iterator<Item = Option<&'w str>>) -> bool {
+        matches(&self.0, words)
+    }
+}
+
+/// The last component of a path.
+pub(crate) fn base_name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}
+
+/// A pattern whose program is named by its last component.
+fn base_name_of(pattern: &str) -> &str {
+    let end = pattern.find(' ').unwrap_or(pattern.len());
+    let slash = pattern.get(..end).and_then(|program| program.rfind('/'));
+    slash.and_then(|slash| pattern.get(slash + 1..)).unwrap_or(pattern)
+}
+
+fn matches<'w>(pattern: &str, mut words: impl Iterator<Item = Option<&'w str>>) -> bool {
+    for pattern in pattern.split(' ') {
+        if pattern == "**" {
+            return true;
+        }
+        match words.next() {
+            Some(Some(word)) if is_like(pattern, word) => {}
+            Some(None) => {}
+            Some(Some(_)) | None => return false,
+        }
+    }
+    words.next().is_none()
 }
 
 /// Whether a word is like a pattern in which `*` stands for any characters.

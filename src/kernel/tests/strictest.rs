@@ -442,3 +442,18 @@ fn a_glob_is_read_by_the_slow_evaluator_as_by_the_other() {
         }
     }
 }
+
+/// Wherever the program of a pattern or of a command lies: a no is about the program.
+#[test]
+fn a_no_to_a_program_counts_under_every_path() {
+    for pattern in ["git push **", "/usr/bin/git push **"] {
+        let pattern: CommandPattern = pattern.parse().unwrap();
+        for (words, expected) in
+            [("git push origin", true), ("/opt/git push origin", true), ("git pull", false), ("gitk push", false)]
+        {
+            let words = words.split(' ').map(|word| Some(word.to_owned())).collect();
+            assert_eq!(pattern.may_cover(&Spoken { words }), expected, "{pattern}");
+        }
+        assert!(pattern.may_cover(&Spoken { words: vec![None, Some("push".to_owned())] }), "who knows");
+    }
+}
