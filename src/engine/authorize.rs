@@ -112,13 +112,16 @@ impl Agent {
     }
 
     /// Answers for the host program what nothing but the tier of `action` asks, where it runs confined and for one happening.
-    /// What a rule asks, what is denied, and what nobody can undo stay as they are; so does mode `untrusted`.
+    /// What a rule or a hook asks, what is denied, and what nobody can undo stay as they are; so does mode `untrusted`.
     #[cfg(all(feature = "sandbox", feature = "schedule"))]
-    pub(crate) fn settle_tier(&self, action: &Action) -> Result<(), Error> {
+    pub(crate) async fn settle_tier(&self, action: &Action) -> Result<(), Error> {
         let profile = self.profile()?;
+        // What a hook wants a person to say is no question of the tier alone, and neither is what it could not say.
+        let opinions = self.heard(action.clone()).await?.opinions;
+        let no_hook_minds = opinions.iter().all(|opinion| opinion.verdict == Verdict::Allow);
         let by_tier = self.judged(action, |judgement, _| {
             let asks = matches!(judgement.conclusion.ruled, Ruled::Ask | Ruled::Unavailable);
-            asks && matches!(judgement.stage, Stage::Tier | Stage::Default)
+            asks && no_hook_minds && matches!(judgement.stage, Stage::Tier | Stage::Default)
         })?;
         if !by_tier || profile.mode == Mode::Untrusted {
             return Ok(());

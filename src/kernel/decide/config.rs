@@ -283,21 +283,20 @@ fn has(rules: &[Rule], rule: &Rule) -> bool {
 
 /// The new description, but not a mode or kind that could let more happen.
 fn narrowed_profile(now: &Profile, new: &Profile) -> Profile {
-    let mode = if looseness(now.mode) < looseness(new.mode) { now.mode } else { new.mode };
+    let mode = if lets_no_more(now.mode, new.mode) { new.mode } else { now.mode };
     Profile { mode, kind: now.kind, ..new.clone() }
 }
 
-/// Modes in the order of how much they let happen by itself.
-fn looseness(mode: Mode) -> u8 {
-    match mode {
-        Mode::Plan => 0,
-        Mode::Never => 1,
-        Mode::Untrusted => 2,
-        Mode::Default => 3,
-        Mode::OnFailure => 4,
-        Mode::OnRequest => 5,
-        Mode::Auto => 6,
-        Mode::Bypass => 7,
+/// Whether nothing happens by itself in mode `new` that does not in mode `now`. Modes are in no one order: `never` asks
+/// nothing, and lets happen what `untrusted` asks about.
+fn lets_no_more(now: Mode, new: Mode) -> bool {
+    let asks_the_same = |mode| matches!(mode, Mode::Default | Mode::OnRequest);
+    match new {
+        Mode::Plan => true,
+        Mode::Untrusted => now != Mode::Plan && now != Mode::Never,
+        Mode::Never => now != Mode::Plan && now != Mode::Untrusted,
+        Mode::Default | Mode::OnRequest => asks_the_same(now) || matches!(now, Mode::Bypass | Mode::Auto),
+        Mode::OnFailure | Mode::Auto | Mode::Bypass => now == new,
     }
 }
 
