@@ -10,6 +10,10 @@ mod kernel;
 mod model;
 mod seam;
 
+#[cfg(any(feature = "config", feature = "journal"))]
+pub use edge::OpenError;
+#[cfg(feature = "journal")]
+pub use edge::journal;
 #[cfg(feature = "sandbox")]
 pub use edge::sandbox;
 #[cfg(feature = "stdio")]
@@ -18,7 +22,6 @@ pub use edge::stdio;
 pub use edge::{
     PolicyChange,
     config::{ConfigError, PolicyFile, PolicyText, Position, Problem},
-    open::OpenError,
     watch::Change,
 };
 pub use engine::{
@@ -34,4 +37,7 @@ pub use model::{
     Reads, Reason, Recorded, Reply, Request, RequestId, Resolution, Right, Route, RunId, SandboxFacts,
     SandboxViolation, SanitizedPath, Scope, Settings, Shown, Source, Timestamp, Want, Widening, sanitize,
 };
-pub use seam::{AsWritten, Clock, ClockUnreadable, DiskPaths, ManualClock, PathFailure, Paths, Real, SystemClock};
+pub use seam::{
+    AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, ManualClock, MemoryStore, PathFailure, Paths, Progress, Real,
+    Store, StoreError, StoreFault, Stored, SystemClock, Taken,
+};

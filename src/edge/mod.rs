@@ -2,10 +2,16 @@
 
 #[cfg(feature = "config")]
 pub(crate) mod config;
+#[cfg(feature = "journal")]
+mod durable;
 #[cfg(feature = "config")]
 mod follow;
+#[cfg(feature = "journal")]
+pub mod journal;
 #[cfg(feature = "config")]
 pub(crate) mod open;
+#[cfg(any(feature = "config", feature = "journal"))]
+mod open_error;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;
 #[cfg(feature = "stdio")]
@@ -15,3 +21,5 @@ pub(crate) mod watch;
 
 #[cfg(feature = "config")]
 pub use follow::PolicyChange;
+#[cfg(any(feature = "config", feature = "journal"))]
+pub use open_error::OpenError;

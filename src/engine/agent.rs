@@ -13,7 +13,9 @@ use crate::{
 use super::{
     Error, Heard, Mailbox, Resolved, Ticket,
     cell::Cell,
-    fresh_request, fresh_run, permissions_of,
+    fresh_request, fresh_run,
+    keep::Done,
+    permissions_of,
     shared::{Shared, granted},
 };
 
@@ -76,7 +78,7 @@ impl Agent {
         let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
         let (id, from) = (fresh_request(), self.id.clone());
         let command = Command::Request { id, from, rights, reason: ask.reason, scope: ask.scope, broken };
-        let events = self.execute(command)?;
+        let events = self.execute(command).await?;
         // A request that was carried out was opened, or joined another one.
         let id = events.iter().find_map(crate::model::Event::opened).unwrap_or(id);
         self.ticket(id)
@@ -98,7 +100,7 @@ impl Agent {
     ///
     /// [`Error::Refused`] if it is over, or another agent's.
     pub async fn cancel(&self, request: RequestId) -> Result<(), Error> {
-        self.execute(Command::Cancel { request, by: self.id.clone() }).map(drop)
+        self.execute(Command::Cancel { request, by: self.id.clone() }).await.map(drop)
     }
 
     /// Passes on what this agent holds now, until it no longer holds it (`grant_permission`).
@@ -133,7 +135,7 @@ impl Agent {
         let rights = self.shared.pin_all(&permissions.into())?;
         let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
         let (from, to, replaced) = (self.id.clone(), to.clone(), !broken.is_empty());
-        let done = self.execute(Command::Grant { from, to, rights, reason, scope, broken });
+        let done = self.execute(Command::Grant { from, to, rights, reason, scope, broken }).await;
         done.map(|events| granted(&events)).map_err(|why| if replaced { or_replaced(why) } else { why })
     }
 
@@ -144,7 +146,7 @@ impl Agent {
     /// [`Error::Refused`] if there is no such grant, it is neither, or it stands in a file.
     pub async fn revoke(&self, grant: GrantId, reason: Option<Reason>) -> Result<(), Error> {
         let by = Actor::Agent(self.id.clone());
-        self.execute(Command::Revoke { grant, by, owner: None, reason }).map(drop)
+        self.execute(Command::Revoke { grant, by, owner: None, reason }).await.map(drop)
     }
 
     /// Uses a right now. What is held for good costs nothing; a one-shot right is gone afterwards, and of two uses at
@@ -154,7 +156,7 @@ impl Agent {
     ///
     /// [`Error::Refused`] if it is not held.
     pub async fn spend(&self, permission: &Permission) -> Result<(), Error> {
-        self.use_up(permission)
+        self.use_up(permission)?.acknowledged().await
     }
 
     /// What `path` really names, if this agent may use it so: ready to be opened, and nothing else.
@@ -167,7 +169,8 @@ impl Agent {
     /// [`Error::Refused`] if it is not held there, [`Error::Replaced`] if something else stands there now,
     /// [`Error::Path`] if it cannot be followed.
     pub async fn resolve(&self, access: Access, path: &str) -> Result<Resolved, Error> {
-        self.find(access, path).map(|found| Resolved { access, contained: found.contained })
+        let found = self.found_away(access, path).await?;
+        Ok(Resolved { access, contained: found.contained })
     }
 
     /// Creates an agent that works for this one, with part of what this one holds and nothing else.
@@ -182,7 +185,7 @@ impl Agent {
         let rights = self.shared.pin_all(permissions)?;
         let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
         let (id, creator, run) = (profile.id.clone(), self.id.clone(), fresh_run());
-        self.execute(Command::Create { creator, profile, run, rights, reason, broken })?;
+        self.execute(Command::Create { creator, profile, run, rights, reason, broken }).await?;
         let cell = self.shared.cell(&id).ok_or_else(|| Refusal::UnknownAgent(id.clone()))?;
         Ok(Agent { shared: Arc::clone(&self.shared), id, cell })
     }
@@ -202,7 +205,7 @@ impl Agent {
     ///
     /// [`Error::Refused`] if the agent is gone.
     pub async fn begin_run(&self, run: RunId) -> Result<(), Error> {
-        self.execute(Command::BeginRun { agent: self.id.clone(), run }).map(drop)
+        self.execute(Command::BeginRun { agent: self.id.clone(), run }).await.map(drop)
     }
 
     /// Everything this agent holds now, with where it comes from.
@@ -263,14 +266,16 @@ impl Agent {
     /// Leaves the fact that a command is confined, and how.
     #[cfg(feature = "sandbox")]
     pub(crate) fn tell_sandbox(&self, facts: crate::model::SandboxFacts) -> Result<(), Error> {
-        self.execute(Command::Sandboxed { agent: self.id.clone(), facts: Arc::new(facts) }).map(drop)
+        self.carry_out(Command::Sandboxed { agent: self.id.clone(), facts: Arc::new(facts) }).at_once().map(drop)
     }
 
     /// Leaves the facts of what a command was kept from.
     #[cfg(feature = "sandbox")]
     pub(crate) fn tell_violations(&self, violations: Vec<crate::model::SandboxViolation>) -> Result<(), Error> {
         violations.into_iter().try_for_each(|violation| {
-            self.execute(Command::Violated { agent: self.id.clone(), violation: Arc::new(violation) }).map(drop)
+            self.carry_out(Command::Violated { agent: self.id.clone(), violation: Arc::new(violation) })
+                .at_once()
+                .map(drop)
         })
     }
 
@@ -292,7 +297,11 @@ impl Agent {
         self.shared.look_as(&self.id, &self.cell, look)
     }
 
-    pub(super) fn execute(&self, command: Command) -> Result<Vec<crate::model::Event>, Error> {
+    async fn execute(&self, command: Command) -> Result<Vec<crate::model::Event>, Error> {
+        self.carry_out(command).acknowledged().await
+    }
+
+    pub(super) fn carry_out(&self, command: Command) -> Done {
         self.shared.execute_as(&self.id, &self.cell, command)
     }
 }

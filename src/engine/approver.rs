@@ -44,7 +44,7 @@ impl Approver {
     /// [`Error::Refused`]: [`Refusal::AlreadyResolved`] with how it ended, if somebody was faster or it is over
     /// otherwise; [`Refusal::UnknownRequest`]; [`Refusal::OtherOwner`]; [`Refusal::ScopeTooWide`]; [`Refusal::NotAsked`].
     pub async fn answer(&self, request: RequestId, answer: Answer) -> Result<(), Error> {
-        self.shared.execute(Command::Answer { request, answer, by: self.person() }).map(drop)
+        self.shared.execute(Command::Answer { request, answer, by: self.person() }).acknowledged().await.map(drop)
     }
 
     /// The request that people know by its short code.
@@ -78,7 +78,7 @@ impl Approver {
         scope: Scope,
         reason: Reason,
     ) -> Result<Vec<GrantId>, Error> {
-        self.give_to_hold(to, permissions.into(), Hold::Use, scope, reason)
+        self.give_to_hold(to, permissions.into(), Hold::Use, scope, reason).await
     }
 
     /// Gives for passing on and nothing else (`grant_only`).
@@ -93,10 +93,10 @@ impl Approver {
         scope: Scope,
         reason: Reason,
     ) -> Result<Vec<GrantId>, Error> {
-        self.give_to_hold(to, permissions.into(), Hold::PassOn, scope, reason)
+        self.give_to_hold(to, permissions.into(), Hold::PassOn, scope, reason).await
     }
 
-    fn give_to_hold(
+    async fn give_to_hold(
         &self,
         to: &AgentId,
         permissions: Permissions,
@@ -107,7 +107,7 @@ impl Approver {
         let start = |permission| Ok(Start { right: self.shared.pin(permission)?, hold });
         let rights = permissions.iter().map(start).collect::<Result<_, Error>>()?;
         let command = Command::Give { by: self.person(), to: to.clone(), rights, reason, scope };
-        self.shared.execute(command).map(|events| granted(&events))
+        self.shared.execute(command).acknowledged().await.map(|events| granted(&events))
     }
 
     /// Takes a grant of this owner's agents away, with everything that rests on it only.
@@ -117,7 +117,8 @@ impl Approver {
     /// [`Error::Refused`] if there is none, it is another owner's, or it stands in a file.
     pub async fn revoke(&self, grant: GrantId, reason: Option<Reason>) -> Result<(), Error> {
         let by = Actor::Person { by: self.by.clone(), means: Arc::clone(&self.means) };
-        self.shared.execute(Command::Revoke { grant, by, owner: Some(self.owner.clone()), reason }).map(drop)
+        let command = Command::Revoke { grant, by, owner: Some(self.owner.clone()), reason };
+        self.shared.execute(command).acknowledged().await.map(drop)
     }
 
     /// Agrees to change number `change` of the file, as [`Event::ConfigHeldBack`](crate::Event::ConfigHeldBack) told it.
@@ -127,7 +128,7 @@ impl Approver {
     /// [`Error::Refused`] if nothing is held back, another change by now, or one that concerns another owner's agents.
     pub async fn agree_to_widening(&self, change: u64) -> Result<(), Error> {
         let command = Command::AgreeToWidening { by: Some(self.person()), change, run: fresh_run() };
-        self.shared.execute(command).map(drop)
+        self.shared.execute(command).acknowledged().await.map(drop)
     }
 
     /// Every question of this owner's agents that waits.

@@ -5,7 +5,7 @@ use std::{fmt, io::ErrorKind, sync::Arc};
 use crate::{
     kernel::Refusal,
     model::{Permission, SanitizedPath, Shown},
-    seam::{ClockUnreadable, PathFailure},
+    seam::{ClockUnreadable, PathFailure, StoreError},
 };
 
 /// Why a call did not do what it was asked. Nothing has changed, and callers treat every variant as no.
@@ -27,6 +27,9 @@ pub enum Error {
     Open(String),
     /// The right is there; the file system says no.
     File(FileFailure),
+    /// What was decided could not be stored. What would have given somebody something did not happen; what took something
+    /// away is in force in this engine, but a later one may not know of it: do it again there.
+    Store(StoreError),
     /// The time cannot be told.
     Clock(ClockUnreadable),
     /// The engine was shut down, or failed inside and can no longer be trusted. Every check says no.
@@ -48,6 +51,7 @@ impl fmt::Display for Error {
             Error::Path(why) => why.fmt(f),
             Error::Open(why) => f.write_str(why),
             Error::File(why) => why.fmt(f),
+            Error::Store(why) => why.fmt(f),
             Error::Clock(why) => why.fmt(f),
             Error::Closed => f.write_str("the engine is closed"),
             Error::NoRuntime => f.write_str("an engine is made inside a Tokio runtime"),
@@ -61,6 +65,7 @@ impl std::error::Error for Error {
             Error::Refused(refusal) => Some(refusal),
             Error::Path(why) => Some(why),
             Error::File(why) => Some(why),
+            Error::Store(why) => Some(why),
             Error::Clock(why) => Some(why),
             Error::Replaced { .. } | Error::Open(_) | Error::Closed | Error::NoRuntime => None,
         }

@@ -4,11 +4,11 @@ use std::{fs::File, io::ErrorKind, sync::Arc};
 
 use tokio::runtime::Handle;
 
-use super::{Agent, Error, FileFailure, agent::or_replaced};
+use super::{Agent, Error, FileFailure, agent::or_replaced, keep::Done};
 use crate::{
     fs::{self, Base, ContainedPath, Entry, FileError, Place},
     kernel::{Check, Command, Refusal},
-    model::{Access, Permission, SanitizedPath},
+    model::{Access, Event, Permission, SanitizedPath},
 };
 
 /// How much [`Files::read`] reads, if nothing else is said.
@@ -137,10 +137,15 @@ impl Files {
     ) -> Result<T, Error> {
         let (agent, path) = (self.agent.clone(), path.to_owned());
         let step = move || agent.find(access, &path).and_then(|found| work(&found));
-        match Handle::try_current() {
-            Ok(runtime) => runtime.spawn_blocking(step).await.unwrap_or(Err(Error::Closed)),
-            Err(_) => step(),
-        }
+        away(step).await
+    }
+}
+
+/// On a thread that may wait.
+async fn away<T: Send + 'static>(step: impl FnOnce() -> Result<T, Error> + Send + 'static) -> Result<T, Error> {
+    match Handle::try_current() {
+        Ok(runtime) => runtime.spawn_blocking(step).await.unwrap_or(Err(Error::Closed)),
+        Err(_) => step(),
     }
 }
 
@@ -190,8 +195,40 @@ impl Found {
     }
 }
 
+/// A right that is being used up.
+#[derive(Debug)]
+pub(super) struct Using {
+    done: Done,
+    replaced: bool,
+}
+
+impl Using {
+    /// It is used up, and that is stored.
+    pub(super) async fn acknowledged(self) -> Result<(), Error> {
+        told(self.replaced, self.done.acknowledged().await)
+    }
+
+    /// The same on a thread that may wait.
+    fn waited(self) -> Result<(), Error> {
+        told(self.replaced, self.done.wait())
+    }
+}
+
+fn told(replaced: bool, done: Result<Vec<Event>, Error>) -> Result<(), Error> {
+    done.map(drop).map_err(|why| if replaced { or_replaced(why) } else { why })
+}
+
 /// The way the answer is found, without waiting for anything but the disk.
 impl Agent {
+    /// The same, where a use has to be stored before it counts.
+    pub(super) async fn found_away(&self, access: Access, path: &str) -> Result<Found, Error> {
+        if !self.shared.keeps() {
+            return self.find(access, path);
+        }
+        let (agent, path) = (self.clone(), path.to_owned());
+        away(move || agent.find(access, &path)).await
+    }
+
     pub(super) fn find(&self, access: Access, path: &str) -> Result<Found, Error> {
         let real = self.shared.paths.real(path)?;
         let permission = Permission::Path(access, real.path.clone());
@@ -205,7 +242,7 @@ impl Agent {
         })?;
         if held == Check::HeldOnce || roots.is_empty() && !is_free {
             // A check takes paths as written and knows of nothing sensitive; using a right is judged in full.
-            self.use_up(&permission)?;
+            self.use_up(&permission)?.waited()?;
             return self.found("/", permission, real.path.clone());
         }
         if is_free {
@@ -241,12 +278,12 @@ impl Agent {
         }
     }
 
-    pub(super) fn use_up(&self, permission: &Permission) -> Result<(), Error> {
+    pub(super) fn use_up(&self, permission: &Permission) -> Result<Using, Error> {
         let right = self.shared.pin(permission)?;
         let broken = self.shared.broken(&self.id, std::iter::once(&right.permission))?;
         let replaced = !broken.is_empty();
         let command = Command::Spend { agent: self.id.clone(), permission: right.permission, broken };
-        self.execute(command).map(drop).map_err(|why| if replaced { or_replaced(why) } else { why })
+        Ok(Using { done: self.carry_out(command), replaced })
     }
 }
 

@@ -8,11 +8,13 @@ mod approver;
 mod cell;
 mod error;
 mod files;
+mod keep;
 mod mail;
 mod pin;
 mod presence;
 mod publish;
 mod resolved;
+mod restore;
 mod shared;
 mod subscription;
 mod surface;
@@ -27,7 +29,7 @@ use std::{
 };
 
 use crate::{
-    kernel::{Check, Command, Refusal, Start, Support},
+    kernel::{Check, Command, Refusal, Start, State, Support},
     model::{
         Actor, AgentId, ApproverId, Grant, GrantId, Hold, Means, OwnerId, Pending, Permission, PermissionSet, Policy,
         Profile, Reason, RequestId, Resolution, Right, RunId, Settings, Timestamp, Want,
@@ -119,8 +121,7 @@ impl Engine {
     /// [`Error::NoRuntime`] outside a runtime.
     pub fn on(settings: Settings, clock: Arc<dyn Clock>, paths: Arc<dyn Paths>) -> Result<Engine, Error> {
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Error::NoRuntime)?;
-        let seed = RandomState::new().hash_one("fingerprints");
-        let shared = Arc::new(Shared::new(settings, clock, paths, seed));
+        let shared = Arc::new(Shared::new(State::new(settings), clock, paths, seed()));
         runtime.spawn(timer::run(Arc::downgrade(&shared)));
         Ok(Engine { shared, run: fresh_run() })
     }
@@ -139,7 +140,8 @@ impl Engine {
             |(permission, hold): &(Permission, Hold)| Ok(Start { right: self.shared.pin(permission)?, hold: *hold });
         let rights = holding.permissions.iter().map(start).collect::<Result<_, Error>>()?;
         let id = profile.id.clone();
-        self.shared.execute(Command::Register { profile, run: self.run.clone(), rights })?;
+        let run = self.run.clone();
+        self.shared.execute(Command::Register { profile, run, rights }).acknowledged().await?;
         self.agent(&id)
     }
 
@@ -149,7 +151,7 @@ impl Engine {
     ///
     /// [`Error::Refused`] if there is none.
     pub async fn retire(&self, agent: &AgentId) -> Result<(), Error> {
-        self.shared.execute(Command::Retire { agent: agent.clone() }).map(drop)
+        self.shared.execute(Command::Retire { agent: agent.clone() }).acknowledged().await.map(drop)
     }
 
     /// Acts as one agent.
@@ -201,7 +203,7 @@ impl Engine {
     ///
     /// [`Error::Refused`] if there is no such agent, or it is not a foreground agent.
     pub async fn user_active(&self, agent: &AgentId) -> Result<(), Error> {
-        self.shared.execute(Command::UserActive { agent: agent.clone() }).map(drop)
+        self.shared.execute(Command::UserActive { agent: agent.clone() }).acknowledged().await.map(drop)
     }
 
     /// Puts a message into an agent's mailbox; from its user, if `from` is none. No message carries a right.
@@ -223,7 +225,11 @@ impl Engine {
     ///
     /// [`Error::Refused`] if there is none, or if it stands in a file.
     pub async fn revoke(&self, grant: GrantId, reason: Option<Reason>) -> Result<(), Error> {
-        self.shared.execute(Command::Revoke { grant, by: Actor::Operator, owner: None, reason }).map(drop)
+        self.shared
+            .execute(Command::Revoke { grant, by: Actor::Operator, owner: None, reason })
+            .acknowledged()
+            .await
+            .map(drop)
     }
 
     /// Takes over a policy that was read from a file.
@@ -237,7 +243,7 @@ impl Engine {
     /// [`Error::Refused`] if the whole of it cannot be taken over; then nothing of it is.
     pub async fn configure(&self, policy: Policy) -> Result<(), Error> {
         let run = self.run.clone();
-        self.shared.execute(Command::Configure { policy: Arc::new(policy), run }).map(drop)
+        self.shared.execute(Command::Configure { policy: Arc::new(policy), run }).acknowledged().await.map(drop)
     }
 
     /// Leaves the fact that a file was not taken, and that the last good one stays.
@@ -246,7 +252,7 @@ impl Engine {
     ///
     /// [`Error::Closed`].
     pub async fn reject_config(&self, why: &str) -> Result<(), Error> {
-        self.shared.execute(Command::RejectConfig { why: why.into() }).map(drop)
+        self.shared.execute(Command::RejectConfig { why: why.into() }).acknowledged().await.map(drop)
     }
 
     /// Leaves the fact that a file cannot be watched, and is looked at every now and then.
@@ -255,7 +261,7 @@ impl Engine {
     ///
     /// [`Error::Closed`].
     pub async fn poll_config(&self, why: &str) -> Result<(), Error> {
-        self.shared.execute(Command::PollConfig { why: why.into() }).map(drop)
+        self.shared.execute(Command::PollConfig { why: why.into() }).acknowledged().await.map(drop)
     }
 
     /// Agrees to change number `change` of the file, as [`Event::ConfigHeldBack`](crate::Event::ConfigHeldBack) told it.
@@ -265,7 +271,7 @@ impl Engine {
     /// [`Error::Refused`] if nothing is held back, or another change by now.
     pub async fn agree_to_widening(&self, change: u64) -> Result<(), Error> {
         let run = self.run.clone();
-        self.shared.execute(Command::AgreeToWidening { by: None, change, run }).map(drop)
+        self.shared.execute(Command::AgreeToWidening { by: None, change, run }).acknowledged().await.map(drop)
     }
 
     /// What time it is for this engine.
@@ -332,8 +338,11 @@ impl Engine {
     }
 
     /// Ends the engine: every waiting question is cancelled, and from then on everything is refused.
+    ///
+    /// If events are stored, what was decided is stored first, questions stand for the next engine, and when this returns
+    /// another one can be opened on the same directory.
     pub async fn shutdown(&self) {
-        self.shared.shut_down();
+        self.shared.finish().await;
     }
 
     /// A handle that does not keep the engine alive.
@@ -357,6 +366,11 @@ impl WeakEngine {
     pub(crate) fn upgrade(&self) -> Option<Engine> {
         self.shared.upgrade().map(|shared| Engine { shared, run: self.run.clone() })
     }
+}
+
+/// Makes fingerprints differ from engine to engine.
+fn seed() -> u64 {
+    RandomState::new().hash_one("fingerprints")
 }
 
 /// A run nobody had before.

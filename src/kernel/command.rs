@@ -2,9 +2,10 @@
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
+use super::Refusal;
 use crate::model::{
-    Actor, AgentId, Answer, ApproverId, GrantId, Hold, Means, OwnerId, Permission, Policy, Profile, Reason, RequestId,
-    Right, RunId, Scope,
+    Actor, AgentId, Answer, ApproverId, Event, GrantId, Hold, Means, OwnerId, Permission, Policy, Profile, Reason,
+    RequestId, Right, RunId, Scope, Settings,
 };
 #[cfg(feature = "sandbox")]
 use crate::model::{SandboxFacts, SandboxViolation};
@@ -159,6 +160,13 @@ pub(crate) enum Command {
         agent: AgentId,
         violation: Arc<SandboxViolation>,
     },
+    /// The engine goes on from what is stored, in another process or another run of this one.
+    Resume {
+        /// If the host has some.
+        settings: Option<Arc<Settings>>,
+        run: RunId,
+        cut: Option<Arc<str>>,
+    },
     /// Time went by.
     Tick,
     /// Every question is taken back.
@@ -202,6 +210,7 @@ impl Command {
             Command::Sandboxed { agent: by, .. } | Command::Violated { agent: by, .. } => {
                 agent(by, "run a command", About::Nothing)
             }
+            Command::Resume { .. } => operator("go on", About::Nothing),
             Command::Tick => operator("pass time", About::Nothing),
             Command::Shutdown => operator("end", About::Nothing),
         }
@@ -222,6 +231,13 @@ enum About {
     Agent(AgentId),
     Request(RequestId),
     Grant(GrantId),
+}
+
+impl Attempt {
+    /// The fact that it was refused.
+    pub(crate) fn refused(self, why: &Refusal) -> Event {
+        Event::Refused { attempt: self.to_string().into(), by: self.by, why: why.to_string().into() }
+    }
 }
 
 /// What was tried, as in "answer request k3x9wq".

@@ -4,15 +4,18 @@
 //! the one way in: it decides, applies, and lets the consequences follow, all under one `&mut`, so that there
 //! is no moment between checking and doing.
 
+mod behind;
 mod command;
 mod decide;
 mod exec_scope;
+mod image;
 mod refusal;
 mod rights;
 mod state;
 mod support;
 mod why;
 
+pub(crate) use behind::only_takes;
 pub(crate) use command::{Broken, Command, Person, Start};
 pub use exec_scope::ExecScope;
 pub use refusal::Refusal;
@@ -25,6 +28,11 @@ pub use why::Support;
 use crate::model::{Event, Timestamp};
 
 impl State {
+    /// What `command` would do by itself, without what follows from it.
+    pub(crate) fn would(&self, command: Command, now: Timestamp) -> Result<Vec<Event>, Refusal> {
+        self.decide(command, now)
+    }
+
     /// Carries out `command`, or says why not and changes nothing.
     pub(crate) fn execute(&mut self, command: Command, now: Timestamp) -> Result<Vec<Event>, Refusal> {
         let mut events = self.decide(command, now)?;

@@ -7,6 +7,7 @@ use std::{
 };
 
 use foldhash::fast::RandomState;
+use serde::{Deserialize, Serialize};
 
 use crate::model::{
     AgentId, Event, Grant, GrantId, Origin, Outcome, OwnerId, Pending, Permission, Policy, Profile, Reason, Request,
@@ -22,15 +23,19 @@ const REMEMBERED: usize = 32;
 const REMEMBERED_OF_OTHERS: usize = 1024;
 
 /// Everything the engine knows. Changed only by applying an [`Event`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+///
+/// What can be worked out from the rest is not written down with it; `image.rs` puts it back.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) settings: Arc<Settings>,
     pub(crate) agents: HashMap<AgentId, Agent, RandomState>,
     pub(crate) grants: BTreeMap<GrantId, Arc<Grant>>,
     /// Grants that end by themselves, soonest first.
+    #[serde(skip)]
     pub(super) ending: BTreeSet<(Timestamp, GrantId)>,
     pub(crate) pending: BTreeMap<RequestId, Waiting>,
     /// Deadlines of the pending requests, soonest first.
+    #[serde(skip)]
     pub(super) deadlines: BTreeSet<(Timestamp, RequestId)>,
     pub(crate) resolved: BTreeMap<RequestId, Arc<Resolution>>,
     over_of_others: VecDeque<RequestId>,
@@ -50,15 +55,18 @@ pub(crate) struct State {
 }
 
 /// One agent, as the state knows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Agent {
     pub(crate) profile: Arc<Profile>,
     pub(crate) run: RunId,
     pub(super) source: Source,
     /// What it holds, oldest first.
+    #[serde(skip)]
     pub(crate) held: Vec<Arc<Grant>>,
     /// What it gave.
+    #[serde(skip)]
     pub(super) given: BTreeSet<GrantId>,
+    #[serde(skip)]
     pub(super) pending: BTreeSet<RequestId>,
     /// Of it and of all that it, or one it created, created.
     pub(super) asked: Asked,
@@ -72,21 +80,21 @@ pub(crate) struct Agent {
 }
 
 /// A file that waits for a person, under the number that the person agrees to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct HeldBack {
     pub(super) change: u64,
     pub(super) policy: Arc<Policy>,
 }
 
 /// A person's no that answers the same question for a while.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FreshNo {
     pub(super) until: Timestamp,
     pub(super) feedback: Option<Reason>,
 }
 
 /// How many questions an agent asked people within a minute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Asked {
     since: Timestamp,
     count: u32,
@@ -113,7 +121,7 @@ impl Asked {
 }
 
 /// A pending request and where it waits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Waiting {
     pub(crate) request: Arc<Request>,
     pub(crate) route: Route,
@@ -193,7 +201,9 @@ impl State {
             | Event::ConfigPolled { .. }
             | Event::ConfigRejected { .. }
             | Event::SandboxApplied { .. }
-            | Event::SandboxViolated { .. } => {}
+            | Event::SandboxViolated { .. }
+            | Event::StoreOpened { .. }
+            | Event::StoreFailed { .. } => {}
         }
     }
 

@@ -5,6 +5,7 @@ mod config;
 mod follow;
 mod grants;
 mod requests;
+mod resume;
 mod route;
 mod time;
 
@@ -49,6 +50,7 @@ impl State {
             Command::Violated { agent, violation } => {
                 self.agent(&agent).map(|_| vec![Event::SandboxViolated { agent: agent.clone(), violation }])
             }
+            Command::Resume { settings, run, cut } => Ok(self.resume(settings, &run, cut)),
             Command::Tick => Ok(self.tick(now)),
             Command::Shutdown => Ok(self.shutdown(now)),
         }
