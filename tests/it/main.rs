@@ -28,6 +28,7 @@ mod readme;
 mod sandbox;
 #[cfg(feature = "stdio")]
 mod stdio;
+mod stored;
 mod support;
 mod theorems;
 #[cfg(feature = "config")]
