@@ -12,8 +12,6 @@ mod seam;
 
 #[cfg(any(feature = "config", feature = "journal"))]
 pub use edge::OpenError;
-#[cfg(feature = "journal")]
-pub use edge::journal;
 #[cfg(feature = "sandbox")]
 pub use edge::sandbox;
 #[cfg(feature = "stdio")]
@@ -24,6 +22,8 @@ pub use edge::{
     config::{ConfigError, PolicyFile, PolicyText, Position, Problem},
     watch::Change,
 };
+#[cfg(feature = "journal")]
+pub use edge::{control, journal};
 pub use engine::{
     Agent, Approver, Attendance, Connection, Engine, Error, FileFailure, Files, Heard, Holding, Mail, Mailbox, NoEvent,
     Resolved, Subscription, Ticket, ToPerson,

@@ -10,14 +10,14 @@ use crate::{
 };
 
 use super::{
-    OpenError,
+    OpenError, control,
     journal::{Journal, JournalError},
 };
 
 impl Engine {
     /// An engine that goes on from what the state directory `directory` holds, and keeps everything there: nothing that was
     /// acknowledged is lost. The directory is made if it is missing, belongs to one engine at a time, and is protected: no
-    /// agent reaches it.
+    /// agent reaches it. A person reaches the engine through a socket there (`bestow requests`, `bestow approve`, …).
     ///
     /// Agents that were there are there again; take them with [`Engine::agent`].
     ///
@@ -38,7 +38,9 @@ impl Engine {
     pub async fn durable(settings: Settings, directory: impl AsRef<Path>) -> Result<Engine, OpenError> {
         let (journal, own) = opened(directory.as_ref()).await?;
         let protected = settings.protected.iter().chain([&own]).cloned().collect();
-        restored(Some(Settings { protected, ..settings }), journal).await
+        let engine = restored(Some(Settings { protected, ..settings }), journal).await?;
+        serve(&engine, &own)?;
+        Ok(engine)
     }
 
     /// The same, with what the file at `path` says, which the engine follows as [`Engine::open`] does.
@@ -60,9 +62,19 @@ impl Engine {
         let _parsed = file.read()?.parse()?;
         let (journal, own) = opened(directory.as_ref()).await?;
         let engine = restored(None, journal).await?;
-        super::open::follow(&engine, file, Some(own)).await?;
+        super::open::follow(&engine, file, Some(own.clone())).await?;
+        serve(&engine, &own)?;
         Ok(engine)
     }
+}
+
+/// Takes orders from the command line.
+fn serve(engine: &Engine, directory: &SanitizedPath) -> Result<(), OpenError> {
+    let directory = directory.as_path();
+    control::serve(engine, directory).map_err(|why| {
+        let what = format!("its control socket cannot be made: {why}");
+        OpenError::Journal(JournalError::Disk { path: directory.to_owned(), what })
+    })
 }
 
 async fn restored(settings: Option<Settings>, journal: Journal) -> Result<Engine, OpenError> {

@@ -3,6 +3,8 @@
 #[cfg(feature = "config")]
 pub(crate) mod config;
 #[cfg(feature = "journal")]
+pub mod control;
+#[cfg(feature = "journal")]
 mod durable;
 #[cfg(feature = "config")]
 mod follow;

@@ -345,22 +345,28 @@ impl Engine {
         self.shared.finish().await;
     }
 
+    /// Whether it has not ended.
+    #[cfg(feature = "journal")]
+    pub(crate) fn is_open(&self) -> bool {
+        self.shared.is_open()
+    }
+
     /// A handle that does not keep the engine alive.
-    #[cfg(feature = "config")]
+    #[cfg(any(feature = "config", feature = "journal"))]
     pub(crate) fn downgrade(&self) -> WeakEngine {
         WeakEngine { shared: Arc::downgrade(&self.shared), run: self.run.clone() }
     }
 }
 
 /// For tasks that serve an engine and must not keep it alive.
-#[cfg(feature = "config")]
+#[cfg(any(feature = "config", feature = "journal"))]
 #[derive(Debug)]
 pub(crate) struct WeakEngine {
     shared: std::sync::Weak<Shared>,
     run: RunId,
 }
 
-#[cfg(feature = "config")]
+#[cfg(any(feature = "config", feature = "journal"))]
 impl WeakEngine {
     /// The engine, unless its last handle is gone.
     pub(crate) fn upgrade(&self) -> Option<Engine> {

@@ -3,9 +3,11 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod audit;
 mod command;
 mod end;
 mod path;
+mod state;
 
 use std::process::ExitCode;
 
@@ -26,6 +28,8 @@ fn carry_out(asked: Asked) -> End {
         Asked::Version => End::said(concat!("bestow ", env!("CARGO_PKG_VERSION"), "\n")),
         Asked::Exec(asked) => command::exec(asked),
         Asked::Profile(asked, format) => command::profile(&asked, format),
+        Asked::Audit(asked) => audit::audit(&asked),
+        Asked::Order(asked) => state::order(&asked),
         Asked::Path => path::answer_lines(std::io::stdin().lock(), std::io::stdout().lock()),
     }
 }

@@ -1,6 +1,6 @@
 //! Events on disk: one journal that is the write-ahead log and the audit trail at once.
 //!
-//! A state directory holds segments (`journal-…​.jsonl`: one JSON object a line, each chained to the one before by its
+//! A state directory holds segments (`journal-….jsonl`: one JSON object a line, each chained to the one before by its
 //! hash), snapshots of the state, a lock, and a reserve that is given up when the disk is full. `docs/storage.md` says what
 //! holds after which fault. Nothing here decides anything, and nothing is ever rewritten but a tail that was never
 //! acknowledged.
@@ -9,6 +9,7 @@ pub mod audit;
 mod chain;
 mod error;
 mod files;
+mod glance;
 mod line;
 mod open;
 mod read;
@@ -27,6 +28,7 @@ use crate::seam::{Batch, Progress, Store, StoreError, StoreFault, Stored, Taken}
 pub use self::{
     chain::{Hash, Head, InvalidHead},
     error::JournalError,
+    glance::Glance,
 };
 pub use crate::seam::{Disk, DiskFile, RealDisk};
 

@@ -2,6 +2,7 @@
 
 mod exec;
 mod path;
+mod state;
 mod words;
 
 use std::{

@@ -69,7 +69,9 @@ async fn the_directory_is_free_when_the_last_handle_is_gone() {
     let ann = engine.register(profile("ann", "you", Kind::Cron), Holding::nothing()).await.unwrap();
     drop(engine);
     drop(ann);
-    Journal::open(&state).unwrap();
+    // The journal's own thread may be just ending.
+    let opened = (0..10_000).find_map(|_| Journal::open(&state).inspect_err(|_| std::thread::yield_now()).ok());
+    assert!(opened.is_some());
 }
 
 /// The attack: an agent that may write everywhere gives itself what it likes by writing the journal.

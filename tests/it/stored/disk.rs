@@ -51,6 +51,8 @@ struct Content {
 struct Node {
     seen: Vec<u8>,
     synced: Vec<u8>,
+    /// What was seen when a sync failed: the disk takes it for written, and it is not.
+    forgotten: Vec<std::ops::Range<usize>>,
 }
 
 impl FakeDisk {
@@ -90,7 +92,7 @@ impl FakeDisk {
     pub(crate) fn write_file(&self, name: &str, bytes: &[u8]) {
         let mut content = self.lock();
         let path = Path::new("/state").join(name);
-        content.nodes.push(Node { seen: bytes.to_vec(), synced: bytes.to_vec() });
+        content.nodes.push(Node { seen: bytes.to_vec(), synced: bytes.to_vec(), forgotten: Vec::new() });
         let node = content.nodes.len() - 1;
         content.files.insert(path.clone(), node);
         content.names.insert(path, node);
@@ -146,6 +148,7 @@ impl FakeDisk {
                 left = node.seen.clone();
             }
             (node.seen, node.synced) = (left.clone(), left);
+            node.forgotten.clear();
         }
         content.files = names.clone();
         content.names = names;
@@ -211,16 +214,31 @@ impl DiskFile for FakeFile {
     fn truncate(&mut self, bytes: u64) -> io::Result<()> {
         let mut content = self.content.lock().unwrap();
         content.called(Call::Other)?;
-        content.nodes[self.node].seen.truncate(bytes as usize);
+        let node = &mut content.nodes[self.node];
+        node.seen.truncate(bytes as usize);
+        node.forgotten.retain(|range| range.end <= bytes as usize);
         Ok(())
     }
 
     fn sync(&mut self) -> io::Result<()> {
         let mut content = self.content.lock().unwrap();
-        content.called(Call::Sync)?;
+        let called = content.called(Call::Sync);
+        let is_off = content.is_off;
         let node = &mut content.nodes[self.node];
-        node.synced = node.seen.clone();
-        Ok(())
+        match called {
+            Ok(_) => {
+                node.synced = node.seen.clone();
+                node.forgotten.iter().for_each(|range| node.synced[range.clone()].fill(0));
+                Ok(())
+            }
+            Err(why) => {
+                // As Linux does it: what failed once is not tried again.
+                if !is_off && node.synced.len() < node.seen.len() {
+                    node.forgotten.push(node.synced.len()..node.seen.len());
+                }
+                Err(why)
+            }
+        }
     }
 }
 

@@ -188,6 +188,23 @@ async fn a_sync_that_failed_is_not_tried_again_and_nothing_is_given_until_it_is_
     again.you().give(&id("ann"), tag("@read:/ws"), Scope::Always, why()).await.unwrap();
 }
 
+/// After a failed sync the disk shows what it does not have. The naive journal goes on behind that, and when the power goes
+/// there is a hole in the middle of what was acknowledged.
+#[tokio::test]
+async fn what_a_failed_sync_left_behind_is_written_anew_before_anything_follows_it() {
+    let disk = FakeDisk::new();
+    let world = open(&disk).await.unwrap();
+    world.worker("ann", &[]).await;
+    disk.fail(disk.calls().len() + 1, Fault::Once);
+    assert!(world.you().give(&id("ann"), tag("@events"), Scope::Always, why()).await.is_err());
+    world.engine.shutdown().await;
+    let world = open(&disk).await.unwrap();
+    world.you().give(&id("ann"), tag("@network"), Scope::Always, why()).await.unwrap();
+    let after = disk.after_power_cut(&mut || false);
+    let world = open(&after).await.unwrap();
+    assert_eq!(world.engine.check(&id("ann"), &tag("@network")), Check::Held);
+}
+
 /// The naive journal loses an acknowledged record here: the failed write leaves half a line, and the next line joins it.
 #[tokio::test]
 async fn after_a_short_write_the_next_record_stands_by_itself() {
