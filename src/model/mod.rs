@@ -10,6 +10,7 @@ mod permission;
 mod policy;
 mod request;
 mod sandbox;
+mod secret;
 mod sensitive;
 mod set;
 mod text;

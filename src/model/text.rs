@@ -4,10 +4,15 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
+use super::secret::redacted;
+
 /// The most characters a [`Reason`] may have.
 const MAX_REASON_CHARS: usize = 4096;
 
 /// Why somebody asks, gives or takes away: not blank, bounded, kept with the fact for ever.
+///
+/// What has the form of a key, a token or a password is replaced by its hash, since a reason is told and stored
+/// (`sources/002`, "Permission facts").
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Reason(Arc<str>);
@@ -51,7 +56,7 @@ impl FromStr for Reason {
         if text.chars().count() > MAX_REASON_CHARS {
             return Err(InvalidReason::TooLong);
         }
-        Ok(Reason(text.into()))
+        Ok(Reason(redacted(text).into()))
     }
 }
 
