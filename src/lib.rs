@@ -25,17 +25,20 @@ pub use edge::{
 #[cfg(feature = "journal")]
 pub use edge::{control, journal};
 pub use engine::{
-    Agent, Approver, Attendance, Connection, Engine, Error, FileFailure, Files, Heard, Holding, Mail, Mailbox, NoEvent,
-    Resolved, Subscription, Ticket, ToPerson,
+    Agent, Approver, Attendance, Authorization, Connection, Engine, Error, FileFailure, Files, Heard, Holding, Mail,
+    Mailbox, NoEvent, Resolved, Subscription, Ticket, ToPerson,
 };
-pub use kernel::{Check, ExecScope, Refusal, Support};
+pub use kernel::{Check, ExecScope, Explanation, Refusal, Stage, Step, Support};
 pub use model::{
-    Access, Actor, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, Code, Decider, Ended, Event, FileIdentity,
-    Grant, GrantId, Hold, Interaction, InvalidGrantId, InvalidId, InvalidName, InvalidPath, InvalidPermission,
-    InvalidPermissions, InvalidReason, InvalidRequestId, InvalidScope, InvalidTimestamp, Kind, LeftOut, Means, Mode,
-    Name, OnNoUser, Origin, Outcome, OwnerId, Pending, Permission, PermissionSet, Permissions, Place, Policy, Profile,
-    Reads, Reason, Recorded, Reply, Request, RequestId, Resolution, Right, Route, RunId, SandboxFacts,
-    SandboxViolation, SanitizedPath, Scope, Settings, Shown, Source, Timestamp, Want, Widening, sanitize,
+    Access, Action, ActionFacts, Actor, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, CallId, Code,
+    CommandPattern, CommandShape, Decider, Decision, DecisionId, DecisionSource, Destructive, Digest, Ended, Event,
+    FileIdentity, Grant, GrantId, Hold, Interaction, InvalidDecisionId, InvalidDigest, InvalidGlob, InvalidGrantId,
+    InvalidId, InvalidName, InvalidOperation, InvalidPath, InvalidPattern, InvalidPermission, InvalidPermissions,
+    InvalidReason, InvalidRequestId, InvalidRulingId, InvalidScope, InvalidTimestamp, InvalidVerdict, Kind, LeftOut,
+    Means, Mode, Name, OnNoUser, Operation, Origin, Outcome, OwnerId, PathGlob, Pending, Permission, PermissionSet,
+    Permissions, Place, Policy, Profile, Reach, Reads, Reason, Recorded, Reply, Request, RequestId, Resolution, Right,
+    Route, Rule, RuleRef, Ruled, Ruling, RulingId, RunId, SandboxFacts, SandboxViolation, SanitizedPath, Scope,
+    Settings, Shown, Source, Spoken, SpokenPart, Subject, Timestamp, ToolName, Verdict, Want, Widening, sanitize,
 };
 pub use seam::{
     AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, ManualClock, MemoryStore, PathFailure, Paths, Progress, Real,

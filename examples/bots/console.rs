@@ -70,7 +70,7 @@ impl Console {
     fn run(mut self, input: &mpsc::Receiver<Input>) -> Result<()> {
         loop {
             match input.recv()? {
-                Input::Heard(ToConnector::RequestPermission(question)) => self.asked(question)?,
+                Input::Heard(ToConnector::RequestPermission(question)) => self.asked(*question)?,
                 Input::Heard(ToConnector::PermissionResolved(resolved)) => {
                     let shown =
                         self.waiting.front().is_some_and(|first| first.request_id == resolved.permission_request_id);

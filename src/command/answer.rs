@@ -2,7 +2,12 @@
 
 use serde::{Serialize, Serializer, ser::SerializeTuple};
 
-use super::{shape::Shape, tier::Tier};
+use crate::model::{Spoken, SpokenPart};
+
+use super::{
+    shape::Shape,
+    tier::{Tier, prefix},
+};
 
 /// A stretch of the command line, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -35,6 +40,9 @@ pub struct Part {
     pub rule: String,
     /// Where the part stands.
     pub span: Span,
+    /// The program as it stands there, then the programs it starts, as far as they were followed.
+    #[serde(skip)]
+    pub(crate) commands: Vec<Spoken>,
 }
 
 /// The tier of a whole command line or tool call: that of its strictest part.
@@ -47,6 +55,9 @@ pub struct Classification {
     pub reason: String,
     /// Every part that may run, in the order of the text.
     pub parts: Vec<Part>,
+    /// Whether every word of it was understood.
+    #[serde(skip)]
+    pub understood: bool,
     /// What may be remembered if a person says "always"; `None` when nothing may.
     #[serde(skip)]
     pub shape: Option<Shape>,
@@ -60,7 +71,7 @@ impl Part {
         let text = text.get(span.start..span.end).unwrap_or(text);
         let end = (0..=text.len().min(MAX_SHOWN_BYTES)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         let command = text.get(..end).unwrap_or_default().to_owned();
-        Part { tier, command, rule: rule.into(), span }
+        Part { tier, command, rule: rule.into(), span, commands: Vec::new() }
     }
 }
 
@@ -73,12 +84,31 @@ impl Classification {
         };
         let tier = part.tier;
         let Span { start, end } = part.span;
-        let reason = format!("{}: {} (part {}, bytes {start}..{end})", tier.prefix(), part.rule, index + 1);
-        Classification { tier, reason, parts, shape: shape.filter(|_| tier == Tier::Dangerous) }
+        let reason = format!("{}: {} (part {}, bytes {start}..{end})", prefix(tier), part.rule, index + 1);
+        Classification { tier, reason, parts, understood: true, shape: shape.filter(|_| tier == Tier::Dangerous) }
     }
 
     /// An answer about something that has no parts.
     pub(super) fn plain(tier: Tier, rule: &str) -> Self {
-        Classification { tier, reason: format!("{}: {rule}", tier.prefix()), parts: Vec::new(), shape: None }
+        Classification {
+            tier,
+            reason: format!("{}: {rule}", prefix(tier)),
+            parts: Vec::new(),
+            understood: true,
+            shape: None,
+        }
+    }
+
+    /// The parts as rules compare them; none if the text was not understood.
+    pub(crate) fn spoken(&self) -> Option<Vec<SpokenPart>> {
+        let part = |part: &Part| SpokenPart { tier: part.tier, commands: part.commands.clone() };
+        self.understood.then(|| self.parts.iter().map(part).collect())
+    }
+
+    /// What is affected by the parts that nobody can undo.
+    pub(crate) fn impact(&self) -> String {
+        let parts: Vec<_> = self.parts.iter().filter(|part| part.tier == Tier::Destructive).collect();
+        let told: Vec<_> = parts.iter().map(|part| format!("{} ({})", part.command, part.rule)).collect();
+        if told.is_empty() { self.reason.clone() } else { told.join("; ") }
     }
 }

@@ -70,7 +70,7 @@ impl Classifier {
             walker.note(Tier::Dangerous, "too long to be proven safe", whole);
         }
         self.search_statement(text, &mut walker, whole);
-        (Classification::of_parts(walker.parts, shape), steps)
+        (Classification { understood, ..Classification::of_parts(walker.parts, shape) }, steps)
     }
 
     /// A bare statement of SQL may contain what is an operator to a shell: it is looked at as a whole too.
@@ -80,6 +80,11 @@ impl Classifier {
         if let Some(verdict) = verdict {
             walker.note(verdict.tier, verdict.rule, whole);
         }
+    }
+
+    /// The tier of reading a file, and why.
+    pub(crate) fn reading(&self, path: &str) -> (Tier, &'static str) {
+        tool::reading(self.profile, path)
     }
 
     /// The tier of a tool call.

@@ -23,6 +23,7 @@ mod syntax;
 mod tests;
 mod tier;
 mod tool;
+mod undo;
 mod walk;
 
 pub use addition::{Additions, InvalidAddition, Raise, SafeAddition};
@@ -30,3 +31,4 @@ pub use answer::{Classification, Part, Span};
 pub use classifier::{Classifier, classify, classify_tool};
 pub use shape::{Shape, ShapeWord};
 pub use tier::{InvalidTier, Profile, Tier};
+pub(crate) use tool::Call;

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::model::Operation;
+
 use super::{
     answer::Classification,
     classifier::Classifier,
@@ -44,6 +46,51 @@ pub(super) fn classify(classifier: &Classifier, name: &str, input: &Value) -> Cl
         };
     }
     Classification::plain(Tier::Dangerous, "a tool that is not on any list")
+}
+
+/// What a call of a tool does, as far as its name and input tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call<'v> {
+    /// Runs this command line.
+    Runs(&'v str),
+    /// Writes this path.
+    Writes(&'v str),
+    /// Reads this path.
+    Reads(&'v str),
+    /// The operation is known and its object is not.
+    Unclear(Operation, &'static str),
+    /// A tool that is not on any list.
+    Unknown,
+}
+
+impl<'v> Call<'v> {
+    /// What a call of the tool `name` with `input` does.
+    pub(crate) fn of(name: &str, input: &'v Value) -> Call<'v> {
+        type Meant<'v> = (Operation, &'static [&'static str], fn(&'v str) -> Call<'v>);
+        let (operation, keys, call): Meant<'v> = if RUNNING.contains(&name) {
+            (Operation::Command, &["command", "input"], Call::Runs)
+        } else if WRITING.contains(&name) {
+            (Operation::Write, &["path", "file_path"], Call::Writes)
+        } else if READING.contains(&name) {
+            (Operation::Read, &["path", "file_path"], Call::Reads)
+        } else {
+            return Call::Unknown;
+        };
+        match only_text(input, keys) {
+            Ok(Some(text)) => call(text),
+            Ok(None) => Call::Unclear(operation, "the input does not say on what"),
+            Err(why) => Call::Unclear(operation, why),
+        }
+    }
+}
+
+/// The tier of reading a file, and why.
+pub(super) fn reading(profile: Profile, path: &str) -> (Tier, &'static str) {
+    if profile == Profile::Strict && is_sensitive(path) {
+        (Tier::Dangerous, "reads something that is usually secret")
+    } else {
+        (Tier::Safe, "reads only")
+    }
 }
 
 /// The text under one of `keys`; an input that holds another kind of value, or two texts, says nothing.

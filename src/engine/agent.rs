@@ -297,7 +297,7 @@ impl Agent {
         self.shared.look_as(&self.id, &self.cell, look)
     }
 
-    async fn execute(&self, command: Command) -> Result<Vec<crate::model::Event>, Error> {
+    pub(super) async fn execute(&self, command: Command) -> Result<Vec<crate::model::Event>, Error> {
         self.carry_out(command).acknowledged().await
     }
 

@@ -3,10 +3,10 @@
 use std::{fmt, sync::Arc};
 
 use crate::{
-    kernel::{Command, Person, Refusal, Start},
+    kernel::{Command, Considered, Person, Refusal, Start},
     model::{
-        Actor, AgentId, Answer, ApproverId, GrantId, Hold, Means, OwnerId, Pending, Permissions, Reason, RequestId,
-        Scope,
+        Action, Actor, AgentId, Answer, ApproverId, Event, GrantId, Hold, Means, OwnerId, Pending, Permissions, Reason,
+        RequestId, RulingId, Scope,
     },
 };
 
@@ -44,7 +44,49 @@ impl Approver {
     /// [`Error::Refused`]: [`Refusal::AlreadyResolved`] with how it ended, if somebody was faster or it is over
     /// otherwise; [`Refusal::UnknownRequest`]; [`Refusal::OtherOwner`]; [`Refusal::ScopeTooWide`]; [`Refusal::NotAsked`].
     pub async fn answer(&self, request: RequestId, answer: Answer) -> Result<(), Error> {
-        self.shared.execute(Command::Answer { request, answer, by: self.person() }).acknowledged().await.map(drop)
+        let modified = answer.modified.as_deref().map(|action| self.instead(request, action)).transpose()?;
+        let command = Command::Answer { request, answer, modified, by: self.person() };
+        self.shared.execute(command).acknowledged().await.map(drop)
+    }
+
+    /// What takes the place of what was asked about, as the asker would mean it, by the same tool if none is named.
+    fn instead(&self, request: RequestId, action: &Action) -> Result<Arc<Considered>, Error> {
+        let (profile, tool) = self.shared.look(|state, _| {
+            let waiting = state.pending.get(&request).ok_or(Refusal::UnknownRequest(request))?;
+            let profile = Arc::clone(&state.agent(&waiting.request.from)?.profile);
+            Ok::<_, Refusal>((profile, waiting.request.action.as_ref().map(|facts| facts.tool.clone())))
+        })??;
+        let action = Action { tool: action.tool.clone().or(tool), ..action.clone() };
+        self.shared.consider(&profile, &action).map(Arc::new)
+    }
+
+    /// Lets exactly `action` of an agent happen once, even if it is destructive. Rules that deny it stay.
+    ///
+    /// # Authority
+    ///
+    /// A person stands behind it; it gives no right.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if the agent belongs to another owner.
+    pub async fn enable(&self, agent: &AgentId, action: &Action, reason: Reason) -> Result<RulingId, Error> {
+        let profile = self.shared.look(|state, _| state.agent(agent).map(|agent| Arc::clone(&agent.profile)))??;
+        let action = Arc::new(self.shared.consider(&profile, action)?);
+        let command = Command::Enable { by: self.person(), agent: agent.clone(), action, reason };
+        let events = self.shared.execute(command).acknowledged().await?;
+        let made = |event: &Event| if let Event::RulingMade { ruling } = event { Some(ruling.id) } else { None };
+        events.iter().find_map(made).ok_or(Error::Closed)
+    }
+
+    /// Takes back what a person of this owner said about an action.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if there is no such ruling, or it is about another owner's agent.
+    pub async fn revoke_ruling(&self, ruling: RulingId, reason: Option<Reason>) -> Result<(), Error> {
+        let by = Actor::Person { by: self.by.clone(), means: Arc::clone(&self.means) };
+        let command = Command::RevokeRuling { ruling, by, owner: Some(self.owner.clone()), reason };
+        self.shared.execute(command).acknowledged().await.map(drop)
     }
 
     /// The request that people know by its short code.

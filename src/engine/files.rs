@@ -7,8 +7,8 @@ use tokio::runtime::Handle;
 use super::{Agent, Error, FileFailure, agent::or_replaced, keep::Done};
 use crate::{
     fs::{self, Base, ContainedPath, Entry, FileError, Place},
-    kernel::{Check, Command, Refusal},
-    model::{Access, Event, Permission, SanitizedPath},
+    kernel::{Broken, Case, Command, Considered, judge},
+    model::{Access, Event, Permission, SanitizedPath, Verdict},
 };
 
 /// How much [`Files::read`] reads, if nothing else is said.
@@ -232,18 +232,23 @@ impl Agent {
     pub(super) fn find(&self, access: Access, path: &str) -> Result<Found, Error> {
         let real = self.shared.paths.real(path)?;
         let permission = Permission::Path(access, real.path.clone());
-        let held = self.check(&permission);
-        if held == Check::NotHeld {
-            return Err(Refusal::NotHeld { agent: self.id.clone(), permission }.into());
-        }
-        let (is_free, roots) = self.look(|state, agent, now| {
+        let action = self.shared.using(access, real.clone());
+        self.refuse_what_is_being_taken(&action)?;
+        let (is_free, roots, for_once) = self.look(|state, agent, now| {
+            let case = Case { state, agent, action: &action, broken: &Broken::new(), opinions: &[], now };
+            let judged = judge(&case);
+            if judged.conclusion.ruled.verdict() != Verdict::Allow {
+                return Err(state.not_allowed(&case, &judged));
+            }
             let roots: Vec<_> = state.usable(agent, &permission, now).cloned().collect();
-            (state.readable_by_all(&permission), roots)
-        })?;
-        if held == Check::HeldOnce || roots.is_empty() && !is_free {
-            // A check takes paths as written and knows of nothing sensitive; using a right is judged in full.
-            self.use_up(&permission)?.waited()?;
-            return self.found("/", permission, real.path.clone());
+            let for_once = judged.uses_ruling.is_some() || !judged.uses_grants.is_empty();
+            Ok((state.readable_by_all(&permission), roots, for_once))
+        })??;
+        if for_once {
+            self.act(action)?.waited()?;
+            if roots.is_empty() && !is_free {
+                return self.found("/", permission, real.path.clone());
+            }
         }
         if is_free {
             // Everybody reads what is not protected, so there may be no grant at all.
@@ -276,6 +281,24 @@ impl Agent {
         } else {
             Err(Error::Replaced { path: path.clone(), permission })
         }
+    }
+
+    /// What somebody said no to is no, while that is still being stored.
+    fn refuse_what_is_being_taken(&self, action: &Considered) -> Result<(), Error> {
+        let judged = self.shared.look_ahead(&self.id, |state, agent, now| {
+            let case = Case { state, agent, action, broken: &Broken::new(), opinions: &[], now };
+            let judged = judge(&case);
+            let allowed = judged.conclusion.ruled.verdict() == Verdict::Allow;
+            if allowed { Ok(()) } else { Err(state.not_allowed(&case, &judged)) }
+        })?;
+        Ok(judged.unwrap_or(Ok(()))?)
+    }
+
+    /// Does `action` now, using up what is for one use; judged again, since time went by.
+    fn act(&self, action: Considered) -> Result<Using, Error> {
+        let broken = self.shared.broken(&self.id, action.permissions())?;
+        let (agent, action, replaced) = (self.id.clone(), Arc::new(action), !broken.is_empty());
+        Ok(Using { done: self.carry_out(Command::Act { agent, action, broken }), replaced })
     }
 
     pub(super) fn use_up(&self, permission: &Permission) -> Result<Using, Error> {

@@ -128,6 +128,11 @@ impl Keeping {
         Keeping { store, ahead, sequence, waiting, leaving, failures: 0, health }
     }
 
+    /// The state with what is decided and not seen, if there is something.
+    pub(super) fn ahead(&self) -> Option<&State> {
+        (!self.waiting.is_empty()).then_some(&self.ahead)
+    }
+
     /// Whether `agent` is gone for everybody but the disk.
     pub(super) fn is_leaving(&self, agent: &AgentId) -> bool {
         self.leaving.contains(agent)

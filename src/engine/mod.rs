@@ -5,7 +5,9 @@
 
 mod agent;
 mod approver;
+mod authorize;
 mod cell;
+mod consider;
 mod error;
 mod files;
 mod keep;
@@ -32,7 +34,7 @@ use crate::{
     kernel::{Check, Command, Refusal, Start, State, Support},
     model::{
         Actor, AgentId, ApproverId, Grant, GrantId, Hold, Means, OwnerId, Pending, Permission, PermissionSet, Policy,
-        Profile, Reason, RequestId, Resolution, Right, RunId, Settings, Timestamp, Want,
+        Profile, Reason, RequestId, Resolution, Right, Ruling, RulingId, RunId, Settings, Timestamp, Want,
     },
     seam::{Clock, DiskPaths, Paths, SystemClock},
 };
@@ -41,6 +43,7 @@ use self::shared::Shared;
 pub use self::{
     agent::Agent,
     approver::Approver,
+    authorize::Authorization,
     error::{Error, FileFailure},
     files::Files,
     mail::{Mail, Mailbox},
@@ -322,6 +325,25 @@ impl Engine {
     /// [`Error::Closed`].
     pub fn why(&self, agent: &AgentId, permission: &Permission) -> Result<Vec<Support>, Error> {
         self.shared.look(|state, now| state.why(agent, permission, now))
+    }
+
+    /// What people said about actions and still counts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn rulings(&self) -> Result<Vec<Arc<Ruling>>, Error> {
+        self.shared.look(|state, now| state.rulings.values().filter(|ruling| ruling.is_live(now)).cloned().collect())
+    }
+
+    /// Takes back what a person said about an action.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if there is no such ruling.
+    pub async fn revoke_ruling(&self, ruling: RulingId, reason: Option<Reason>) -> Result<(), Error> {
+        let command = Command::RevokeRuling { ruling, by: Actor::Operator, owner: None, reason };
+        self.shared.execute(command).acknowledged().await.map(drop)
     }
 
     /// Every agent.

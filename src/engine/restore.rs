@@ -8,8 +8,8 @@ use std::{
 use async_trait::async_trait;
 
 use crate::{
-    kernel::{Command, State},
-    model::{Settings, Timestamp},
+    kernel::{Command, Known, State},
+    model::{AgentId, Settings, Timestamp},
     seam::{Clock, ClockUnreadable, Paths, Store, StoreError, StoreFault, Stored},
 };
 
@@ -93,6 +93,18 @@ impl Shared {
     /// Whether events are stored.
     pub(super) fn keeps(&self) -> bool {
         self.lock().is_ok_and(|writer| writer.keeping.is_some())
+    }
+
+    /// Looks at what was decided on behalf of an agent, where that is ahead of what is seen.
+    pub(super) fn look_ahead<T>(
+        &self,
+        agent: &AgentId,
+        look: impl FnOnce(&State, &Known, Timestamp) -> T,
+    ) -> Result<Option<T>, Error> {
+        let now = self.clock.now()?;
+        let writer = self.lock()?;
+        let Some(ahead) = writer.keeping.as_ref().and_then(Keeping::ahead) else { return Ok(None) };
+        Ok(Some(look(ahead, ahead.agent(agent)?, now)))
     }
 
     /// Ends, once what was decided is stored.

@@ -8,11 +8,13 @@ use std::{
     },
 };
 
+use arc_swap::ArcSwap;
 use dashmap::DashMap;
 use foldhash::fast::RandomState;
 use tokio::sync::{Notify, broadcast, watch};
 
 use crate::{
+    command::Classifier,
     kernel::{Command, Ground, Known, Refusal, State},
     model::{AgentId, Event, GrantId, OwnerId, Recorded, RequestId, Resolution, Timestamp},
     seam::{Clock, Paths},
@@ -31,6 +33,8 @@ use super::{
 pub(super) struct Shared {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) paths: Arc<dyn Paths>,
+    /// Sorts commands into tiers, as the settings in force say.
+    pub(super) classifier: ArcSwap<Classifier>,
     /// The only lock. Only short, pure, non-async calls run under it.
     pub(super) writer: Mutex<Writer>,
     /// Where each agent's rights are published. The map is for finding a cell; nobody searches rights under its guard.
@@ -102,6 +106,7 @@ impl Shared {
         Shared {
             clock,
             paths,
+            classifier: ArcSwap::default(),
             writer: Mutex::new(writer),
             cells: DashMap::default(),
             answers: DashMap::new(),

@@ -50,7 +50,7 @@ impl Writer {
             self.carriers.remove(agent);
         }
         if let Event::Requested { request } = event
-            && !request.asked.is_empty()
+            && request.is_open()
         {
             self.show_approvers(&request.owner, &ToPerson::Ask(Arc::clone(request)), stuck);
         }
@@ -87,5 +87,5 @@ impl Writer {
 
 /// Whether this is a request that no person was shown, since nothing was missing.
 fn never_asked(event: &Event, id: RequestId) -> bool {
-    matches!(event, Event::Requested { request } if request.id == id && request.asked.is_empty())
+    matches!(event, Event::Requested { request } if request.id == id && !request.is_open())
 }

@@ -84,6 +84,8 @@ fn engine_gone(request: &Request) -> Arc<Resolution> {
         scope: None,
         decider: Decider::EngineGone,
         feedback: None,
+        action: request.action.clone(),
+        updated_input: None,
         at: request.since,
     })
 }

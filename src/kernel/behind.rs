@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Event, Grant, Outcome};
+use crate::model::{Event, Grant, Outcome, Verdict};
 
 use super::State;
 
@@ -44,6 +44,12 @@ fn ends_or_shortens(event: &Event) -> bool {
 pub(crate) fn only_takes(event: &Event) -> bool {
     if let Event::Resolved { resolution, .. } = event {
         return resolution.outcome != Outcome::Granted && resolution.granted.is_empty();
+    }
+    if let Event::RulingMade { ruling } = event {
+        return ruling.verdict == Verdict::Deny;
+    }
+    if let Event::RulingEnded { ruling, .. } | Event::RulingUsed { ruling } = event {
+        return ruling.verdict == Verdict::Allow;
     }
     matches!(
         event,

@@ -2,11 +2,12 @@
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
-use super::Refusal;
 use crate::model::{
     Actor, AgentId, Answer, ApproverId, Event, GrantId, Hold, Means, OwnerId, Permission, Policy, Profile, Reason,
-    RequestId, Right, RunId, Scope, Settings,
+    RequestId, Right, RulingId, RunId, Scope, Settings,
 };
+
+use super::{Refusal, considered::Considered, judge::Opinion};
 #[cfg(feature = "sandbox")]
 use crate::model::{SandboxFacts, SandboxViolation};
 
@@ -74,7 +75,38 @@ pub(crate) enum Command {
     Answer {
         request: RequestId,
         answer: Answer,
+        /// What the answer puts in the place of what was asked about.
+        modified: Option<Arc<Considered>>,
         by: Person,
+    },
+    /// An agent is about to do something.
+    Authorize {
+        agent: AgentId,
+        action: Arc<Considered>,
+        opinions: Vec<Opinion>,
+        /// The name of the question, if it comes to one.
+        request: RequestId,
+        broken: Broken,
+    },
+    /// An agent does something at once, or not at all.
+    Act {
+        agent: AgentId,
+        action: Arc<Considered>,
+        broken: Broken,
+    },
+    /// A person lets exactly one thing happen once.
+    Enable {
+        by: Person,
+        agent: AgentId,
+        action: Arc<Considered>,
+        reason: Reason,
+    },
+    /// Somebody takes a ruling away; `owner` is whose they may touch, if not everybody's.
+    RevokeRuling {
+        ruling: RulingId,
+        by: Actor,
+        owner: Option<OwnerId>,
+        reason: Option<Reason>,
     },
     /// The asker takes its question back.
     Cancel {
@@ -189,6 +221,12 @@ impl Command {
             Command::Answer { request, by: person, .. } => {
                 by(person.actor(), "answer request", About::Request(*request))
             }
+            Command::Authorize { agent: by, action, .. } => agent(by, action.operation.as_str(), About::Nothing),
+            Command::Act { agent: by, action, .. } => agent(by, action.operation.as_str(), About::Nothing),
+            Command::Enable { by: person, agent, .. } => by(person.actor(), "enable an action of", to(agent)),
+            Command::RevokeRuling { ruling, by: actor, .. } => {
+                by(actor.clone(), "revoke ruling", About::Ruling(*ruling))
+            }
             Command::Cancel { request, by } => agent(by, "cancel request", About::Request(*request)),
             Command::Grant { from, to: receiver, .. } => agent(from, "grant permission to", to(receiver)),
             Command::Give { by: person, to: receiver, .. } => by(person.actor(), "give permission to", to(receiver)),
@@ -231,6 +269,7 @@ enum About {
     Agent(AgentId),
     Request(RequestId),
     Grant(GrantId),
+    Ruling(RulingId),
 }
 
 impl Attempt {
@@ -249,6 +288,7 @@ impl fmt::Display for Attempt {
             About::Agent(agent) => write!(f, " {agent}"),
             About::Request(request) => write!(f, " {}", request.code()),
             About::Grant(grant) => write!(f, " {grant}"),
+            About::Ruling(ruling) => write!(f, " {ruling}"),
         }
     }
 }

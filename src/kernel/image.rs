@@ -29,11 +29,33 @@ impl State {
                 giver.given.insert(grant.id);
             }
         }
+        let ends = self.rulings.values().filter_map(|ruling| Some((ruling.until?, ruling.id)));
+        self.rulings_ending.extend(ends);
         for (id, waiting) in &self.pending {
             self.deadlines.insert((waiting.request.deadline, *id));
             if let Some(asker) = self.agents.get_mut(&waiting.request.from) {
                 asker.pending.insert(*id);
             }
         }
+    }
+}
+
+/// A map whose keys are no texts, as a list of pairs.
+pub(super) mod pairs {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(in super::super) fn serialize<K: Serialize, V: Serialize, S: Serializer>(
+        map: &BTreeMap<K, V>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_seq(map)
+    }
+
+    pub(in super::super) fn deserialize<'d, K: Deserialize<'d> + Ord, V: Deserialize<'d>, D: Deserializer<'d>>(
+        from: D,
+    ) -> Result<BTreeMap<K, V>, D::Error> {
+        Vec::<(K, V)>::deserialize(from).map(|pairs| pairs.into_iter().collect())
     }
 }

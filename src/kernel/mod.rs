@@ -6,18 +6,24 @@
 
 mod behind;
 mod command;
+mod considered;
 mod decide;
 mod exec_scope;
 mod image;
+mod judge;
 mod refusal;
 mod rights;
+mod rules;
 mod state;
 mod support;
 mod why;
 
 pub(crate) use behind::only_takes;
 pub(crate) use command::{Broken, Command, Person, Start};
+pub(crate) use considered::{Considered, Target};
 pub use exec_scope::ExecScope;
+pub(crate) use judge::{Case, Judgement, Opinion, judge};
+pub use judge::{Explanation, Stage, Step};
 pub use refusal::Refusal;
 pub use rights::Check;
 pub(crate) use rights::{Ground, Rights, check, compile, extend};

@@ -3,7 +3,8 @@
 use std::{fmt, sync::Arc};
 
 use crate::model::{
-    AgentId, Code, GrantId, Kind, OwnerId, Permission, Place, RequestId, Resolution, SanitizedPath, Scope, Shown,
+    AgentId, Code, Decision, GrantId, Kind, OwnerId, Permission, Place, RequestId, Resolution, Ruled, RulingId,
+    SanitizedPath, Scope, Shown,
 };
 
 /// Why a command was not carried out. Nothing has changed.
@@ -35,6 +36,19 @@ pub enum Refusal {
         /// What.
         permission: Permission,
     },
+    /// An agent wanted to do what may not happen, or not without asking.
+    NotAllowed(Arc<Decision>),
+    /// A person changed what was asked about into something worse.
+    InputClimbs {
+        /// What was asked about.
+        asked: Arc<str>,
+        /// What it was to become.
+        answered: Arc<str>,
+    },
+    /// A yes to this cannot be remembered beyond this one time.
+    NotForGood(Arc<str>),
+    /// There is no such ruling.
+    UnknownRuling(RulingId),
     /// Answered about something that was not asked.
     NotAsked(Permission),
     /// Nothing is held back that a person could agree to.
@@ -149,6 +163,32 @@ impl fmt::Display for Refusal {
                 write!(f, "agent `{agent}` does not hold `{}` itself: ", Shown(&permission.to_string()))?;
                 f.write_str("it can ask for it with `request_permission`")
             }
+            Refusal::NotAllowed(decision) => {
+                write!(
+                    f,
+                    "agent `{}` may not {}: {}",
+                    decision.agent,
+                    decision.action.phrase(),
+                    Shown(&decision.decision_reason)
+                )?;
+                match decision.decision {
+                    Ruled::Ask => f.write_str("; it can be asked for with `authorize`"),
+                    Ruled::Deny | Ruled::Unavailable | Ruled::Allow | Ruled::Sandboxed => Ok(()),
+                }
+            }
+            Refusal::InputClimbs { asked, answered } => write!(
+                f,
+                "`{}` cannot take the place of `{}`: it must be the same kind of action, no more harmful, need nothing \
+                 more, and be nothing that is denied",
+                Shown(answered),
+                Shown(asked)
+            ),
+            Refusal::NotForGood(resource) => write!(
+                f,
+                "a yes to `{}` cannot be remembered for longer than `session`: answer `once` or `session`",
+                Shown(resource)
+            ),
+            Refusal::UnknownRuling(ruling) => write!(f, "there is no ruling {ruling}, or no longer"),
             Refusal::NotAsked(permission) => {
                 write!(f, "`{}` is not among what was asked", Shown(&permission.to_string()))
             }

@@ -10,11 +10,12 @@ use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    AgentId, Event, Grant, GrantId, Origin, Outcome, OwnerId, Pending, Permission, Policy, Profile, Reason, Request,
-    RequestId, Resolution, Route, RunId, Settings, Source, Timestamp,
+    AgentId, Decision, Event, Grant, GrantId, Origin, Outcome, OwnerId, Pending, Permission, Policy, Profile, Reason,
+    Request, RequestId, Resolution, Route, Ruling, RulingId, RunId, SanitizedPath, Settings, Source, Timestamp,
+    Verdict,
 };
 
-use super::Refusal;
+use super::{Refusal, rules::Rules};
 
 /// How many ended requests of one agent are remembered, so that a late answer can be told the truth.
 const REMEMBERED: usize = 32;
@@ -50,6 +51,15 @@ pub(crate) struct State {
     /// The number of the last change that was held back.
     pub(super) last_change: u64,
     pub(super) next_grant: u64,
+    pub(crate) rulings: BTreeMap<RulingId, Arc<Ruling>>,
+    /// Noes that bind a whole run, whichever of its agents they were said to.
+    #[serde(with = "super::image::pairs")]
+    pub(super) denied_in: BTreeMap<(OwnerId, RunId), BTreeSet<RulingId>>,
+    /// Rulings that end by themselves, soonest first.
+    #[serde(skip)]
+    pub(super) rulings_ending: BTreeSet<(Timestamp, RulingId)>,
+    pub(super) next_ruling: u64,
+    pub(super) next_decision: u64,
     /// Counts user activity: "latest" is an order, not a clock.
     activity: u64,
 }
@@ -73,6 +83,12 @@ pub(crate) struct Agent {
     /// The agent that all of this began with: itself, unless another agent created it.
     pub(super) family: AgentId,
     pub(super) descendants: u32,
+    /// What binds it besides what it holds.
+    pub(super) rules: Rules,
+    /// What people said about its actions, oldest first.
+    pub(crate) rulings: Vec<Arc<Ruling>>,
+    /// What the sandbox kept its commands from in this run, oldest first.
+    pub(super) kept_from: VecDeque<SanitizedPath>,
     /// Its ended requests that are remembered, oldest first.
     over: VecDeque<RequestId>,
     /// When its user was active last, in the order of all user activity; 0 is never.
@@ -161,6 +177,7 @@ impl State {
             Event::RunBegan { agent, run } => {
                 if let Some(agent) = self.agents.get_mut(agent) {
                     agent.run = run.clone();
+                    agent.kept_from.clear();
                 }
             }
             Event::GrantIssued { grant } => self.issue(grant),
@@ -194,6 +211,21 @@ impl State {
                 self.held_back = Some(HeldBack { change: *change, policy: Arc::clone(policy) });
             }
             Event::ConfigReloaded { .. } => self.held_back = None,
+            Event::Evaluated { decision } => self.evaluated(decision),
+            Event::RulingMade { ruling } => self.rule(ruling),
+            Event::RulingUsed { ruling } | Event::RulingEnded { ruling, .. } => self.end_ruling(ruling.id),
+            Event::RulesChanged { agent, rules } => {
+                if let Some(agent) = self.agents.get_mut(agent) {
+                    agent.rules = Rules::compile(rules);
+                }
+            }
+            Event::SandboxViolated { agent, violation } => {
+                if let Some(agent) = self.agents.get_mut(agent) {
+                    agent.kept_from.push_back(violation.path.clone());
+                    let too_many = agent.kept_from.len().saturating_sub(REMEMBERED);
+                    agent.kept_from.drain(..too_many);
+                }
+            }
             // Facts that change nothing.
             Event::GrantRepeated { .. }
             | Event::Joined { .. }
@@ -201,7 +233,6 @@ impl State {
             | Event::ConfigPolled { .. }
             | Event::ConfigRejected { .. }
             | Event::SandboxApplied { .. }
-            | Event::SandboxViolated { .. }
             | Event::StoreOpened { .. }
             | Event::StoreFailed { .. } => {}
         }
@@ -223,6 +254,9 @@ impl State {
             asked: Asked::never(),
             family: family.clone(),
             descendants: 0,
+            rules: Rules::default(),
+            rulings: Vec::new(),
+            kept_from: VecDeque::new(),
             over: VecDeque::new(),
             active: 0,
         };
@@ -247,6 +281,40 @@ impl State {
     pub(super) fn family(&self, agent: &AgentId) -> Option<&Agent> {
         let agent = self.agents.get(agent)?;
         Some(self.agents.get(&agent.family).unwrap_or(agent))
+    }
+
+    fn evaluated(&mut self, decision: &Decision) {
+        let next = decision.id.map_or(0, |id| id.number() + 1);
+        self.next_decision = self.next_decision.max(next);
+    }
+
+    fn rule(&mut self, ruling: &Arc<Ruling>) {
+        self.next_ruling = self.next_ruling.max(ruling.id.number() + 1);
+        let Some(agent) = self.agents.get_mut(&ruling.agent) else { return };
+        agent.rulings.push(Arc::clone(ruling));
+        if ruling.verdict == Verdict::Deny
+            && let Some(run) = ruling.run.clone()
+        {
+            self.denied_in.entry((agent.profile.owner.clone(), run)).or_default().insert(ruling.id);
+        }
+        if let Some(until) = ruling.until {
+            self.rulings_ending.insert((until, ruling.id));
+        }
+        self.rulings.insert(ruling.id, Arc::clone(ruling));
+    }
+
+    fn end_ruling(&mut self, id: RulingId) {
+        let Some(ruling) = self.rulings.remove(&id) else { return };
+        if let Some(until) = ruling.until {
+            self.rulings_ending.remove(&(until, id));
+        }
+        if let Some(agent) = self.agents.get_mut(&ruling.agent) {
+            agent.rulings.retain(|other| other.id != id);
+        }
+        self.denied_in.retain(|_, noes| {
+            noes.remove(&id);
+            !noes.is_empty()
+        });
     }
 
     fn issue(&mut self, grant: &Arc<Grant>) {
@@ -283,8 +351,7 @@ impl State {
             agent.pending.insert(request.id);
         }
         let family = self.family(&request.from).map(|first| first.profile.id.clone());
-        if let Some(first) = family.filter(|_| !request.asked.is_empty()).and_then(|first| self.agents.get_mut(&first))
-        {
+        if let Some(first) = family.filter(|_| request.is_open()).and_then(|first| self.agents.get_mut(&first)) {
             first.asked = first.asked.once_more(request.since);
         }
         // Until it is routed, which is the next event, it waits for the first who comes.

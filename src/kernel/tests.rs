@@ -60,6 +60,33 @@ fn request(number: u128, from: &str, tags: &[&str]) -> Command {
     Command::Request { id, from, rights: rights(tags), reason, scope: None, broken: Broken::new() }
 }
 
+/// A command line that is one command, which uses nothing.
+fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Considered> {
+    let words = text.split(' ').map(|word| Some(word.to_owned())).collect();
+    let commands = vec![crate::model::Spoken { words }];
+    let parts = Some(vec![crate::model::SpokenPart { tier, commands }]);
+    std::sync::Arc::new(super::Considered {
+        operation: crate::model::Operation::Command,
+        tool: "bash".parse().unwrap(),
+        target: super::Target::Command { text: text.into(), parts },
+        shown: text.into(),
+        tier: Some(tier),
+        tier_reason: tier.as_str().into(),
+        shape: None,
+        destructive: None,
+        needs: Vec::new(),
+        input: String::new(),
+        reason: None,
+        call: None,
+        overrides: false,
+    })
+}
+
+fn authorize(number: u128, agent: &str, action: &std::sync::Arc<super::Considered>) -> Command {
+    let (agent, action, request) = (id(agent), std::sync::Arc::clone(action), request_id(number));
+    Command::Authorize { agent, action, opinions: Vec::new(), request, broken: Broken::new() }
+}
+
 /// Carries out what must not be refused.
 fn done(state: &mut State, command: Command) -> Vec<Event> {
     state.execute(command, NOW).unwrap()

@@ -11,7 +11,8 @@ use super::{
 };
 
 /// One link of the chain that a right hangs on, from the holder towards the root.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "a new kind of support must be explained to people")]
 pub enum Support {
     /// A grant.

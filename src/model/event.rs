@@ -5,8 +5,9 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Actor, AgentId, Ended, Grant, GrantId, LeftOut, OwnerId, Permission, Policy, Profile, Request, RequestId,
-    Resolution, Route, RunId, SandboxFacts, SandboxViolation, Settings, Shown, Source, Timestamp, permission::list,
+    Actor, AgentId, Decision, Ended, Grant, GrantId, LeftOut, OwnerId, Permission, Policy, Profile, Request, RequestId,
+    Resolution, Route, Rule, Ruling, RunId, SandboxFacts, SandboxViolation, Settings, Shown, Source, Timestamp,
+    permission::list,
 };
 
 /// Something that happened.
@@ -115,6 +116,40 @@ pub enum Event {
         /// The foreground agent that carried the question last, if one did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         carrier: Option<AgentId>,
+    },
+    /// It was decided whether an action may happen.
+    #[serde(rename = "permission.evaluated")]
+    Evaluated {
+        /// What, and why.
+        decision: Arc<Decision>,
+    },
+    /// What a person said about an action is remembered.
+    #[serde(rename = "ruling.made")]
+    RulingMade {
+        /// What.
+        ruling: Arc<Ruling>,
+    },
+    /// What a person said about an action was for one use, and is used up.
+    #[serde(rename = "ruling.used")]
+    RulingUsed {
+        /// What.
+        ruling: Arc<Ruling>,
+    },
+    /// What a person said about an action no longer counts.
+    #[serde(rename = "ruling.ended")]
+    RulingEnded {
+        /// What.
+        ruling: Arc<Ruling>,
+        /// Why.
+        ended: Ended,
+    },
+    /// Other rules bind an agent.
+    #[serde(rename = "rules.changed")]
+    RulesChanged {
+        /// Whom.
+        agent: AgentId,
+        /// All of them.
+        rules: Arc<[Rule]>,
     },
     /// The engine said no to a command; nothing changed.
     #[serde(rename = "permission.refused")]
@@ -246,6 +281,11 @@ impl Event {
             Event::Joined { .. } => "permission.joined",
             Event::Routed { .. } => "permission.routed",
             Event::Resolved { .. } => "permission.resolved",
+            Event::Evaluated { .. } => "permission.evaluated",
+            Event::RulingMade { .. } => "ruling.made",
+            Event::RulingUsed { .. } => "ruling.used",
+            Event::RulingEnded { .. } => "ruling.ended",
+            Event::RulesChanged { .. } => "rules.changed",
             Event::Refused { .. } => "permission.refused",
             Event::CarrierConnected { .. } => "carrier.connected",
             Event::CarrierDisconnected { .. } => "carrier.disconnected",
@@ -288,6 +328,11 @@ impl Event {
         if let Event::AgentRetired { agent } = self { Some(agent) } else { None }
     }
 
+    /// What was decided about an action, if this says so.
+    pub(crate) fn decided(&self) -> Option<&Arc<Decision>> {
+        if let Event::Evaluated { decision } = self { Some(decision) } else { None }
+    }
+
     /// The request that this event opened or joined.
     pub(crate) fn opened(&self) -> Option<RequestId> {
         if let Event::Requested { request } | Event::Joined { request } = self { Some(request.id) } else { None }
@@ -325,6 +370,11 @@ impl fmt::Display for Event {
             Event::Resolved { resolution, .. } => {
                 write!(f, "[{}] {}: {resolution}", resolution.request.code(), resolution.from)
             }
+            Event::Evaluated { decision } => write!(f, "{}: {decision}", decision.agent),
+            Event::RulingMade { ruling } => ruling.fmt(f),
+            Event::RulingUsed { ruling } => write!(f, "{} is used up", ruling.id),
+            Event::RulingEnded { ruling, ended } => write!(f, "{} no longer counts: {ended}", ruling.id),
+            Event::RulesChanged { agent, rules } => write!(f, "{} rules bind {agent}", rules.len()),
             Event::Refused { by, attempt, why } => write!(f, "{by} may not {attempt}: {}", Shown(why)),
             Event::CarrierConnected { agent } => write!(f, "{agent} can reach its user"),
             Event::CarrierDisconnected { agent } => write!(f, "{agent} lost its user"),

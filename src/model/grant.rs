@@ -238,6 +238,8 @@ pub enum Ended {
     },
     /// The file no longer says so.
     Config,
+    /// Its time is over.
+    Expired,
     /// The run it was for is over.
     RunEnded(RunId),
     /// Its holder is gone.
@@ -280,6 +282,7 @@ impl fmt::Display for Ended {
             Ended::SupportLost { with: Some(grant) } => write!(f, "what it rested on, {grant}, is gone"),
             Ended::SupportLost { with: None } => f.write_str("the setting it rested on is gone"),
             Ended::Config => f.write_str("no longer in the file"),
+            Ended::Expired => f.write_str("its time is over"),
             Ended::RunEnded(run) => write!(f, "its run {run} is over"),
             Ended::HolderRetired => f.write_str("its holder is gone"),
         }

@@ -122,74 +122,103 @@ text_id! {
     /// Names one run of an agent; rights of scope `session` end with it.
     RunId
 }
-
-/// Names a grant: a counter of the engine that issued it, written `g42`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct GrantId(u64);
-
-/// A text is not a grant id: those are `g` and a number, as in `g42`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InvalidGrantId;
-
-impl GrantId {
-    pub(crate) const fn new(number: u64) -> GrantId {
-        GrantId(number)
-    }
-
-    pub(crate) const fn number(self) -> u64 {
-        self.0
-    }
+text_id! {
+    /// Names a tool, as the host program calls it: `write_file`, `bash`.
+    ToolName
+}
+text_id! {
+    /// Names one call of a tool, as the host program calls it; joins facts with its records.
+    CallId
 }
 
-impl FromStr for GrantId {
-    type Err = InvalidGrantId;
+macro_rules! number_id {
+    ($(#[$doc:meta])* $name:ident, $letter:literal, $(#[$why:meta])* $invalid:ident, $what:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(u64);
 
-    fn from_str(text: &str) -> Result<Self, InvalidGrantId> {
-        let digits = text.strip_prefix('g').ok_or(InvalidGrantId)?;
-        if digits.is_empty()
-            || !digits.bytes().all(|b| b.is_ascii_digit())
-            || (digits.len() > 1 && digits.starts_with('0'))
-        {
-            return Err(InvalidGrantId);
+        $(#[$why])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $invalid;
+
+        impl $name {
+            pub(crate) const fn new(number: u64) -> $name {
+                $name(number)
+            }
+
+            pub(crate) const fn number(self) -> u64 {
+                self.0
+            }
         }
-        digits.parse().map(GrantId).map_err(|_| InvalidGrantId)
-    }
+
+        impl FromStr for $name {
+            type Err = $invalid;
+
+            fn from_str(text: &str) -> Result<Self, $invalid> {
+                let digits = text.strip_prefix($letter).ok_or($invalid)?;
+                let leads_with_zero = digits.len() > 1 && digits.starts_with('0');
+                if leads_with_zero || !digits.bytes().all(|b| b.is_ascii_digit()) {
+                    return Err($invalid);
+                }
+                digits.parse().map($name).map_err(|_| $invalid)
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = $invalid;
+
+            fn try_from(text: String) -> Result<Self, $invalid> {
+                text.parse()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> String {
+                id.to_string()
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}{}", $letter, self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+
+        impl fmt::Display for $invalid {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "a {} is `{letter}` and a number, as in `{letter}42`", $what, letter = $letter)
+            }
+        }
+
+        impl std::error::Error for $invalid {}
+    };
 }
 
-impl TryFrom<String> for GrantId {
-    type Error = InvalidGrantId;
-
-    fn try_from(text: String) -> Result<Self, InvalidGrantId> {
-        text.parse()
-    }
+number_id! {
+    /// Names a grant: a counter of the engine that issued it, written `g42`.
+    GrantId, 'g',
+    /// A text is not a grant id: those are `g` and a number, as in `g42`.
+    InvalidGrantId, "grant id"
 }
-
-impl From<GrantId> for String {
-    fn from(id: GrantId) -> String {
-        id.to_string()
-    }
+number_id! {
+    /// Names a ruling: a counter of the engine that keeps it, written `r42`.
+    RulingId, 'r',
+    /// A text is not the id of a ruling: those are `r` and a number, as in `r42`.
+    InvalidRulingId, "ruling id"
 }
-
-impl fmt::Display for GrantId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "g{}", self.0)
-    }
+number_id! {
+    /// Names a decision: a counter of the engine that made it, written `d42`.
+    DecisionId, 'd',
+    /// A text is not the id of a decision: those are `d` and a number, as in `d42`.
+    InvalidDecisionId, "decision id"
 }
-
-impl fmt::Debug for GrantId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl fmt::Display for InvalidGrantId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a grant id is `g` and a number, as in `g42`")
-    }
-}
-
-impl std::error::Error for InvalidGrantId {}
 
 /// Names a request (uuid v7). Knowing it lets nobody answer it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

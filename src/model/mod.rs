@@ -1,35 +1,56 @@
 //! What things are: values, parsed once. Nothing here reads a disk, a clock or the environment, waits, or decides.
 
+mod action;
 mod agent;
+mod command;
+mod decision;
+mod digest;
 mod event;
+mod glob;
 mod grant;
 mod id;
 mod identity;
 mod path;
 mod permission;
 mod policy;
+mod redact;
 mod request;
+mod rule;
+mod ruling;
 mod sandbox;
-mod secret;
 mod sensitive;
 mod set;
+mod spoken;
 mod text;
 mod time;
+mod verdict;
 
+pub(crate) use action::What;
+pub use action::{Action, ActionFacts, CommandShape, Destructive, InvalidOperation, Operation};
 pub use agent::{Kind, Mode, Profile, Source};
+pub use command::{InvalidTier, Tier};
+pub use decision::{Decision, DecisionSource, Ruled};
+pub use digest::{Digest, InvalidDigest};
 pub use event::{Event, Recorded};
+pub use glob::{InvalidGlob, PathGlob, Reach};
 pub use grant::{Actor, Ended, Grant, Hold, InvalidScope, Means, Origin, Place, Right, Scope};
 pub use id::{
-    AgentId, ApproverId, Code, GrantId, InvalidGrantId, InvalidId, InvalidRequestId, OwnerId, RequestId, RunId,
+    AgentId, ApproverId, CallId, Code, DecisionId, GrantId, InvalidDecisionId, InvalidGrantId, InvalidId,
+    InvalidRequestId, InvalidRulingId, OwnerId, RequestId, RulingId, RunId, ToolName,
 };
 pub use identity::FileIdentity;
 pub use path::{InvalidPath, SanitizedPath, sanitize};
 pub use permission::{Access, InvalidPermission, InvalidPermissions, Permission, Permissions, Want};
 pub use policy::{AgentPolicy, BaseRight, Interaction, LeftOut, OnNoUser, Policy, Settings, Widening};
+pub(crate) use redact::redacted;
 pub(crate) use request::Allowed;
 pub use request::{Answer, Ask, Decider, Outcome, Pending, Reply, Request, Resolution, Route};
+pub use rule::{Rule, RuleRef};
+pub use ruling::{Ruling, Subject};
 pub use sandbox::{SandboxFacts, SandboxViolation};
 pub(crate) use sensitive::sensitive_part;
 pub use set::{PermissionSet, Reads};
+pub use spoken::{CommandPattern, InvalidPattern, Spoken, SpokenPart};
 pub use text::{InvalidName, InvalidReason, Name, Reason, Shown};
 pub use time::{InvalidTimestamp, Timestamp};
+pub use verdict::{InvalidVerdict, Verdict};

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AgentId, Hold, Place, Profile, Reads, Right, SanitizedPath, Shown};
+use super::{AgentId, Hold, Place, Profile, Reads, Right, Rule, SanitizedPath, Shown, Verdict};
 
 /// What to do with a request when nobody is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +51,8 @@ pub struct Settings {
     pub on_no_user: OnNoUser,
     /// What to do with a reload that gives more.
     pub widening: Widening,
+    /// What is said to an action that nothing speaks about: a question, or no.
+    pub default_verdict: Verdict,
     /// How long a request waits.
     pub request_timeout: Duration,
     /// How long a refusal answers the same question again.
@@ -76,6 +78,7 @@ impl Default for Settings {
             interaction: Interaction::Interactive,
             on_no_user: OnNoUser::Queue,
             widening: Widening::Apply,
+            default_verdict: Verdict::Ask,
             request_timeout: Duration::from_secs(300),
             denial_memory: Duration::from_secs(60),
             max_pending: 8,
@@ -108,6 +111,9 @@ pub struct AgentPolicy {
     pub profile: Profile,
     /// What it holds.
     pub rights: Vec<BaseRight>,
+    /// What binds it besides.
+    #[serde(default, skip_serializing_if = "<[Rule]>::is_empty")]
+    pub rules: Arc<[Rule]>,
 }
 
 /// A line of a file that gives nothing, since what it names on the disk cannot be given.

@@ -5,8 +5,8 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentId, ApproverId, Code, Kind, Means, Name, OwnerId, Permission, Permissions, Reason, RequestId, Right, RunId,
-    Scope, Shown, Timestamp, permission::list,
+    Action, ActionFacts, AgentId, ApproverId, Code, Kind, Means, Name, OwnerId, Permission, Permissions, Reason,
+    RequestId, Right, RunId, Scope, Shown, Timestamp, permission::list,
 };
 
 /// What an agent asks for: `request_permission {permission(s), reason, scope?}`.
@@ -76,6 +76,9 @@ pub struct Request {
     /// What was named too, but held already or refused a moment ago.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settled: Vec<(Permission, Reply)>,
+    /// What is about to happen, if the question is about an action.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<Arc<ActionFacts>>,
     /// Why.
     pub reason: Reason,
     /// The widest scope wanted.
@@ -95,6 +98,11 @@ impl Request {
         self.id.code()
     }
 
+    /// Whether there is anything for a person to answer.
+    pub fn is_open(&self) -> bool {
+        !self.asked.is_empty() || self.action.is_some()
+    }
+
     /// What is asked, as permissions.
     pub fn permissions(&self) -> impl Iterator<Item = &Permission> {
         self.asked.iter().map(|right| &right.permission)
@@ -108,9 +116,12 @@ impl fmt::Display for Request {
             Some(name) => write!(f, "{name} ({}, {}) asks for ", self.from, self.kind)?,
             None => write!(f, "{} ({}) asks for ", self.from, self.kind)?,
         }
-        if self.asked.is_empty() {
+        if !self.is_open() {
             f.write_str("nothing new: ")?;
             list(f, self.settled.iter().map(|(permission, _)| permission))?;
+        }
+        if let Some(action) = &self.action {
+            write!(f, "leave to {action}{}", if self.asked.is_empty() { "" } else { ", and for " })?;
         }
         for (place, permission) in self.permissions().enumerate() {
             write!(f, "{}{}", if place > 0 { ", " } else { "" }, permission.describe())?;
@@ -134,11 +145,12 @@ pub enum Reply {
 }
 
 /// What a person says to a request. Whatever is not allowed is denied.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     pub(crate) allowed: Allowed,
     pub(crate) scope: Option<Scope>,
     pub(crate) feedback: Option<Reason>,
+    pub(crate) modified: Option<Box<Action>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,23 +163,29 @@ pub(crate) enum Allowed {
 impl Answer {
     /// Yes to everything asked.
     pub fn allow() -> Answer {
-        Answer { allowed: Allowed::All, scope: None, feedback: None }
+        Answer { allowed: Allowed::All, scope: None, feedback: None, modified: None }
     }
 
     /// Yes to `permissions`, which were asked, and no to the rest.
     pub fn allow_only(permissions: impl Into<Permissions>) -> Answer {
-        Answer { allowed: Allowed::Only(permissions.into()), scope: None, feedback: None }
+        Answer { allowed: Allowed::Only(permissions.into()), scope: None, feedback: None, modified: None }
     }
 
     /// No.
     pub fn deny() -> Answer {
-        Answer { allowed: Allowed::Nothing, scope: None, feedback: None }
+        Answer { allowed: Allowed::Nothing, scope: None, feedback: None, modified: None }
     }
 
     /// For this scope, which must not be wider than what was asked. Without it: the scope asked, or the session.
     #[must_use]
     pub fn scope(self, scope: Scope) -> Answer {
         Answer { scope: Some(scope), ..self }
+    }
+
+    /// Yes to this action instead of the one asked about. It must be of the same tool and no more harmful.
+    #[must_use]
+    pub fn instead(self, action: Action) -> Answer {
+        Answer { modified: Some(Box::new(action)), ..self }
     }
 
     /// With a word to the agent.
@@ -276,6 +294,12 @@ pub struct Resolution {
     /// A word from the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<Reason>,
+    /// What was about to happen, if the question was about an action.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<Arc<ActionFacts>>,
+    /// What may happen instead of what was asked about, if the person changed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_input: Option<Arc<ActionFacts>>,
     /// When.
     pub at: Timestamp,
 }
@@ -283,6 +307,12 @@ pub struct Resolution {
 impl fmt::Display for Resolution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ", self.outcome)?;
+        if let Some(action) = self.updated_input.as_ref().or(self.action.as_ref()) {
+            write!(f, "to {action}")?;
+            if !self.granted.is_empty() || !self.refused.is_empty() {
+                f.write_str(", with ")?;
+            }
+        }
         match self.outcome {
             Outcome::Granted => list(f, &self.granted)?,
             Outcome::Denied | Outcome::Expired | Outcome::Cancelled | Outcome::Unavailable => list(f, &self.refused)?,

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use super::secret::redacted;
+use super::redact::redacted;
 
 /// The most characters a [`Reason`] may have.
 const MAX_REASON_CHARS: usize = 4096;
@@ -39,6 +39,11 @@ impl fmt::Display for InvalidReason {
 impl std::error::Error for InvalidReason {}
 
 impl Reason {
+    /// What stands where nobody gave a reason.
+    pub(crate) fn not_said() -> Reason {
+        Reason("no reason given".into())
+    }
+
     /// The reason as it was given, trimmed. Show it through [`Shown`].
     pub fn as_str(&self) -> &str {
         &self.0
@@ -56,7 +61,7 @@ impl FromStr for Reason {
         if text.chars().count() > MAX_REASON_CHARS {
             return Err(InvalidReason::TooLong);
         }
-        Ok(Reason(redacted(text).into()))
+        Ok(Reason(redacted(text)))
     }
 }
 

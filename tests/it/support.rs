@@ -170,7 +170,10 @@ pub(crate) fn policy(settings: Settings, agents: &[(&str, &str, &[&str])]) -> Po
             line += 1;
             base_right(text, line)
         });
-        (id(agent), AgentPolicy { profile: profile(agent, owner, Kind::Permanent), rights: rights.collect() })
+        (
+            id(agent),
+            AgentPolicy { profile: profile(agent, owner, Kind::Permanent), rights: rights.collect(), rules: [].into() },
+        )
     };
     Policy { settings, agents: agents.iter().map(&mut entry).collect(), left_out: Vec::new() }
 }

@@ -14,6 +14,8 @@ pub(super) mod variable;
 
 use std::borrow::Cow;
 
+use crate::model::Spoken;
+
 use super::{
     destroy,
     safe::{self, Proof},
@@ -61,6 +63,7 @@ impl Verdict {
 impl Walker<'_> {
     /// Judges an argument vector with what it is given to read.
     pub(super) fn judge(&mut self, args: &[Arg], input: &Input) -> Verdict {
+        self.spoken.push(Spoken { words: args.iter().map(said).collect() });
         self.deeper(|walker| walker.judge_here(args, input))
             .unwrap_or_else(|| Verdict::dangerous("wrapped too deeply to follow"))
     }
@@ -116,6 +119,11 @@ impl Walker<'_> {
         }
         verdict
     }
+}
+
+/// The word, if the text tells all of it.
+fn said(arg: &Arg) -> Option<String> {
+    arg.is_exact().then(|| arg.text.clone())
 }
 
 fn unknown_program(args: &[Arg]) -> String {

@@ -47,11 +47,12 @@ impl Walker<'_> {
 
     /// Judges without writing anything down.
     fn quietly<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
-        let before = self.parts.len();
+        let (before, spoken) = (self.parts.len(), self.spoken.len());
         let scope = self.scope.clone();
         let result = work(self);
         self.scope = scope;
         self.parts.truncate(before);
+        self.spoken.truncate(spoken);
         result
     }
 

@@ -18,6 +18,8 @@ use output::Output;
 pub(super) use scope::{Place, Scope, Value};
 pub(super) use simple::is_free;
 
+use crate::model::Spoken;
+
 use super::{
     answer::{Part, Span},
     classifier::Classifier,
@@ -41,6 +43,8 @@ pub(super) struct Walker<'c> {
     pub(super) text: &'c str,
     pub(super) scope: Scope,
     pub(super) parts: Vec<Part>,
+    /// The commands that were judged for the part that is being looked at.
+    pub(super) spoken: Vec<Spoken>,
     /// Bodies of here-documents of the text that is being walked.
     bodies: Rc<Vec<Word>>,
     /// What lies on the way to here, so that nothing is followed for ever.
@@ -65,6 +69,7 @@ impl<'c> Walker<'c> {
             text,
             scope: Scope::default(),
             parts: Vec::new(),
+            spoken: Vec::new(),
             bodies: Rc::default(),
             nesting: 0,
             visits: 0,

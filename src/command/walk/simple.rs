@@ -55,8 +55,13 @@ impl Walker<'_> {
             self.call(&args, &body, span);
             return output;
         }
+        let outside = std::mem::take(&mut self.spoken);
         let verdict = self.judge(&args, &input);
+        let commands = std::mem::replace(&mut self.spoken, outside);
         self.note(verdict.tier, verdict.rule, span);
+        if let Some(part) = self.parts.last_mut() {
+            part.commands = commands;
+        }
         self.remember(&args);
         output
     }

@@ -180,7 +180,10 @@ impl<'d> Lines<'d> {
                 rights.push(BaseRight { right, hold: written.hold, place: found.place(written.offset) });
             }
         }
-        Some((draft.id.clone(), AgentPolicy { profile: draft.profile(stand)?, rights }))
+        Some((
+            draft.id.clone(),
+            AgentPolicy { profile: draft.profile(stand)?, rights, rules: std::sync::Arc::default() },
+        ))
     }
 
     fn right(&self, written: &Written) -> Option<Right> {

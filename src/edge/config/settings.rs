@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use super::{absolute::Base, finding::Findings, table::Table};
-use crate::model::{Interaction, OnNoUser, Reads, SanitizedPath, Settings, Widening};
+use crate::model::{Interaction, OnNoUser, Reads, SanitizedPath, Settings, Verdict, Widening};
 
 const READS: [(&str, Reads); 2] = [("anywhere", Reads::Anywhere), ("granted", Reads::Granted)];
 const INTERACTION: [(&str, Interaction); 2] =
     [("interactive", Interaction::Interactive), ("noninteractive", Interaction::NonInteractive)];
+const DEFAULT_VERDICT: [(&str, Verdict); 2] = [("ask", Verdict::Ask), ("deny", Verdict::Deny)];
 const ON_NO_USER: [(&str, OnNoUser); 2] = [("queue", OnNoUser::Queue), ("deny", OnNoUser::Deny)];
 
 /// The settings of the table, and the paths it adds to the protected ones. What is not written keeps its default.
@@ -15,6 +16,7 @@ pub(super) fn read(mut table: Table<'_>, base: Base<'_>, found: &mut Findings<'_
     let start = Settings::default();
     let widening = |confirm| if confirm { Widening::Confirm } else { Widening::Apply };
     let settings = Settings {
+        default_verdict: table.word("default_verdict", &DEFAULT_VERDICT, found).unwrap_or(start.default_verdict),
         reads: table.word("reads", &READS, found).unwrap_or(start.reads),
         interaction: table.word("interaction", &INTERACTION, found).unwrap_or(start.interaction),
         on_no_user: table.word("on_no_user", &ON_NO_USER, found).unwrap_or(start.on_no_user),

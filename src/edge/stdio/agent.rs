@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    engine::{Agent, Engine, Error, Heard, Mail, Mailbox, NoEvent, Subscription},
+    engine::{Agent, Authorization, Engine, Error, Heard, Mail, Mailbox, NoEvent, Subscription},
     kernel::{Check, Refusal},
     model::{AgentId, Ask, Event, Origin, Permission, RequestId, Resolution, Scope},
 };
@@ -11,10 +11,10 @@ use crate::{
 use super::{
     holdings::holdings,
     message::{
-        AgentHello, Bye, CancelRequest, CheckPermission, CheckResult, Checked, CheckedPermission, ErrorCode, Fault,
-        FromAgent, GrantPermission, GrantResult, Holdings, MessageFromAgent, MessageToAgent, Notice, NoticeKind,
-        PROTOCOL, PermissionResult, PolicyUpdated, RequestAccepted, RequestPermission, RevokePermission, RevokeResult,
-        Role, ToAgent, UsePermission, UseResult,
+        AgentHello, Authorize, AuthorizeResult, Bye, CancelRequest, CheckPermission, CheckResult, Checked,
+        CheckedPermission, ErrorCode, Fault, FromAgent, GrantPermission, GrantResult, Holdings, MessageFromAgent,
+        MessageToAgent, Notice, NoticeKind, PROTOCOL, PermissionResult, PolicyUpdated, RequestAccepted,
+        RequestPermission, RevokePermission, RevokeResult, Role, ToAgent, UsePermission, UseResult,
     },
     refused::NotDone,
     session::{Ended, Part, Reply, greeted, now},
@@ -53,6 +53,29 @@ impl AgentPart {
             permission_request_id: ticket.id(),
             code: ticket.code().to_string(),
             request_id: asked.request_id,
+            ts: now(&self.engine),
+        }))
+    }
+
+    async fn authorize(&mut self, wanted: Authorize) -> Result<ToAgent, NotDone> {
+        let request_id = wanted.request_id.clone();
+        let action = wanted.action().map_err(|why| NotDone::new(ErrorCode::ValidationError, why))?;
+        let authorized = self.agent.authorize(action).await?;
+        if let Authorization::Asked(_, ticket) = &authorized {
+            self.asked_as.insert(ticket.id(), request_id.clone());
+        }
+        let decision = authorized.decision();
+        Ok(ToAgent::AuthorizeResult(AuthorizeResult {
+            decision: decision.decision,
+            decision_id: decision.id,
+            decision_source: decision.decision_source,
+            tier: decision.action.tier,
+            destructive: decision.action.destructive.is_some(),
+            missing: decision.missing.clone(),
+            permission_request_id: decision.approval_action_id,
+            code: decision.approval_action_id.map(|id| id.code().to_string()),
+            text: decision.to_string(),
+            request_id,
             ts: now(&self.engine),
         }))
     }
@@ -234,6 +257,7 @@ impl Part for AgentPart {
             FromAgent::RequestPermission(ask) => (ask.request_id.clone(), self.request(ask).await.map(Some)),
             FromAgent::GrantPermission(give) => (give.request_id.clone(), self.grant(give).await.map(Some)),
             FromAgent::RevokePermission(revoke) => (revoke.request_id.clone(), self.revoke(revoke).await.map(Some)),
+            FromAgent::Authorize(wanted) => (wanted.request_id.clone(), self.authorize(wanted).await.map(Some)),
             FromAgent::UsePermission(wanted) => (wanted.request_id.clone(), self.spend(wanted).await.map(Some)),
             FromAgent::CancelRequest(CancelRequest { permission_request_id: id, request_id }) => {
                 (request_id, self.cancel(&id).await.map(|()| None))

@@ -63,9 +63,14 @@ impl ConnectorPart {
         {
             return Err(NotDone::no_request(named, Some(run)));
         }
+        let about_action = waiting.as_ref().is_some_and(|request| request.action.is_some());
         let (kind, answer) = (decision.decision, answer(&decision)?);
+        let for_run = about_action && kind == Decision::DenySession;
+        let answer = if for_run { answer.scope(Scope::Session) } else { answer };
         approver.answer(id, answer).await.map_err(|why| NotDone::about_request(named, &why))?;
-        if let (Decision::DenySession, Some(request)) = (kind, waiting) {
+        if let (Decision::DenySession, Some(request)) = (kind, waiting)
+            && request.action.is_none()
+        {
             self.denials.remember(&request);
         }
         Ok(())
@@ -136,31 +141,42 @@ fn answer(decision: &PermissionDecision) -> Result<Answer, NotDone> {
 }
 
 fn question(request: &Request) -> ToConnector {
-    let first = request.permissions().next();
-    let (operation, resource) = match first {
-        Some(Permission::Path(crate::model::Access::Read, path)) => (Operation::Read, path.to_string()),
-        Some(Permission::Path(crate::model::Access::Write, path)) => (Operation::Write, path.to_string()),
-        Some(Permission::Network) => (Operation::Network, Permission::Network.to_string()),
-        // A question that is shown asks for something; this arm is only for `@events`.
-        Some(Permission::Events) | None => (Operation::Events, Permission::Events.to_string()),
+    let (operation, resource) = match (&request.action, request.permissions().next()) {
+        (Some(action), _) => (action.operation.into(), action.resource.as_ref().to_owned()),
+        (None, first) => asked_first(first),
     };
-    ToConnector::RequestPermission(PermissionRequest {
+    let overrides = request.action.as_ref().is_some_and(|action| action.overrides);
+    ToConnector::RequestPermission(Box::new(PermissionRequest {
         run_id: request.run.clone(),
         request_id: request.id,
         code: request.code().to_string(),
         agent_id: request.from.clone(),
         agent_name: request.name.as_ref().map_or(request.from.as_str(), |name| name.as_str()).to_owned(),
         agent_kind: request.kind,
+        tool_name: request.action.as_ref().map(|action| action.tool.clone()),
         operation,
         resource,
+        tier: request.action.as_ref().map(|action| action.tier),
+        always: request.action.as_ref().and_then(|action| action.shape.as_ref()).map(|shape| shape.shown.to_string()),
         permissions: request.permissions().cloned().collect(),
         scope: request.scope,
-        reason: ReasonKind::PolicyAsk,
+        reason: if overrides { ReasonKind::PolicyDenyOverride } else { ReasonKind::PolicyAsk },
         reason_text: request.reason.clone(),
         prompt: request.to_string(),
         expires_at: request.deadline,
         ts: request.since,
-    })
+    }))
+}
+
+/// What the first of the permissions that are asked is about.
+fn asked_first(first: Option<&Permission>) -> (Operation, String) {
+    match first {
+        Some(Permission::Path(crate::model::Access::Read, path)) => (Operation::Read, path.to_string()),
+        Some(Permission::Path(crate::model::Access::Write, path)) => (Operation::Write, path.to_string()),
+        Some(Permission::Network) => (Operation::Network, Permission::Network.to_string()),
+        // A question that is shown asks for something; this arm is only for `@events`.
+        Some(Permission::Events) | None => (Operation::Events, Permission::Events.to_string()),
+    }
 }
 
 fn settled(resolution: &Resolution) -> ToConnector {

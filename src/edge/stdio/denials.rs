@@ -28,6 +28,7 @@ impl Denials {
             };
             self.0.iter().any(same)
         };
-        request.permissions().all(denied)
+        // About actions the engine remembers itself.
+        request.action.is_none() && request.permissions().all(denied)
     }
 }

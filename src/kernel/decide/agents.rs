@@ -102,7 +102,13 @@ impl State {
         let asked = agent.pending.iter().filter_map(|request| self.pending.get(request));
         let asked = asked.map(|waiting| waiting.resolved_without_grant(Outcome::Cancelled, Decider::Retired, now));
         let connector = self.is_connected(agent).then(|| Event::CarrierDisconnected { agent: id.clone() });
-        held.chain(given).chain(asked).chain(connector).chain([Event::AgentRetired { agent: id.clone() }]).collect()
+        let rulings = self.rulings_left_behind(agent, &Ended::HolderRetired, true);
+        held.chain(given)
+            .chain(asked)
+            .chain(rulings)
+            .chain(connector)
+            .chain([Event::AgentRetired { agent: id.clone() }])
+            .collect()
     }
 
     /// What was for the run before ends with it.
@@ -118,7 +124,8 @@ impl State {
         };
         let asked = state.pending.iter().filter_map(|request| self.pending.get(request));
         let asked = asked.map(|waiting| waiting.resolved_without_grant(Outcome::Cancelled, Decider::RunOver, now));
-        Ok(over.map(ended).chain(asked).chain([Event::RunBegan { agent: agent.clone(), run }]).collect())
+        let rulings = self.rulings_left_behind(state, &Ended::RunEnded(state.run.clone()), false);
+        Ok(over.map(ended).chain(asked).chain(rulings).chain([Event::RunBegan { agent: agent.clone(), run }]).collect())
     }
 
     fn refuse_known(&self, agent: &AgentId) -> Result<(), Refusal> {

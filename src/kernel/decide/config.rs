@@ -7,7 +7,7 @@ use std::{
 
 use crate::model::{
     AgentId, AgentPolicy, BaseRight, Ended, Event, Grant, GrantId, Hold, Mode, Origin, OwnerId, Permission, Policy,
-    Profile, Reads, RunId, Scope, Settings, Source, Timestamp, Widening,
+    Profile, Reads, Rule, RunId, Scope, Settings, Source, Timestamp, Verdict, Widening,
 };
 
 use super::{
@@ -128,6 +128,9 @@ impl State {
             }
             Some(_) => {}
         }
+        if known.map_or(!spec.rules.is_empty(), |agent| *agent.rules.written() != spec.rules) {
+            events.push(Event::RulesChanged { agent: id.clone(), rules: Arc::clone(&spec.rules) });
+        }
         let mut wanted = without_repetitions(&spec.rights);
         for grant in known.into_iter().flat_map(|agent| &agent.held) {
             let Origin::Config(place) = &grant.origin else { continue };
@@ -183,7 +186,10 @@ impl State {
         let agents = policy.agents.iter().flat_map(|(id, spec)| {
             let sentences = match self.agents.get(id) {
                 None => vec![format!("new, {} in mode {:?}", spec.profile.kind, spec.profile.mode)],
-                Some(agent) => changed_profile(&agent.profile, &spec.profile),
+                Some(agent) => {
+                    let rules = widening_rules(agent.rules.written(), &spec.rules);
+                    changed_profile(&agent.profile, &spec.profile).into_iter().chain(rules).collect()
+                }
             };
             sentences.into_iter().map(|sentence| (Some(id.clone()), sentence.into()))
         });
@@ -196,7 +202,8 @@ impl State {
             let agent = self.agents.get(id).filter(|agent| stays(agent, policy))?;
             let rights = spec.rights.iter().filter(|right| self.is_within(agent, right)).cloned().collect();
             let profile = narrowed_profile(&agent.profile, &spec.profile);
-            Some((id.clone(), AgentPolicy { profile, rights }))
+            let rules = narrowed_rules(agent.rules.written(), &spec.rules);
+            Some((id.clone(), AgentPolicy { profile, rights, rules }))
         };
         let agents: BTreeMap<_, _> = policy.agents.iter().filter_map(known).collect();
         let settings = narrowed_settings(&self.settings, &policy.settings);
@@ -254,6 +261,24 @@ fn is_written_as(grant: &Grant, right: &BaseRight) -> bool {
     grant.right == right.right && grant.hold == right.hold
 }
 
+/// The rules as the file has them now, with what they no longer keep from happening, and without what they newly allow.
+fn narrowed_rules(now: &[Rule], new: &[Rule]) -> Arc<[Rule]> {
+    let kept = now.iter().filter(|rule| rule.verdict > Verdict::Allow && !has(new, rule));
+    let narrower = new.iter().filter(|rule| rule.verdict > Verdict::Allow || has(now, rule));
+    narrower.chain(kept).cloned().collect()
+}
+
+/// What the rules of a file let happen that they did not before, a sentence each.
+fn widening_rules(now: &[Rule], new: &[Rule]) -> Vec<String> {
+    let gone = now.iter().filter(|rule| rule.verdict > Verdict::Allow && !has(new, rule));
+    let more = new.iter().filter(|rule| rule.verdict == Verdict::Allow && !has(now, rule));
+    gone.map(|rule| format!("no longer: {rule}")).chain(more.map(Rule::to_string)).collect()
+}
+
+fn has(rules: &[Rule], rule: &Rule) -> bool {
+    rules.iter().any(|other| other.says_the_same(rule))
+}
+
 /// The new description, but not a mode or kind that could let more happen.
 fn narrowed_profile(now: &Profile, new: &Profile) -> Profile {
     let mode = if looseness(now.mode) < looseness(new.mode) { now.mode } else { new.mode };
@@ -290,6 +315,7 @@ fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
         ("reads", format!("{:?}", now.reads), format!("{:?}", new.reads)),
         ("interaction", format!("{:?}", now.interaction), format!("{:?}", new.interaction)),
         ("on_no_user", format!("{:?}", now.on_no_user), format!("{:?}", new.on_no_user)),
+        ("default_verdict", now.default_verdict.to_string(), new.default_verdict.to_string()),
         ("confirm_widening", format!("{:?}", now.widening), format!("{:?}", new.widening)),
         ("request_timeout", format!("{:?}", now.request_timeout), format!("{:?}", new.request_timeout)),
         ("denial_memory", format!("{:?}", now.denial_memory), format!("{:?}", new.denial_memory)),
@@ -320,6 +346,7 @@ fn narrowed_settings(now: &Settings, new: &Settings) -> Settings {
         reads,
         widening,
         protected,
+        default_verdict: new.default_verdict.max(now.default_verdict),
         max_grants: new.max_grants.min(now.max_grants),
         max_depth: new.max_depth.min(now.max_depth),
         max_children: new.max_children.min(now.max_children),

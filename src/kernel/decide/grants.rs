@@ -196,18 +196,32 @@ impl State {
             return Ok(Vec::new());
         }
         self.refuse_protected(&permission)?;
-        let gives = gives(&permission);
-        let one_shots = for_use(&holder.held).filter(|grant| {
-            let usable = grant.scope == Scope::Once && grant.is_live(now) && !broken.contains(&grant.id);
-            usable && gives(grant)
-        });
-        match one_shots.min_by_key(|grant| (grant.until.is_none(), grant.until)) {
+        match self.one_shot(holder, &permission, broken, now) {
             Some(grant) => Ok(vec![Event::GrantUsed { grant: Arc::clone(grant), permission }]),
             None => {
                 Err(unnamed(holder, &permission)
                     .unwrap_or_else(|| Refusal::NotHeld { agent: agent.clone(), permission }))
             }
         }
+    }
+
+    /// The right for one use by which `holder` may use `permission` now; of several, the one that ends first.
+    pub(in super::super) fn one_shot<'a>(
+        &self,
+        holder: &'a Agent,
+        permission: &Permission,
+        broken: &Broken,
+        now: Timestamp,
+    ) -> Option<&'a Arc<Grant>> {
+        if permission.path().is_some_and(|path| self.is_protected(path)) {
+            return None;
+        }
+        let gives = gives(permission);
+        let one_shots = for_use(&holder.held).filter(|grant| {
+            let usable = grant.scope == Scope::Once && grant.is_live(now) && !broken.contains(&grant.id);
+            usable && gives(grant)
+        });
+        one_shots.min_by_key(|grant| (grant.until.is_none(), grant.until))
     }
 
     pub(super) fn refuse_protected(&self, permission: &Permission) -> Result<(), Refusal> {

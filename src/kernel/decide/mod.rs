@@ -1,5 +1,6 @@
 //! From a command to events or a refusal: the one `match` that decides. Nothing here changes anything.
 
+mod actions;
 mod agents;
 mod config;
 mod follow;
@@ -7,6 +8,7 @@ mod grants;
 mod requests;
 mod resume;
 mod route;
+mod rulings;
 mod time;
 
 use crate::model::{Event, GrantId, Timestamp};
@@ -25,7 +27,17 @@ impl State {
             Command::Request { id, from, rights, reason, scope, broken } => {
                 self.request(id, &from, rights, reason, scope, &broken, now)
             }
-            Command::Answer { request, answer, by } => self.answer(request, answer, by, now),
+            Command::Answer { request, answer, modified, by } => {
+                self.answer(request, answer, modified.as_deref(), by, now)
+            }
+            Command::Authorize { agent, action, opinions, request, broken } => {
+                self.authorize(&agent, &action, &opinions, request, &broken, now)
+            }
+            Command::Act { agent, action, broken } => self.act(&agent, &action, &broken, now),
+            Command::Enable { by, agent, action, reason } => self.enable(&by, &agent, &action, reason, now),
+            Command::RevokeRuling { ruling, by, owner, reason } => {
+                self.revoke_ruling(ruling, by, owner.as_ref(), reason)
+            }
             Command::Cancel { request, by } => self.cancel(request, &by, now),
             Command::Grant { from, to, rights, reason, scope, broken } => {
                 self.grant(&from, &to, rights, &reason, scope, &broken, now)

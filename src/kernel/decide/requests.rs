@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use crate::model::{
-    AgentId, Allowed, Answer, Decider, Event, OnNoUser, Origin, Outcome, Permission, Reason, Reply, Request, RequestId,
-    Resolution, Right, Route, Scope, Timestamp,
+    ActionFacts, AgentId, Allowed, Answer, Decider, Event, OnNoUser, Origin, Outcome, Permission, Reason, Reply,
+    Request, RequestId, Resolution, Right, Route, Ruling, Scope, Timestamp, Verdict,
 };
 
 use super::{
     super::{
         Refusal, State,
         command::{Broken, Person},
+        considered::Considered,
+        judge::{Case, judge},
         state::{Agent, Waiting},
     },
     grants::{Draft, from_people, refuse_past},
@@ -57,6 +59,7 @@ impl State {
             owner: agent.profile.owner.clone(),
             asked,
             settled,
+            action: None,
             reason,
             scope,
             run: agent.run.clone(),
@@ -67,9 +70,14 @@ impl State {
     }
 
     /// A new request is over at once, or waits somewhere.
-    fn first_step(&self, agent: &Agent, request: &Arc<Request>, now: Timestamp) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn first_step(
+        &self,
+        agent: &Agent,
+        request: &Arc<Request>,
+        now: Timestamp,
+    ) -> Result<Vec<Event>, Refusal> {
         let requested = Event::Requested { request: Arc::clone(request) };
-        if request.asked.is_empty() {
+        if !request.is_open() {
             let refused = request.settled.iter().any(|(_, reply)| *reply == Reply::Deny);
             let (outcome, decider) = if refused {
                 (Outcome::Denied, Decider::FreshRefusal)
@@ -110,7 +118,7 @@ impl State {
         }
     }
 
-    fn is_freshly_refused(&self, agent: &AgentId, permission: &Permission, now: Timestamp) -> bool {
+    pub(super) fn is_freshly_refused(&self, agent: &AgentId, permission: &Permission, now: Timestamp) -> bool {
         let refusals = self.refusals.get(agent).and_then(|refusals| refusals.get(permission));
         refusals.is_some_and(|no| now < no.until)
     }
@@ -126,7 +134,10 @@ impl State {
     fn same_question(&self, agent: &Agent, asked: &[Right], scope: Option<Scope>) -> Option<Arc<Request>> {
         let mut pending = agent.pending.iter().filter_map(|id| self.pending.get(id)).map(|waiting| &waiting.request);
         let same = |request: &&Arc<Request>| {
-            request.scope == scope && asked.iter().all(|right| request.asked.contains(right)) && !asked.is_empty()
+            request.scope == scope
+                && request.action.is_none()
+                && asked.iter().all(|right| request.asked.contains(right))
+                && !asked.is_empty()
         };
         pending.find(same).cloned()
     }
@@ -136,14 +147,16 @@ impl State {
         &self,
         id: RequestId,
         answer: Answer,
+        modified: Option<&Considered>,
         by: Person,
         now: Timestamp,
     ) -> Result<Vec<Event>, Refusal> {
         let waiting = self.answerable(id, &by)?;
         let request = &waiting.request;
         let receiver = self.agent(&request.from)?;
-        let allowed = allowed_of(request, answer.allowed)?;
-        let scope = answer.scope.or(request.scope).unwrap_or(Scope::Session);
+        let allowed = allowed_of(request, &answer.allowed)?;
+        let about_action = if request.action.is_some() { Scope::Once } else { Scope::Session };
+        let scope = answer.scope.or(request.scope).unwrap_or(about_action);
         // A no gives nothing, so nothing can be wrong with what it gives.
         if !allowed.is_empty() {
             if let Some(asked) = request.scope
@@ -158,14 +171,70 @@ impl State {
         let origin = Origin::Person { by: by.by.clone(), means: Arc::clone(&by.means), request: Some(id) };
         let draft = Draft::new(&request.from, origin, Some(request.reason.clone()), scope, now).in_run_of(receiver);
         let grants = allowed.iter().zip(self.fresh_ids()).map(|(right, id)| draft.issue(id, right.clone()));
-        let all = allowed.len() == request.asked.len();
+        let all = allowed.len() == request.asked.len() && answer.allowed != Allowed::Nothing;
         let nothing_refused = request.settled.iter().all(|(_, reply)| *reply == Reply::Allow);
-        let outcome = if all && nothing_refused { Outcome::Granted } else { Outcome::Denied };
-        let scope = (!allowed.is_empty()).then_some(scope);
+        let yes = all && nothing_refused && (request.action.is_none() || answer.allowed == Allowed::All);
+        let outcome = if yes { Outcome::Granted } else { Outcome::Denied };
+        let mut events: Vec<_> = grants.collect();
+        let ruled = self.rulings_by(waiting, &answer, modified, yes, &by, now)?;
+        let scope = (!allowed.is_empty() || !ruled.is_empty()).then_some(scope);
         let decider = Decider::Person { by: by.by, means: by.means };
-        let resolution = resolution(request, outcome, &allowed, scope, decider, answer.feedback, now);
-        let resolved = Event::Resolved { resolution, carrier: waiting.carrier() };
-        Ok(grants.chain([resolved]).collect())
+        let answered = resolution(request, outcome, &allowed, scope, decider.clone(), answer.feedback.clone(), now);
+        let updated_input = modified.filter(|_| yes).map(Considered::facts);
+        let resolution = Arc::new(Resolution { updated_input, ..Resolution::clone(&answered) });
+        let others: Vec<_> = ruled.iter().flat_map(|ruling| self.also_settled(ruling, id)).collect();
+        events.extend(ruled.into_iter().map(|ruling| Event::RulingMade { ruling }));
+        events.push(Event::Resolved { resolution, carrier: waiting.carrier() });
+        let others = others.into_iter().filter_map(|other| self.pending.get(&other));
+        events.extend(others.map(|other| other.settled_with(yes, decider.clone(), now)));
+        Ok(events)
+    }
+
+    /// What of an answer about an action is remembered.
+    fn rulings_by(
+        &self,
+        waiting: &Waiting,
+        answer: &Answer,
+        modified: Option<&Considered>,
+        yes: bool,
+        by: &Person,
+        now: Timestamp,
+    ) -> Result<Vec<Arc<Ruling>>, Refusal> {
+        let Some(action) = &waiting.request.action else { return Ok(Vec::new()) };
+        let verdict = if yes { Verdict::Allow } else { Verdict::Deny };
+        let what = match modified {
+            Some(modified) => &self.no_worse(waiting, action, modified, now)?,
+            None => action,
+        };
+        let ruling = self.ruling_of(&waiting.request, what, answer, verdict, by, now)?;
+        if ruling.is_some() {
+            let agent = self.agent(&waiting.request.from)?;
+            self.refuse_too_many(&waiting.request.from, agent.rulings.len(), 1)?;
+        }
+        Ok(ruling.into_iter().map(Arc::new).collect())
+    }
+
+    /// Another input for the same action: not a worse one, and nothing that is denied.
+    fn no_worse(
+        &self,
+        waiting: &Waiting,
+        action: &ActionFacts,
+        modified: &Considered,
+        now: Timestamp,
+    ) -> Result<Arc<ActionFacts>, Refusal> {
+        let (agent, facts) = (self.agent(&waiting.request.from)?, modified.facts());
+        let climbs = facts.tier > action.tier || facts.operation != action.operation || facts.tool != action.tool;
+        let asked: Vec<_> = waiting.request.permissions().collect();
+        let broken = Broken::new();
+        let case = Case { state: self, agent, action: modified, broken: &broken, opinions: &[], now };
+        let judgement = judge(&case);
+        let denied = judgement.conclusion.ruled.verdict() == Verdict::Deny
+            && judgement.conclusion.ruled != crate::model::Ruled::Unavailable;
+        let lacks_more = judgement.missing.iter().any(|right| !asked.contains(&&right.permission));
+        if climbs || denied || lacks_more {
+            return Err(Refusal::InputClimbs { asked: action.resource.clone(), answered: facts.resource.clone() });
+        }
+        Ok(facts)
     }
 
     /// The pending request that `by` may answer; told apart from one that is over and one that never was.
@@ -211,6 +280,14 @@ impl Waiting {
         Event::Resolved { resolution, carrier: self.carrier() }
     }
 
+    /// It ended by the answer to the same question.
+    fn settled_with(&self, yes: bool, decider: Decider, now: Timestamp) -> Event {
+        let (outcome, allowed) =
+            if yes { (Outcome::Granted, self.request.asked.as_slice()) } else { (Outcome::Denied, [].as_slice()) };
+        let resolution = resolution(&self.request, outcome, allowed, None, decider, None, now);
+        Event::Resolved { resolution, carrier: self.carrier() }
+    }
+
     /// It ended, since everything asked is held by now.
     pub(super) fn resolved_as_held(&self, now: Timestamp) -> Event {
         let nothing_refused = self.request.settled.iter().all(|(_, reply)| *reply == Reply::Allow);
@@ -228,7 +305,7 @@ impl Waiting {
 }
 
 /// Those of the rights asked that an answer allows.
-fn allowed_of(request: &Request, allowed: Allowed) -> Result<Vec<Right>, Refusal> {
+fn allowed_of(request: &Request, allowed: &Allowed) -> Result<Vec<Right>, Refusal> {
     match allowed {
         Allowed::All => Ok(request.asked.clone()),
         Allowed::Nothing => Ok(Vec::new()),
@@ -268,6 +345,8 @@ fn resolution(
         scope,
         decider,
         feedback,
+        action: request.action.clone(),
+        updated_input: None,
         at,
     })
 }

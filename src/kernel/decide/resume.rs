@@ -18,14 +18,20 @@ impl State {
         let mut agents: Vec<_> = self.agents.values().collect();
         agents.sort_by(|one, other| one.profile.id.cmp(&other.profile.id));
         let runs = agents.into_iter().flat_map(|agent| over(agent, run));
-        iter::once(Event::StoreOpened { cut }).chain(changed).chain(carriers).chain(approvers).chain(runs).collect()
+        // Of every run, whoever is left of it.
+        let said = self.rulings.values().filter_map(|ruling| Some((ruling, ruling.run.clone()?)));
+        let said =
+            said.map(|(ruling, run)| Event::RulingEnded { ruling: Arc::clone(ruling), ended: Ended::RunEnded(run) });
+        let opened = iter::once(Event::StoreOpened { cut });
+        opened.chain(changed).chain(carriers).chain(approvers).chain(said).chain(runs).collect()
     }
 }
 
 /// What ends with the run before; an agent that holds nothing of it need not begin another one. What it asked stands.
 fn over<'a>(agent: &'a Agent, run: &'a RunId) -> impl Iterator<Item = Event> + 'a {
     let held = agent.held.iter().filter(|grant| grant.run.as_ref() == Some(&agent.run));
-    let begins = held.clone().next().is_some();
+    let said = agent.rulings.iter().any(|ruling| ruling.run.is_some());
+    let begins = said || !agent.kept_from.is_empty() || held.clone().next().is_some();
     let begins = begins.then(|| Event::RunBegan { agent: agent.profile.id.clone(), run: run.clone() });
     let ended =
         |grant: &Arc<_>| Event::GrantRevoked { grant: Arc::clone(grant), ended: Ended::RunEnded(agent.run.clone()) };

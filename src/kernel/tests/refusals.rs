@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::model::{Actor, AgentPolicy, Answer, GrantId, Policy, Scope};
+use crate::model::{Actor, AgentPolicy, Answer, GrantId, Policy, RulingId, Scope, Tier};
 
 /// The names of the reasons, so that a new one breaks the build here until it has a row below.
 fn name(refusal: &Refusal) -> &'static str {
@@ -14,6 +14,10 @@ fn name(refusal: &Refusal) -> &'static str {
         Refusal::NotForeground(_) => "NotForeground",
         Refusal::NotYours(_) => "NotYours",
         Refusal::NotHeld { .. } => "NotHeld",
+        Refusal::NotAllowed(_) => "NotAllowed",
+        Refusal::InputClimbs { .. } => "InputClimbs",
+        Refusal::NotForGood(_) => "NotForGood",
+        Refusal::UnknownRuling(_) => "UnknownRuling",
         Refusal::NotAsked(_) => "NotAsked",
         Refusal::NothingHeldBack => "NothingHeldBack",
         Refusal::NoChildKind { .. } => "NoChildKind",
@@ -43,7 +47,7 @@ fn name(refusal: &Refusal) -> &'static str {
 }
 
 /// A state in which everything can go wrong: `lead`, `ann`, `bob` of one owner, `eve` of another, `cfg` from a file;
-/// request 1 waits, request 2 is over.
+/// request 1 waits, request 2 is over, request 3 is about an action.
 fn world() -> State {
     let mut state = State::new(settings(|settings| {
         settings.max_depth = 1;
@@ -56,7 +60,7 @@ fn world() -> State {
     done(&mut state, register("eve", "them", Kind::Subagent, &[]));
     let place = crate::model::Place { file: "agents.toml".into(), line: 1 };
     let right = crate::model::BaseRight { right: Right::from(tag("@events")), hold: Hold::Use, place };
-    let spec = AgentPolicy { profile: profile("cfg", "you", Kind::Permanent), rights: vec![right] };
+    let spec = AgentPolicy { profile: profile("cfg", "you", Kind::Permanent), rights: vec![right], rules: [].into() };
     let policy =
         Policy { settings: (*state.settings).clone(), agents: [(id("cfg"), spec)].into(), left_out: Vec::new() };
     done(&mut state, configure(policy));
@@ -64,6 +68,7 @@ fn world() -> State {
     done(&mut state, request(2, "lead", &["@events"]));
     done(&mut state, answer(2, "you", Answer::deny()));
     done(&mut state, scoped_request(1, "ann", Some(Scope::Once)));
+    done(&mut state, authorize(3, "bob", &command("make", Tier::Dangerous)));
     state
 }
 
@@ -77,7 +82,7 @@ fn scoped_request(number: u128, from: &str, scope: Option<Scope>) -> Command {
 }
 
 fn answer(number: u128, owner: &str, answer: Answer) -> Command {
-    Command::Answer { request: request_id(number), answer, by: person(owner) }
+    Command::Answer { request: request_id(number), answer, modified: None, by: person(owner) }
 }
 
 fn create(agent: &str, owner: &str, kind: Kind, tags: &[&str]) -> Command {
@@ -96,6 +101,15 @@ fn give(to: &str, owner: &str, tags: &[&str], scope: Scope) -> Command {
 
 fn spend(agent: &str, wanted: &str, broken: Broken) -> Command {
     Command::Spend { agent: id(agent), permission: tag(wanted), broken }
+}
+
+fn act(agent: &str, text: &str, tier: Tier) -> Command {
+    Command::Act { agent: id(agent), action: command(text, tier), broken: Broken::new() }
+}
+
+fn instead(number: u128, text: &str, tier: Tier) -> Command {
+    let (request, modified) = (request_id(number), Some(command(text, tier)));
+    Command::Answer { request, answer: Answer::allow(), modified, by: person("you") }
 }
 
 /// Reasons for which something else must be true than in the world above.
@@ -134,8 +148,11 @@ fn a_refused_command_leaves_the_state_equal() {
     };
     let taken = Policy {
         settings: (*state.settings).clone(),
-        agents: [(id("lead"), AgentPolicy { profile: profile("lead", "you", Kind::Foreground), rights: vec![] })]
-            .into(),
+        agents: [(
+            id("lead"),
+            AgentPolicy { profile: profile("lead", "you", Kind::Foreground), rights: vec![], rules: [].into() },
+        )]
+        .into(),
         left_out: Vec::new(),
     };
     let past = Scope::Until(NOW);
@@ -191,6 +208,16 @@ fn a_refused_command_leaves_the_state_equal() {
         ("UnknownAgent", spend("nobody", "@network", Broken::new())),
         ("UnknownAgent", Command::Connected { agent: id("nobody") }),
         ("UnknownAgent", Command::UserActive { agent: id("nobody") }),
+        ("NotAllowed", act("ann", "make", Tier::Dangerous)),
+        ("NotAllowed", act("ann", "rm -rf x", Tier::Destructive)),
+        ("InputClimbs", instead(3, "rm -rf x", Tier::Destructive)),
+        ("NotForGood", answer(3, "you", Answer::allow().scope(Scope::Always))),
+        ("ScopePast", answer(3, "you", Answer::allow().scope(past))),
+        ("OtherOwner", answer(3, "them", Answer::deny())),
+        (
+            "UnknownRuling",
+            Command::RevokeRuling { ruling: RulingId::new(9), by: Actor::Operator, owner: None, reason: None },
+        ),
         ("UnknownGrant", revoke(999, Actor::Operator, None)),
         ("UnknownRequest", answer(9, "you", Answer::allow())),
         ("UnknownRequest", Command::Cancel { request: request_id(9), by: id("ann") }),
@@ -207,5 +234,5 @@ fn a_refused_command_leaves_the_state_equal() {
         assert!(!sentence.ends_with('.') && !sentence.contains('\n'), "{sentence}");
         met.insert(expected);
     }
-    assert_eq!(met.len(), 30, "each reason has a row");
+    assert_eq!(met.len(), 34, "each reason has a row");
 }

@@ -139,7 +139,12 @@ impl Tale {
                     2 => Answer::allow().scope(scope),
                     _ => Answer::allow(),
                 };
-                Command::Answer { request, answer, by: person(if third > 240 { "them" } else { "you" }) }
+                Command::Answer {
+                    request,
+                    answer,
+                    modified: None,
+                    by: person(if third > 240 { "them" } else { "you" }),
+                }
             }
             8 => Command::Cancel { request, by: agent(one) },
             9..=12 => {
@@ -184,7 +189,11 @@ impl Tale {
                     place: Place { file: "agents.toml".into(), line: u32::from(one) + u32::try_from(number).unwrap() },
                 });
                 let owner = if one > 230 { "them" } else { "you" };
-                let spec = AgentPolicy { profile: profile(name, owner, Kind::Permanent), rights: rights.collect() };
+                let spec = AgentPolicy {
+                    profile: profile(name, owner, Kind::Permanent),
+                    rights: rights.collect(),
+                    rules: [].into(),
+                };
                 agents.insert(id(name), spec);
             }
         }

@@ -63,7 +63,7 @@ async fn an_agent_that_is_gone_holds_nothing_not_even_reading() {
         assert_eq!(check(&ann, wanted), Check::NotHeld, "{wanted}");
         assert_eq!(world.engine.check(&id("ann"), &tag(wanted)), Check::NotHeld, "{wanted}");
     }
-    assert!(matches!(refusal(ann.resolve(Access::Read, "/etc").await), Refusal::NotHeld { .. }));
+    assert!(matches!(refusal(ann.resolve(Access::Read, "/etc").await), Refusal::Gone(_)));
 }
 
 #[tokio::test]

@@ -9,9 +9,13 @@ use bestow::{
 
 use super::{
     disk::FakeDisk,
-    faults::{STATE, open},
+    faults::{STATE, open as open_in_parts, open_with},
 };
 use crate::support::{World, id, tag, why};
+
+async fn open(disk: &Arc<FakeDisk>) -> Result<World, String> {
+    open_with(disk, 1 << 20).await
+}
 
 /// A journal of one segment: gives, takes away, cascades.
 async fn small() -> (Arc<FakeDisk>, String) {
@@ -154,7 +158,7 @@ async fn small_with(name: &str) -> (Arc<FakeDisk>, ()) {
 /// A long life: several segments, and snapshots.
 async fn long() -> Arc<FakeDisk> {
     let disk = FakeDisk::new();
-    let world = open(&disk).await.unwrap();
+    let world = open_in_parts(&disk).await.unwrap();
     let ann = world.worker("ann", &[]).await;
     for number in 0..40 {
         let given =

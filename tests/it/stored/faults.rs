@@ -16,9 +16,13 @@ pub(super) const STATE: &str = "/state";
 pub(super) const SEGMENT: u64 = 2_000;
 
 pub(super) async fn open(disk: &Arc<FakeDisk>) -> Result<World, String> {
+    open_with(disk, SEGMENT).await
+}
+
+pub(super) async fn open_with(disk: &Arc<FakeDisk>, segment: u64) -> Result<World, String> {
     let clock = Arc::new(ManualClock::at(START));
     let disk: Arc<dyn Disk> = disk.clone();
-    let journal = Journal::open_on(disk, STATE, SEGMENT).map_err(|why| why.to_string())?;
+    let journal = Journal::open_on(disk, STATE, segment).map_err(|why| why.to_string())?;
     let engine = Engine::restore(Some(settings(|_| {})), clock.clone(), Arc::new(AsWritten), Arc::new(journal)).await;
     Ok(World { engine: engine.map_err(|why| why.to_string())?, clock })
 }

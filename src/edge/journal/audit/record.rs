@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::super::{Hash, line::Line};
-use crate::model::{Actor, Decider, Ended, Event, Grant, Origin, Recorded, Timestamp};
+use crate::model::{Actor, Decider, Ended, Event, Grant, Origin, Recorded, Shown, Timestamp};
 
 /// One event, with who decided it and through what.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +94,13 @@ fn decided(event: &Event) -> Option<(String, String)> {
     if let Event::GrantIssued { grant } = event {
         return Some(origin(grant));
     }
-    if let Event::GrantRevoked { ended, .. } = event {
+    if let Event::Evaluated { decision } = event {
+        return Some(because(Shown(&decision.decision_reason), decision.decision_source.as_str()));
+    }
+    if let Event::RulingMade { ruling } = event {
+        return Some(because(&ruling.by, &ruling.means));
+    }
+    if let Event::GrantRevoked { ended, .. } | Event::RulingEnded { ended, .. } = event {
         return Some(end(ended));
     }
     if let Event::GrantExpired { .. } = event {
@@ -138,6 +144,7 @@ fn end(ended: &Ended) -> (String, String) {
         Ended::Revoked { by: Actor::Operator, .. } => because("the host program", "program"),
         Ended::SupportLost { .. } => because(ended, "grant"),
         Ended::Config => because(ended, "file"),
+        Ended::Expired => because(ended, "time"),
         Ended::RunEnded(_) | Ended::HolderRetired => because(ended, "end"),
     }
 }

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{AgentId, Reason, Scope};
+use crate::model::{Action, AgentId, CallId, Operation, Permissions, Reason, Scope, ToolName};
 
 use super::{About, Bye, Hello, RevokePermission};
 
 /// A line from a bot that acts as an agent. The agent is the one that the bot was started for; no line names it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FromAgent {
@@ -25,6 +25,8 @@ pub enum FromAgent {
     CheckPermission(CheckPermission),
     /// It uses what it holds, now.
     UsePermission(UsePermission),
+    /// It is about to do something.
+    Authorize(Authorize),
     /// It says something to another agent, or to its user.
     Message(MessageFromAgent),
     /// It ends.
@@ -105,6 +107,60 @@ pub struct UsePermission {
     /// Comes back with the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
+}
+
+/// `authorize`: it is about to do something. Answered at once with `authorize_result`; if a person has to say, later with
+/// `permission_result`, and then the same line again is allowed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
+pub struct Authorize {
+    /// What kind of thing: with `resource`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<Operation>,
+    /// The path, command line or host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource: Option<String>,
+    /// By which tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_name: Option<ToolName>,
+    /// The input of the tool, instead of `operation` and `resource`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_input: Option<serde_json::Map<String, serde_json::Value>>,
+    /// What it uses besides, as a command does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permissions: Option<Permissions>,
+    /// Why, for the person who decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+    /// The bot's own name for the call; joins facts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<CallId>,
+    /// A person who said no for this run is asked once more.
+    #[serde(rename = "override", default, skip_serializing_if = "std::ops::Not::not")]
+    pub overrides: bool,
+    /// Comes back with every answer to this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+impl Authorize {
+    /// The action that is meant, if the line means one.
+    pub(in super::super) fn action(self) -> Result<Action, &'static str> {
+        let action = match (self.operation, self.resource, self.tool_input) {
+            (Some(operation), Some(resource), None) => Action::new(operation, &resource),
+            (None, None, Some(input)) => match &self.tool_name {
+                Some(name) => Action::tool(name.clone(), input.into()),
+                None => return Err("`toolInput` goes with `toolName`"),
+            },
+            _ => return Err("an action is `operation` and `resource`, or `toolName` and `toolInput`"),
+        };
+        let action = self.tool_name.into_iter().fold(action, Action::by_tool);
+        let action = self.permissions.into_iter().fold(action, Action::needing);
+        let action = self.reason.into_iter().fold(action, Action::because);
+        let action = self.tool_call_id.into_iter().fold(action, Action::as_call);
+        Ok(if self.overrides { action.overriding() } else { action })
+    }
 }
 
 /// `message`: words, which carry no right.

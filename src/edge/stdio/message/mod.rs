@@ -15,14 +15,15 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 pub use about::About;
 pub use fault::{ErrorCode, Fault};
 pub use from_agent::{
-    CancelRequest, CheckPermission, FromAgent, GrantPermission, MessageFromAgent, RequestPermission, UsePermission,
+    Authorize, CancelRequest, CheckPermission, FromAgent, GrantPermission, MessageFromAgent, RequestPermission,
+    UsePermission,
 };
 pub use from_connector::{AgreeToWidening, Decision, FromConnector, MessageFromUser, PermissionDecision};
 pub use parse::InvalidMessage;
 pub(super) use parse::{Incoming, parse};
 pub use to_agent::{
-    AgentHello, CheckResult, Checked, CheckedPermission, GrantResult, Holdings, MessageToAgent, PermissionResult,
-    PolicyUpdated, RequestAccepted, ToAgent, UseResult,
+    AgentHello, AuthorizeResult, CheckResult, Checked, CheckedPermission, GrantResult, Holdings, MessageToAgent,
+    PermissionResult, PolicyUpdated, RequestAccepted, ToAgent, UseResult,
 };
 pub use to_connector::{
     ConnectorHello, MessageToUser, Operation, PermissionRequest, PermissionResolved, ReasonKind, ToConnector,

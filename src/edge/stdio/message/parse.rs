@@ -49,6 +49,7 @@ impl Incoming for FromAgent {
         "revoke_permission",
         "check_permission",
         "use_permission",
+        "authorize",
         "message",
         "bye",
     ];

@@ -5,7 +5,9 @@ use std::{collections::BTreeMap, fmt, str::FromStr};
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Map, Value};
 
-use crate::model::{AgentId, GrantId, InvalidPermissions, Permission, Permissions, Reason, RunId, Scope};
+use crate::model::{
+    AgentId, CallId, GrantId, InvalidPermissions, Operation, Permission, Permissions, Reason, RunId, Scope, ToolName,
+};
 
 use super::{super::quote::quoted, Decision, MAX_TEXT};
 
@@ -61,6 +63,20 @@ pub(super) fn of(kind: &str) -> Shape {
         "revoke_permission" => lenient([needed("grantId", parsed::<GrantId>), may("reason", parsed::<Reason>)]),
         "check_permission" => lenient([TAG, TAGS]),
         "use_permission" => lenient([needed("permission", parsed::<Permission>)]),
+        // What an action uses, or who is asked about it, must not get lost.
+        "authorize" => Shape {
+            fields: vec![
+                may("operation", parsed::<Operation>),
+                may("resource", words),
+                may("toolName", parsed::<ToolName>),
+                may("toolInput", object),
+                TAGS,
+                may("reason", parsed::<Reason>),
+                may("toolCallId", parsed::<CallId>),
+                may("override", flag),
+            ],
+            strict: true,
+        },
         "message" => lenient([may("agentId", parsed::<AgentId>), needed("text", words)]),
         "bye" => lenient([may("reason", text)]),
         // What narrows an answer must not get lost: without it, more would be allowed than was meant.
@@ -127,6 +143,14 @@ fn near(name: &str, known: &str) -> Option<usize> {
 
 fn shown(value: &Value) -> String {
     if let Value::String(text) = value { quoted(text) } else { quoted(&value.to_string()) }
+}
+
+fn object(value: &Value) -> Wrong {
+    (!value.is_object()).then(|| "it must be an object".to_owned())
+}
+
+fn flag(value: &Value) -> Wrong {
+    (!value.is_boolean()).then(|| "it must be true or false".to_owned())
 }
 
 fn text(value: &Value) -> Wrong {

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{AgentId, GrantId, Kind, Name, Outcome, Permission, Reason, RequestId, Scope, Timestamp};
+use crate::model::{
+    AgentId, DecisionId, DecisionSource, GrantId, Kind, Name, Outcome, Permission, Reason, RequestId, Ruled, Scope,
+    Tier, Timestamp,
+};
 
 use super::{Bye, Fault, Notice, RevokeResult, Role};
 
@@ -25,6 +28,8 @@ pub enum ToAgent {
     CheckResult(CheckResult),
     /// It may go ahead, once.
     UseResult(UseResult),
+    /// Whether it may do what it is about to do.
+    AuthorizeResult(AuthorizeResult),
     /// What it holds has changed.
     PolicyUpdated(PolicyUpdated),
     /// Something it should know.
@@ -184,6 +189,40 @@ pub struct CheckResult {
 pub struct UseResult {
     /// What.
     pub permission: Permission,
+    /// As it came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    /// When.
+    pub ts: Timestamp,
+}
+
+/// `authorize_result`: whether it may happen, with the facts of the decision.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct AuthorizeResult {
+    /// `allow` and `sandboxed`: go ahead, once; `sandboxed` only if it is confined. `ask`: wait for `permission_result`.
+    pub decision: Ruled,
+    /// Its name in the records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision_id: Option<DecisionId>,
+    /// Who or what decided.
+    pub decision_source: DecisionSource,
+    /// How harmful it is.
+    pub tier: Tier,
+    /// Whether nobody can undo it.
+    pub destructive: bool,
+    /// What the agent would need and does not hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<Permission>,
+    /// The question, if a person has to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permission_request_id: Option<RequestId>,
+    /// Its short form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// All of this as a sentence for people.
+    pub text: String,
     /// As it came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,

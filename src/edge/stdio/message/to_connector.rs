@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{AgentId, Kind, Name, Outcome, OwnerId, Permission, Reason, RequestId, RunId, Scope, Timestamp};
+use crate::model::{
+    AgentId, Kind, Name, Outcome, OwnerId, Permission, Reason, RequestId, RunId, Scope, Tier, Timestamp, ToolName,
+};
 
 use super::{Bye, Fault, Notice, RevokeResult, Role};
 
@@ -14,7 +16,7 @@ pub enum ToConnector {
     /// Whose user it reaches. The first line.
     Hello(ConnectorHello),
     /// A question for the user.
-    RequestPermission(PermissionRequest),
+    RequestPermission(Box<PermissionRequest>),
     /// A question that was shown is over.
     PermissionResolved(PermissionResolved),
     /// What the user took away is gone.
@@ -61,7 +63,13 @@ pub enum Operation {
     /// `@write`.
     #[serde(rename = "fs.write")]
     Write,
-    /// `@network`.
+    /// A program file is run.
+    #[serde(rename = "fs.exec")]
+    Exec,
+    /// A command line is run.
+    #[serde(rename = "command.execute")]
+    Command,
+    /// `@network`, or something is reached over it.
     #[serde(rename = "network")]
     Network,
     /// `@events`.
@@ -69,13 +77,27 @@ pub enum Operation {
     Events,
 }
 
+impl From<crate::model::Operation> for Operation {
+    fn from(operation: crate::model::Operation) -> Operation {
+        match operation {
+            crate::model::Operation::Read => Operation::Read,
+            crate::model::Operation::Write => Operation::Write,
+            crate::model::Operation::Exec => Operation::Exec,
+            crate::model::Operation::Command => Operation::Command,
+            crate::model::Operation::Network => Operation::Network,
+        }
+    }
+}
+
 /// Why a question is asked at all (`sources/001`, "reason values").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ReasonKind {
-    /// The agent does not hold it.
+    /// The agent does not hold it, or a person has to say whether it may happen.
     PolicyAsk,
+    /// The person said no for this run, and is asked once more.
+    PolicyDenyOverride,
 }
 
 /// `request_permission` to a connector's bot: answer it with `permission_decision`, in any order, at any time.
@@ -95,10 +117,20 @@ pub struct PermissionRequest {
     pub agent_name: String,
     /// What kind of agent asks.
     pub agent_kind: Kind,
-    /// What kind of access the first permission is.
+    /// The tool that is about to act, if the question is about an action.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_name: Option<ToolName>,
+    /// What kind of thing the action is; else what kind of access the first permission is.
     pub operation: Operation,
-    /// The path of the first permission, or its tag. Links are followed already.
+    /// The path, command line or host of the action; else the path of the first permission, or its tag. Links are
+    /// followed already.
     pub resource: String,
+    /// How harmful the action is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
+    /// What `allow-always` would allow, in full; without it, it is not on offer for a command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub always: Option<String>,
     /// Everything asked.
     pub permissions: Vec<Permission>,
     /// The widest scope wanted; an answer must fit within it.

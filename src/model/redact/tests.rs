@@ -33,6 +33,6 @@ fn other_words_stay_as_they_are() {
         "naïve ünïcode, tøken",
         "password reset page",
     ] {
-        assert_eq!(redacted(text), text);
+        assert_eq!(&*redacted(text), text);
     }
 }

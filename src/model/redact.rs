@@ -1,6 +1,6 @@
-//! Secrets in words that are kept: taken out, with their hash left in, so that it can be told later which one it was.
+//! Secrets in texts that are kept: taken out, with their hash left in, so that it can be told later which one it was.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
 /// How keys and tokens begin that are known by their beginning.
 const BEGINNINGS: [&str; 18] = [
@@ -32,7 +32,7 @@ const NAMES: [&str; 10] =
     ["access_key", "api_key", "api-key", "apikey", "authorization", "passwd", "password", "pwd", "secret", "token"];
 
 /// `text` without the secrets that can be told by their form. What has no such form stays: this is a net, not a wall.
-pub(crate) fn redacted(text: &str) -> Cow<'_, str> {
+pub(crate) fn redacted(text: &str) -> Arc<str> {
     let mut out = String::new();
     let mut kept = 0;
     let mut name_before = false;
@@ -46,10 +46,10 @@ pub(crate) fn redacted(text: &str) -> Cow<'_, str> {
         kept = at + secret.len();
     }
     if kept == 0 {
-        return Cow::Borrowed(text);
+        return text.into();
     }
     out.push_str(text.get(kept..).unwrap_or_default());
-    Cow::Owned(out)
+    out.into()
 }
 
 fn instead(secret: &str) -> String {
@@ -73,7 +73,7 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
 fn secret_in(word: &str, name_before: bool) -> Option<&str> {
     let long = |value: &&str| value.len() >= SHORTEST;
     if let Some((name, value)) = word.split_once(['=', ':']).filter(|(_, value)| !value.is_empty()) {
-        if ends_like_a_name(name) && !value.starts_with('/') && value.len() >= 4 {
+        if ends_like_a_name(name) && !value.starts_with(['/', '[']) && value.len() >= 4 {
             return Some(value);
         }
         if let Some(rest) = value.strip_prefix("//") {

@@ -1,0 +1,163 @@
+//! From an action as it is described to one that can be decided: paths followed, commands parsed, all in one form.
+
+use std::sync::Arc;
+
+use crate::{
+    command::{Call, Classifier},
+    kernel::{Considered, Target},
+    model::{
+        Access, Action, CommandShape, Destructive, Operation, Permission, Profile, Right, Tier, ToolName, What,
+        redacted,
+    },
+    seam::Real,
+};
+
+use super::{Error, shared::Shared};
+
+impl Shared {
+    /// Understands `action`, as the agent of `profile` means it.
+    ///
+    /// What cannot be understood is no error: it is an action that nobody may do, with the reason.
+    pub(super) fn consider(&self, profile: &Profile, action: &Action) -> Result<Considered, Error> {
+        let tool = action.tool.clone();
+        let (operation, resource, input) = match &action.what {
+            What::Plain(operation, resource) => (*operation, Ok(resource.to_string()), String::new()),
+            What::Call(input) => {
+                let name = tool.as_ref().map_or("", ToolName::as_str);
+                let (operation, resource) = match Call::of(name, input) {
+                    Call::Runs(text) => (Operation::Command, Ok(text.to_owned())),
+                    Call::Writes(path) => (Operation::Write, Ok(path.to_owned())),
+                    Call::Reads(path) => (Operation::Read, Ok(path.to_owned())),
+                    Call::Unclear(operation, why) => (operation, Err(why)),
+                    Call::Unknown => return Ok(unknown_tool(action, input.to_string())),
+                };
+                (operation, resource, input.to_string())
+            }
+        };
+        let tool = tool.unwrap_or_else(|| default_tool(operation));
+        let base = blank(operation, tool, action, input);
+        let mut understood = match resource {
+            Err(why) => invalid(base, "", why),
+            Ok(text) => match operation {
+                Operation::Command => command(base, &text, &self.classifier.load()),
+                Operation::Network => host(base, &text),
+                Operation::Read | Operation::Write | Operation::Exec => self.path(profile, base, &text),
+            },
+        };
+        for permission in &action.needs {
+            match self.pin(permission) {
+                Ok(right) if understood.needs.contains(&right) => {}
+                Ok(right) => understood.needs.push(right),
+                Err(Error::Path(why)) => return Ok(invalid(understood, &permission.to_string(), &why.to_string())),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(understood)
+    }
+
+    fn path(&self, profile: &Profile, base: Considered, text: &str) -> Considered {
+        let absolute = if text.starts_with('/') { text.to_owned() } else { format!("{}/{text}", profile.working_dir) };
+        match self.paths.real(&absolute) {
+            Ok(real) if !text.is_empty() => self.at(base, real),
+            Ok(_) => invalid(base, text, "a path must not be empty"),
+            Err(why) => invalid(base, text, &why.to_string()),
+        }
+    }
+
+    /// Reading or writing what a path really names.
+    pub(super) fn using(&self, access: Access, real: Real) -> Considered {
+        let action = match access {
+            Access::Read => Action::read(""),
+            Access::Write => Action::write(""),
+        };
+        let operation = if access == Access::Write { Operation::Write } else { Operation::Read };
+        self.at(blank(operation, default_tool(operation), &action, String::new()), real)
+    }
+
+    fn at(&self, base: Considered, real: Real) -> Considered {
+        let access = if base.operation == Operation::Write { Access::Write } else { Access::Read };
+        let (tier, why) = match base.operation {
+            Operation::Read => self.classifier.load().reading(real.path.as_str()),
+            // What is sensitive must be held by name, so what is held is safe to write.
+            Operation::Write => (Tier::Safe, "writes what it may write"),
+            Operation::Exec | Operation::Command | Operation::Network => (Tier::Dangerous, "runs a program file"),
+        };
+        let tier = (base.operation != Operation::Exec).then_some(tier);
+        let permission = Permission::Path(access, real.path.clone());
+        let needs = vec![Right { permission, identity: real.identity }];
+        let shown = redacted(real.path.as_str());
+        Considered { target: Target::Path(real.path), shown, tier, tier_reason: why.into(), needs, ..base }
+    }
+}
+
+/// Nothing is understood of it yet.
+fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -> Considered {
+    Considered {
+        operation,
+        tool,
+        target: Target::Invalid { text: Arc::default(), why: Arc::default() },
+        shown: Arc::default(),
+        tier: None,
+        tier_reason: Arc::default(),
+        shape: None,
+        destructive: None,
+        needs: Vec::new(),
+        input,
+        reason: action.reason.clone(),
+        call: action.call.clone(),
+        overrides: action.overrides,
+    }
+}
+
+fn invalid(base: Considered, text: &str, why: &str) -> Considered {
+    let target = Target::Invalid { text: text.into(), why: why.into() };
+    Considered { target, shown: redacted(text), tier: Some(Tier::Dangerous), tier_reason: why.into(), ..base }
+}
+
+fn command(base: Considered, text: &str, classifier: &Classifier) -> Considered {
+    let judged = classifier.classify(text);
+    let shape = judged.shape.as_ref().and_then(|shape| {
+        let (key, shown) = (serde_json::to_string(shape).ok()?, shape.to_string());
+        Some(CommandShape { key: key.into(), shown: shown.into() })
+    });
+    let destructive = (judged.tier == Tier::Destructive).then(|| Destructive {
+        impact_scope: redacted(&judged.impact()),
+        rollback_advice: judged.rollback_advice().into(),
+    });
+    let (tier, tier_reason) = (Some(judged.tier), redacted(&judged.reason));
+    let target = Target::Command { text: text.into(), parts: judged.spoken() };
+    Considered { target, shown: redacted(text), tier, tier_reason, shape, destructive, ..base }
+}
+
+/// Whoever may use the network may reach any host; what it may do there is for rules.
+fn host(base: Considered, text: &str) -> Considered {
+    let is_host = !text.is_empty() && !text.chars().any(|c| c.is_whitespace() || c.is_control());
+    if !is_host {
+        return invalid(base, text, "a host is a name or an address, without spaces");
+    }
+    let (target, needs) = (Target::Host(text.into()), vec![Right::from(Permission::Network)]);
+    let tier_reason = "reaches what it may reach".into();
+    Considered { target, shown: redacted(text), tier: Some(Tier::Safe), tier_reason, needs, ..base }
+}
+
+/// A tool that nobody has classified may do anything: its name is what it is known by.
+fn unknown_tool(action: &Action, input: String) -> Considered {
+    let tool = action.tool.clone().unwrap_or_else(|| default_tool(Operation::Command));
+    let text: Arc<str> = tool.as_str().into();
+    let base = blank(Operation::Command, tool, action, input);
+    let target = Target::Command { text: Arc::clone(&text), parts: None };
+    let tier_reason = "a tool that is not on any list".into();
+    Considered { target, shown: text, tier: Some(Tier::Dangerous), tier_reason, ..base }
+}
+
+fn default_tool(operation: Operation) -> ToolName {
+    let name = match operation {
+        Operation::Read => "read",
+        Operation::Write => "write",
+        Operation::Exec => "exec",
+        Operation::Command => "bash",
+        Operation::Network => "network",
+    };
+    // A word of letters is a name.
+    name.parse().unwrap_or_else(|_| default_tool(operation))
+}

@@ -1,0 +1,81 @@
+//! An action as it was understood: a real path, a parsed command, a tier. What was judged is what runs.
+
+use std::sync::Arc;
+
+use crate::model::{
+    ActionFacts, CallId, CommandShape, Destructive, Digest, Operation, Permission, Reason, Right, SanitizedPath,
+    SpokenPart, Tier, ToolName,
+};
+
+/// An action, understood. Everything that needs the disk or a parser has been asked.
+#[derive(Debug)]
+pub(crate) struct Considered {
+    pub(crate) operation: Operation,
+    pub(crate) tool: ToolName,
+    pub(crate) target: Target,
+    /// What people and records see.
+    pub(crate) shown: Arc<str>,
+    /// None if nobody could classify it.
+    pub(crate) tier: Option<Tier>,
+    pub(crate) tier_reason: Arc<str>,
+    pub(crate) shape: Option<CommandShape>,
+    pub(crate) destructive: Option<Destructive>,
+    /// What it uses, pinned to the disk.
+    pub(crate) needs: Vec<Right>,
+    /// The input of the tool, in its one form.
+    pub(crate) input: String,
+    pub(crate) reason: Option<Reason>,
+    pub(crate) call: Option<CallId>,
+    /// Whether a person may be asked although a no for the session stands.
+    pub(crate) overrides: bool,
+}
+
+/// What an action is about.
+#[derive(Debug)]
+pub(crate) enum Target {
+    /// A file or directory, where it really is.
+    Path(SanitizedPath),
+    /// A command line, in its parts; none of them if it was not understood.
+    Command { text: Arc<str>, parts: Option<Vec<SpokenPart>> },
+    /// A host.
+    Host(Arc<str>),
+    /// Nothing that could happen, and why.
+    Invalid { text: Arc<str>, why: Arc<str> },
+}
+
+impl Considered {
+    /// What it is, for records and for binding an approval to it. Made only where somebody wants to know, since it costs
+    /// more than judging.
+    pub(crate) fn facts(&self) -> Arc<ActionFacts> {
+        let (operation, tool, resource) = (self.operation.as_str(), self.tool.as_str(), self.resource());
+        let needs: Vec<_> = self.permissions().map(|need| need.to_string()).collect();
+        let needs = needs.iter().map(String::as_str);
+        let whole = [operation, tool, resource, &self.input].into_iter().chain(needs);
+        Arc::new(ActionFacts {
+            operation: self.operation,
+            tool: self.tool.clone(),
+            resource: Arc::clone(&self.shown),
+            tier: self.tier.unwrap_or(Tier::Dangerous),
+            tier_reason: Arc::clone(&self.tier_reason),
+            input: Digest::of_texts(whole),
+            access: Digest::of_texts([operation, tool, resource]),
+            shape: self.shape.clone(),
+            call: self.call.clone(),
+            destructive: self.destructive.clone(),
+            overrides: self.overrides,
+        })
+    }
+
+    /// The permissions that it uses.
+    pub(crate) fn permissions(&self) -> impl Iterator<Item = &Permission> + Clone {
+        self.needs.iter().map(|right| &right.permission)
+    }
+
+    fn resource(&self) -> &str {
+        match &self.target {
+            Target::Path(path) => path.as_str(),
+            Target::Command { text, .. } | Target::Invalid { text, .. } => text,
+            Target::Host(host) => host,
+        }
+    }
+}

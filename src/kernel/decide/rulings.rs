@@ -1,0 +1,157 @@
+//! What people say about actions: remembered for one use, a run, or for good, and taken away again.
+
+use std::sync::Arc;
+
+use crate::model::{
+    Actor, AgentId, Answer, Ended, Event, Operation, OwnerId, Reason, Request, RequestId, Ruling, RulingId, Scope,
+    Subject, Tier, Timestamp, Verdict,
+};
+
+use super::{
+    super::{Refusal, State, command::Person, considered::Considered, state::Agent},
+    grants::{refuse_past, same_owner},
+};
+use crate::model::ActionFacts;
+
+impl State {
+    /// The ruling that an answer about an action leaves, if it leaves one: every yes, and a no that is to be remembered.
+    pub(super) fn ruling_of(
+        &self,
+        request: &Request,
+        action: &Arc<ActionFacts>,
+        answer: &Answer,
+        verdict: Verdict,
+        by: &Person,
+        now: Timestamp,
+    ) -> Result<Option<Ruling>, Refusal> {
+        let scope = answer.scope.unwrap_or(Scope::Once);
+        if verdict != Verdict::Allow && scope == Scope::Once {
+            return Ok(None);
+        }
+        refuse_past(scope, now)?;
+        let about = subject(action, scope)?;
+        let agent = self.agent(&request.from)?;
+        let ruling = self.ruling(agent, action, about, verdict, scope, by, now);
+        Ok(Some(Ruling { request: Some(request.id), reason: answer.feedback.clone(), ..ruling }))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of one record")]
+    fn ruling(
+        &self,
+        agent: &Agent,
+        action: &ActionFacts,
+        about: Subject,
+        verdict: Verdict,
+        scope: Scope,
+        by: &Person,
+        now: Timestamp,
+    ) -> Ruling {
+        let until = match scope {
+            Scope::Until(moment) => Some(moment),
+            Scope::Once | Scope::Session | Scope::Always => None,
+        };
+        Ruling {
+            id: RulingId::new(self.next_ruling),
+            agent: agent.profile.id.clone(),
+            verdict,
+            about,
+            tool: action.tool.clone(),
+            operation: action.operation,
+            resource: Arc::clone(&action.resource),
+            scope,
+            run: matches!(scope, Scope::Once | Scope::Session).then(|| agent.run.clone()),
+            until,
+            overrides: action.overrides,
+            by: by.by.clone(),
+            means: Arc::clone(&by.means),
+            request: None,
+            reason: None,
+            since: now,
+        }
+    }
+
+    /// A person lets exactly this happen once, even if it is destructive.
+    pub(super) fn enable(
+        &self,
+        by: &Person,
+        agent: &AgentId,
+        action: &Considered,
+        reason: Reason,
+        now: Timestamp,
+    ) -> Result<Vec<Event>, Refusal> {
+        let agent = self.agent(agent)?;
+        same_owner(agent, &by.owner)?;
+        self.refuse_too_many(&agent.profile.id, agent.rulings.len(), 1)?;
+        let facts = action.facts();
+        let about = Subject::Input(facts.input);
+        let ruling = self.ruling(agent, &facts, about, Verdict::Allow, Scope::Once, by, now);
+        Ok(vec![Event::RulingMade { ruling: Arc::new(Ruling { reason: Some(reason), ..ruling }) }])
+    }
+
+    /// Somebody takes a ruling away; `owner` is whose they may touch, if not everybody's.
+    pub(super) fn revoke_ruling(
+        &self,
+        id: RulingId,
+        by: Actor,
+        owner: Option<&OwnerId>,
+        reason: Option<Reason>,
+    ) -> Result<Vec<Event>, Refusal> {
+        let ruling = self.rulings.get(&id).ok_or(Refusal::UnknownRuling(id))?;
+        if let (Some(owner), Some(agent)) = (owner, self.agents.get(&ruling.agent)) {
+            same_owner(agent, owner)?;
+        }
+        Ok(vec![Event::RulingEnded { ruling: Arc::clone(ruling), ended: Ended::Revoked { by, reason } }])
+    }
+
+    /// The rulings that end as `agent` leaves its run: its own, and with the last agent of the run the noes for it.
+    pub(super) fn rulings_left_behind(&self, agent: &Agent, ended: &Ended, all: bool) -> Vec<Event> {
+        let run = (agent.profile.owner.clone(), agent.run.clone());
+        let others = |other: &&Agent| other.profile.id != agent.profile.id;
+        let mut others = self.agents.values().filter(others);
+        let goes_on = others.any(|other| (&other.profile.owner, &other.run) == (&run.0, &run.1));
+        let own = agent.rulings.iter().filter(|ruling| match (&ruling.run, ruling.verdict) {
+            (Some(_), Verdict::Deny) => !goes_on,
+            (Some(_), Verdict::Allow | Verdict::Ask) => true,
+            (None, _) => all,
+        });
+        let noes = self.denied_in.get(&run).filter(|_| !goes_on).into_iter().flatten();
+        let of_others = noes.filter_map(|id| self.rulings.get(id)).filter(|ruling| ruling.agent != agent.profile.id);
+        let over = own.chain(of_others);
+        over.map(|ruling| Event::RulingEnded { ruling: Arc::clone(ruling), ended: ended.clone() }).collect()
+    }
+
+    /// Requests about actions, other than `but`, that a ruling settles as well: the same question of the same agent.
+    pub(super) fn also_settled<'s>(
+        &'s self,
+        ruling: &'s Ruling,
+        but: RequestId,
+    ) -> impl Iterator<Item = RequestId> + 's {
+        let lasting = ruling.scope != Scope::Once;
+        let waiting = self.pending.values().filter(move |waiting| lasting && waiting.request.id != but);
+        waiting.filter_map(|waiting| {
+            let request = &waiting.request;
+            let action = request.action.as_ref()?;
+            let whose = request.from == ruling.agent
+                || ruling.verdict == Verdict::Deny && Some(&request.run) == ruling.run.as_ref();
+            // A yes about the action gives no right that is asked for besides.
+            let enough = ruling.verdict == Verdict::Deny || request.asked.is_empty();
+            (whose && enough && !action.overrides && ruling.is_about(action)).then_some(request.id)
+        })
+    }
+}
+
+/// What is remembered for `scope`.
+fn subject(action: &ActionFacts, scope: Scope) -> Result<Subject, Refusal> {
+    if scope == Scope::Once {
+        return Ok(Subject::Input(action.input));
+    }
+    let runs = matches!(action.operation, Operation::Command | Operation::Exec);
+    if action.tier == Tier::Destructive {
+        return Err(Refusal::NotForGood(action.resource.clone()));
+    }
+    match (scope, &action.shape) {
+        (Scope::Always | Scope::Until(_), Some(shape)) if runs => Ok(Subject::Shape(shape.clone())),
+        (Scope::Always | Scope::Until(_), None) if runs => Err(Refusal::NotForGood(action.resource.clone())),
+        _ => Ok(Subject::Access(action.access)),
+    }
+}

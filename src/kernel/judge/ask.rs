@@ -1,0 +1,66 @@
+//! What becomes of a question: whether the mode lets it be asked, and whether anybody can answer.
+
+use crate::model::{DecisionSource as Source, Interaction, Mode, OnNoUser, Ruled};
+
+use super::{
+    super::{State, state::Agent},
+    Case, Finding, Stage,
+};
+
+/// A question stays one, or is answered by the mode, or by there being nobody.
+pub(super) fn settled(case: &Case<'_>, stage: Stage, finding: Finding, lacks_rights: bool) -> Finding {
+    if finding.ruled != Ruled::Ask {
+        return finding;
+    }
+    let finding = match by_mode(case, stage, lacks_rights) {
+        Some((ruled, reason)) => {
+            let reason = format!("{reason}; {}", finding.reason);
+            Finding { ruled, source: Source::Mode, reason: reason.into(), refs: finding.refs }
+        }
+        None => finding,
+    };
+    if finding.ruled == Ruled::Ask && !case.state.somebody_can_answer(case.agent) {
+        let reason = format!("nobody is there to ask; {}", finding.reason);
+        return Finding { ruled: Ruled::Unavailable, reason: reason.into(), ..finding };
+    }
+    finding
+}
+
+fn by_mode(case: &Case<'_>, stage: Stage, lacks_rights: bool) -> Option<(Ruled, &'static str)> {
+    match case.agent.profile.mode {
+        Mode::Never => Some((Ruled::Deny, "in mode never, nothing is asked")),
+        // Leaving out a question is one thing; what is not held does not come out of nothing, and a no stays one.
+        Mode::Bypass if !lacks_rights && stage != Stage::Denied => {
+            Some((Ruled::Allow, "in mode bypass, questions are left out"))
+        }
+        Mode::OnFailure if lacks_rights && !has_failed(case) => {
+            Some((Ruled::Deny, "in mode on_failure, only what the sandbox has kept it from can be asked for"))
+        }
+        Mode::Default
+        | Mode::Untrusted
+        | Mode::OnRequest
+        | Mode::OnFailure
+        | Mode::Plan
+        | Mode::Bypass
+        | Mode::Auto => None,
+    }
+}
+
+/// Whether the sandbox has kept the agent from one of the paths that it lacks, in this run.
+fn has_failed(case: &Case<'_>) -> bool {
+    let mut paths = case.action.permissions().filter_map(|permission| permission.path());
+    paths.any(|path| case.agent.kept_from.contains(path))
+}
+
+impl State {
+    /// Whether a question of `agent` would wait for anybody.
+    pub(in super::super) fn somebody_can_answer(&self, agent: &Agent) -> bool {
+        let owner = &agent.profile.owner;
+        let there =
+            self.connected.get(owner).is_some_and(|there| !there.is_empty()) || self.approvers.contains_key(owner);
+        match self.settings.interaction {
+            Interaction::NonInteractive => false,
+            Interaction::Interactive => there || self.settings.on_no_user == OnNoUser::Queue,
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The whole walk of a decision, and what would change it.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::model::{Decision, DecisionSource, Mode, RuleRef, Ruled, Shown, Verdict};
+
+use super::{super::why::Support, Case, Finding, Judgement, Stage};
+
+/// What would be decided about an action now, stage by stage, and what would make it allowed. Nothing was asked, used up
+/// or recorded.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// What would be decided.
+    pub decision: Decision,
+    /// The stage that decides.
+    pub decided_by: Stage,
+    /// What each stage says, strongest first.
+    pub walk: Vec<Step>,
+    /// Where what the action uses comes from, for each right that is held: the agent's own grant first, the root last.
+    pub held_by: Vec<Vec<Support>>,
+    /// What would make it allowed: all of these. Empty if it is.
+    pub ways_out: Vec<String>,
+}
+
+/// What one stage says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Step {
+    /// Which.
+    pub stage: Stage,
+    /// What it says; nothing, if it has nothing to say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub says: Option<Ruled>,
+    /// Who or what says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<DecisionSource>,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Where that is written.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rule_refs: Vec<RuleRef>,
+}
+
+impl Judgement {
+    /// The same with everything that led to it.
+    pub(crate) fn explanation(&self, case: &Case<'_>) -> Explanation {
+        let held = case.action.permissions().map(|needed| case.state.why(&case.agent.profile.id, needed, case.now));
+        Explanation {
+            decision: self.decision(case),
+            decided_by: self.stage,
+            walk: self.walk.iter().map(|(stage, finding)| step(*stage, finding.as_ref())).collect(),
+            held_by: held.filter(|chain| !chain.is_empty()).collect(),
+            ways_out: self.ways_out(case),
+        }
+    }
+
+    /// One for each stage that stands in the way, down to the first that says yes.
+    fn ways_out(&self, case: &Case<'_>) -> Vec<String> {
+        if self.conclusion.ruled.verdict() == Verdict::Allow {
+            return Vec::new();
+        }
+        let spoken = self.walk.iter().filter_map(|(stage, finding)| Some((*stage, finding.as_ref()?)));
+        let in_the_way = spoken.take_while(|(_, finding)| finding.ruled.verdict() > Verdict::Allow);
+        let mut ways: Vec<_> = in_the_way
+            .filter(|(stage, _)| {
+                *stage != Stage::Default
+                    || !self.walk.iter().any(|(stage, finding)| *stage == Stage::Tier && finding.is_some())
+            })
+            .map(|(stage, finding)| way_out(case, stage, finding))
+            .collect();
+        if self.conclusion.ruled == Ruled::Unavailable {
+            ways.push("a user has to be reachable: connect a foreground agent or an approver of the same owner".into());
+        }
+        let mode = case.agent.profile.mode;
+        if self.conclusion.source == DecisionSource::Mode && matches!(mode, Mode::Never | Mode::OnFailure) {
+            ways.push("the agent has to be in a mode that asks, as `default` does".into());
+        }
+        ways
+    }
+}
+
+fn step(stage: Stage, finding: Option<&Finding>) -> Step {
+    Step {
+        stage,
+        says: finding.map(|finding| finding.ruled),
+        source: finding.map(|finding| finding.source),
+        reason: finding.map(|finding| finding.reason.to_string()),
+        rule_refs: finding.map(|finding| finding.refs.clone()).unwrap_or_default(),
+    }
+}
+
+fn way_out(case: &Case<'_>, stage: Stage, finding: &Finding) -> String {
+    let agent = &case.agent.profile.id;
+    match stage {
+        Stage::Protected if finding.refs.is_empty() => format!("another input: {}", finding.reason),
+        Stage::Protected => format!("a line of agents.toml below `[agents.{agent}]` that names exactly this path"),
+        Stage::Denied | Stage::AskRule => {
+            let refs: Vec<_> = finding.refs.iter().map(change_of).collect();
+            let ask = if finding.ruled == Ruled::Ask { "a person's yes, or without the question: " } else { "" };
+            format!("{ask}{}", refs.join(", and "))
+        }
+        Stage::Mode => format!("another mode than `plan` for {agent}"),
+        Stage::Destructive => "a person enables exactly this input for one use".to_owned(),
+        Stage::Held => {
+            format!(
+                "{}: ask with `request_permission`, be granted it by an agent that holds it, or add it to `[agents.{agent}] permissions`",
+                finding.reason
+            )
+        }
+        Stage::Tier if finding.source == DecisionSource::Mode => format!("a person's yes, or another mode for {agent}"),
+        Stage::AllowRule | Stage::Tier | Stage::Default => {
+            "a person's yes, or an `allow` rule in agents.toml that covers it".to_owned()
+        }
+    }
+}
+
+fn change_of(rule: &RuleRef) -> String {
+    match rule {
+        RuleRef::Rule { rule, place } => format!("narrow or remove the rule at {place} (`{}`)", Shown(rule)),
+        RuleRef::Policy { tool, name } => format!("change the policy `{}` of {tool} with `update_policy`", Shown(name)),
+        RuleRef::Ruling(id) => format!("take back the ruling {id}"),
+        RuleRef::Protected(path) => format!("a line that names exactly `{}`", Shown(path.as_str())),
+        RuleRef::Hook(name) => format!("the hook {} has to say otherwise", Shown(name)),
+        RuleRef::OfParent { agent, rule } => format!("for {agent}: {}", change_of(rule)),
+    }
+}
+
+/// For people: the decision, then each stage, then the ways out.
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.decision)?;
+        for step in &self.walk {
+            let mark = if step.stage == self.decided_by { "=>" } else { "  " };
+            write!(f, "{mark} {:<11} ", step.stage.as_str())?;
+            match (&step.says, &step.reason) {
+                (Some(says), Some(reason)) => write!(f, "{says}: {}", Shown(reason))?,
+                _ => f.write_str("-")?,
+            }
+            step.rule_refs.iter().try_for_each(|rule| write!(f, " [{rule}]"))?;
+            writeln!(f)?;
+        }
+        for chain in &self.held_by {
+            f.write_str("held: ")?;
+            for (place, support) in chain.iter().enumerate() {
+                write!(f, "{}{support}", if place > 0 { " <- " } else { "" })?;
+            }
+            writeln!(f)?;
+        }
+        for (place, way) in self.ways_out.iter().enumerate() {
+            writeln!(f, "{} {}", if place == 0 { "to allow it:" } else { "        and:" }, Shown(way))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,136 @@
+//! Everybody who speaks about an action explicitly: rules, policies, people, hooks.
+
+use std::sync::Arc;
+
+use crate::model::{Rule, RuleRef, Ruling, Scope, Subject, Tier, Timestamp, Verdict};
+
+use super::{
+    super::{State, considered::Considered, state::Agent},
+    Case,
+};
+
+/// What a hook of the host program said about an action.
+#[derive(Clone, Debug)]
+pub(crate) struct Opinion {
+    pub(crate) hook: Arc<str>,
+    pub(crate) verdict: Verdict,
+}
+
+/// What was said, by what it comes to.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    pub(super) denies: Vec<RuleRef>,
+    /// A person's no, which an override may put before the person again.
+    pub(super) session_denies: Vec<RuleRef>,
+    pub(super) asks: Vec<RuleRef>,
+    pub(super) allows: Vec<RuleRef>,
+    pub(super) hook_allows: Vec<RuleRef>,
+    /// A person's yes.
+    pub(super) yes: Option<Arc<Ruling>>,
+    /// That yes is for exactly this input, once: it enables even what is destructive.
+    pub(super) enabled: bool,
+    /// That yes was given although the person's no for the session stands.
+    pub(super) overridden: bool,
+}
+
+pub(super) fn all(case: &Case<'_>) -> Heard {
+    let mut heard = Heard::default();
+    rules_of(case.agent, case.action, &mut heard, |rule| rule);
+    inherited(case, &mut heard);
+    people(case, &mut heard);
+    for opinion in case.opinions {
+        let hook = RuleRef::Hook(Arc::clone(&opinion.hook));
+        match opinion.verdict {
+            Verdict::Deny => heard.denies.push(hook),
+            Verdict::Ask => heard.asks.push(hook),
+            Verdict::Allow => heard.hook_allows.push(hook),
+        }
+    }
+    heard
+}
+
+fn rules_of(agent: &Agent, action: &Considered, heard: &mut Heard, named: impl Fn(RuleRef) -> RuleRef) {
+    if agent.rules.are_unusable() {
+        heard.denies.extend(agent.rules.written().first().map(reference).map(&named));
+    }
+    for rule in agent.rules.about(action) {
+        let list = match rule.verdict {
+            Verdict::Deny => &mut heard.denies,
+            Verdict::Ask => &mut heard.asks,
+            Verdict::Allow => &mut heard.allows,
+        };
+        list.push(named(reference(rule)));
+    }
+}
+
+fn reference(rule: &Rule) -> RuleRef {
+    RuleRef::Rule { rule: rule.to_string().into(), place: rule.place.clone() }
+}
+
+/// What is denied to the agent that created this one, or to one that created that, is denied to this one too.
+fn inherited(case: &Case<'_>, heard: &mut Heard) {
+    for parent in case.state.parents(case.agent) {
+        let id = &parent.profile.id;
+        let of_parent = |rule| RuleRef::OfParent { agent: id.clone(), rule: Box::new(rule) };
+        let mut from_parent = Heard::default();
+        rules_of(parent, case.action, &mut from_parent, of_parent);
+        heard.denies.extend(from_parent.denies);
+        let noes = case.state.noes(parent, case.action, case.now).map(|ruling| of_parent(RuleRef::Ruling(ruling.id)));
+        heard.denies.extend(noes);
+    }
+}
+
+/// What people said about this very action, and still counts.
+fn people(case: &Case<'_>, heard: &mut Heard) {
+    heard
+        .session_denies
+        .extend(case.state.noes(case.agent, case.action, case.now).map(|ruling| RuleRef::Ruling(ruling.id)));
+    let live = case.agent.rulings.iter().filter(|ruling| ruling.is_live(case.now) && is_about(ruling, case.action));
+    // A word that lasts is not spared by using up one that does not.
+    heard.yes = live.filter(|ruling| ruling.verdict == Verdict::Allow).min_by_key(|ruling| is_single(ruling)).cloned();
+    let single = case.agent.rulings.iter().find(|ruling| {
+        let counts = ruling.is_live(case.now) && ruling.verdict == Verdict::Allow && is_single(ruling);
+        counts && is_about(ruling, case.action)
+    });
+    heard.overridden = !heard.session_denies.is_empty() && single.is_some_and(|ruling| ruling.overrides);
+    heard.enabled = case.action.tier == Some(Tier::Destructive) && single.is_some();
+    if heard.overridden || heard.enabled {
+        heard.yes = single.cloned();
+    }
+}
+
+fn is_single(ruling: &Ruling) -> bool {
+    matches!(ruling.about, Subject::Input(_)) && ruling.scope == Scope::Once
+}
+
+/// Compares what is cheap to compare first: digests are made only for what could be the same.
+fn is_about(ruling: &Ruling, action: &Considered) -> bool {
+    if ruling.tool != action.tool || ruling.operation != action.operation {
+        return false;
+    }
+    match &ruling.about {
+        Subject::Shape(shape) => action.shape.as_ref().is_some_and(|other| other.key == shape.key),
+        Subject::Input(_) | Subject::Access(_) => ruling.resource == action.shown && ruling.is_about(&action.facts()),
+    }
+}
+
+impl State {
+    /// The agents that created `agent`, the nearest first.
+    fn parents<'s>(&'s self, agent: &'s Agent) -> impl Iterator<Item = &'s Agent> {
+        let parent = |agent: &&'s Agent| self.agents.get(agent.profile.parent.as_ref()?);
+        std::iter::successors(parent(&agent), parent).take(usize::from(u8::MAX))
+    }
+
+    /// People's noes to `action` in the run of `agent`, whichever of its agents they were said to.
+    fn noes<'s>(
+        &'s self,
+        agent: &'s Agent,
+        action: &'s Considered,
+        now: Timestamp,
+    ) -> impl Iterator<Item = &'s Arc<Ruling>> {
+        let run = self.denied_in.get(&(agent.profile.owner.clone(), agent.run.clone()));
+        let of_run = run.into_iter().flatten().filter_map(|id| self.rulings.get(id));
+        let lasting = agent.rulings.iter().filter(|ruling| ruling.verdict == Verdict::Deny && ruling.run.is_none());
+        of_run.chain(lasting).filter(move |ruling| ruling.is_live(now) && is_about(ruling, action))
+    }
+}

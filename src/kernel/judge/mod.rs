@@ -1,0 +1,189 @@
+//! The one function that decides an action. Every surface asks it: the library, the command line, files, sandbox, wires.
+//!
+//! Nine stages in the order of their strength; what one of them says, nothing below can undo. All of them are asked,
+//! so that an explanation is the decision itself and not a second opinion.
+
+mod ask;
+mod explain;
+mod hear;
+mod stages;
+
+use std::{borrow::Cow, sync::Arc};
+
+use crate::model::{Decision, DecisionSource, Grant, Right, RuleRef, Ruled, Ruling, Scope, Timestamp, Verdict};
+
+use super::{State, command::Broken, considered::Considered, state::Agent};
+
+pub use explain::{Explanation, Step};
+pub(crate) use hear::Opinion;
+
+/// Everything a decision rests on.
+#[derive(Debug)]
+pub(crate) struct Case<'s> {
+    pub(crate) state: &'s State,
+    pub(crate) agent: &'s Agent,
+    pub(crate) action: &'s Considered,
+    pub(crate) broken: &'s Broken,
+    /// What hooks of the host program said.
+    pub(crate) opinions: &'s [Opinion],
+    pub(crate) now: Timestamp,
+}
+
+/// The stages, strongest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "the order of strength is what a decision is")]
+pub enum Stage {
+    /// The input is valid, and nothing protected is reached.
+    Protected,
+    /// A rule, a policy, a person's no for the session, or what binds the agent's parent.
+    Denied,
+    /// The mode of the agent.
+    Mode,
+    /// Something that nobody can undo.
+    Destructive,
+    /// The agent holds what the action uses.
+    Held,
+    /// A rule, a policy or a hook that wants a person to say.
+    AskRule,
+    /// A person's yes, a rule or a policy.
+    AllowRule,
+    /// Safe or dangerous.
+    Tier,
+    /// Nothing spoke: the setting.
+    Default,
+}
+
+impl Stage {
+    /// All, strongest first.
+    pub const ALL: [Stage; 9] = [
+        Stage::Protected,
+        Stage::Denied,
+        Stage::Mode,
+        Stage::Destructive,
+        Stage::Held,
+        Stage::AskRule,
+        Stage::AllowRule,
+        Stage::Tier,
+        Stage::Default,
+    ];
+
+    /// The name in explanations.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Stage::Protected => "protected",
+            Stage::Denied => "denied",
+            Stage::Mode => "mode",
+            Stage::Destructive => "destructive",
+            Stage::Held => "held",
+            Stage::AskRule => "ask_rule",
+            Stage::AllowRule => "allow_rule",
+            Stage::Tier => "tier",
+            Stage::Default => "default",
+        }
+    }
+}
+
+/// What one stage says.
+#[derive(Clone, Debug)]
+pub(crate) struct Finding {
+    pub(crate) ruled: Ruled,
+    pub(crate) source: DecisionSource,
+    pub(crate) reason: Cow<'static, str>,
+    pub(crate) refs: Vec<RuleRef>,
+}
+
+impl Finding {
+    fn new(ruled: Ruled, source: DecisionSource, reason: impl Into<Cow<'static, str>>) -> Finding {
+        Finding { ruled, source, reason: reason.into(), refs: Vec::new() }
+    }
+
+    fn because_of(self, refs: Vec<RuleRef>) -> Finding {
+        Finding { refs, ..self }
+    }
+}
+
+/// What it comes to, with what a yes uses up.
+#[derive(Debug)]
+pub(crate) struct Judgement {
+    /// What each stage said.
+    pub(crate) walk: [(Stage, Option<Finding>); 9],
+    /// The stage that decided.
+    pub(crate) stage: Stage,
+    pub(crate) conclusion: Finding,
+    /// What the agent does not hold.
+    pub(crate) missing: Vec<Right>,
+    /// Whether a person has to say something about the action itself, besides giving what is missing.
+    pub(crate) asks_about_action: bool,
+    /// A person's word for one use.
+    pub(crate) uses_ruling: Option<Arc<Ruling>>,
+    /// Rights for one use.
+    pub(crate) uses_grants: Vec<Arc<Grant>>,
+    /// A person's word that counts, for how long.
+    pub(crate) said: Option<(Scope, Option<Timestamp>)>,
+}
+
+/// Decides.
+pub(crate) fn judge(case: &Case<'_>) -> Judgement {
+    let heard = hear::all(case);
+    let held = stages::held(case);
+    let walk = [
+        (Stage::Protected, stages::protected(case)),
+        (Stage::Denied, stages::denied(case, &heard)),
+        (Stage::Mode, stages::mode(case)),
+        (Stage::Destructive, stages::destructive(case, &heard)),
+        (Stage::Held, stages::missing(&held)),
+        (Stage::AskRule, stages::ask_rule(&heard)),
+        (Stage::AllowRule, stages::allow_rule(&heard)),
+        (Stage::Tier, stages::tier(case, &heard)),
+        (Stage::Default, Some(stages::default(case))),
+    ];
+    let spoken = |from: Stage| {
+        let mut spoken = walk.iter().filter(move |(stage, _)| from <= *stage);
+        spoken.find_map(|(stage, finding)| finding.as_ref().map(|finding| (*stage, finding.clone())))
+    };
+    let nothing_spoke = || (Stage::Default, stages::default(case));
+    let (mut stage, mut finding) = spoken(Stage::Protected).unwrap_or_else(nothing_spoke);
+    let mut asks_about_action = finding.ruled == Ruled::Ask && stage != Stage::Held;
+    if stage == Stage::Held {
+        // Whoever gives what is missing is asked about the action in the same breath.
+        let (below, about_action) = spoken(Stage::AskRule).unwrap_or_else(nothing_spoke);
+        asks_about_action = about_action.ruled == Ruled::Ask;
+        match about_action.ruled.verdict() {
+            Verdict::Deny => (stage, finding) = (below, about_action),
+            Verdict::Ask | Verdict::Allow => finding.refs.extend(about_action.refs),
+        }
+    }
+    let conclusion = ask::settled(case, stage, finding, !held.missing.is_empty());
+    let allowed = conclusion.ruled.verdict() == Verdict::Allow;
+    // Something that needs nobody's word uses up nobody's word.
+    let word = heard.yes.filter(|_| stage == Stage::AllowRule || heard.enabled || heard.overridden);
+    let said = word.as_ref().filter(|_| allowed).map(|ruling| (ruling.scope, ruling.until));
+    let uses_ruling = word.filter(|ruling| allowed && ruling.scope == Scope::Once);
+    let uses_grants = if allowed { held.once } else { Vec::new() };
+    Judgement { walk, stage, conclusion, missing: held.missing, asks_about_action, uses_ruling, uses_grants, said }
+}
+
+impl Judgement {
+    /// The same as a record.
+    pub(crate) fn decision(&self, case: &Case<'_>) -> Decision {
+        let (scope, until) = self.said.unzip();
+        let given = self.uses_grants.iter().filter_map(|grant| grant.until);
+        Decision {
+            id: None,
+            agent: case.agent.profile.id.clone(),
+            run: case.agent.run.clone(),
+            action: case.action.facts(),
+            decision: self.conclusion.ruled,
+            decision_source: self.conclusion.source,
+            decision_reason: self.conclusion.reason.as_ref().into(),
+            rule_refs: self.conclusion.refs.clone(),
+            updated_input_ref: None,
+            approval_action_id: None,
+            expires_at: until.flatten().into_iter().chain(given).min(),
+            scope,
+            missing: self.missing.iter().map(|right| right.permission.clone()).collect(),
+            used: self.uses_ruling.as_ref().map(|ruling| ruling.id),
+        }
+    }
+}

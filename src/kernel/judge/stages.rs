@@ -1,0 +1,150 @@
+//! What each stage says, alone.
+
+use std::sync::Arc;
+
+use crate::model::{DecisionSource as Source, Grant, Mode, Operation, Right, RuleRef, Ruled, Tier};
+
+use super::{super::considered::Target, Case, Finding, hear::Heard};
+
+/// What of the rights that an action uses is there.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    pub(super) missing: Vec<Right>,
+    /// Rights for one use that it needs.
+    pub(super) once: Vec<Arc<Grant>>,
+}
+
+pub(super) fn held(case: &Case<'_>) -> Held {
+    let mut held = Held::default();
+    for right in &case.action.needs {
+        if case.state.uses(case.agent, &right.permission, case.now, case.broken) {
+            continue;
+        }
+        match case.state.one_shot(case.agent, &right.permission, case.broken, case.now) {
+            Some(grant) if held.once.iter().any(|used: &Arc<Grant>| used.id == grant.id) => {
+                held.missing.push(right.clone());
+            }
+            Some(grant) => held.once.push(Arc::clone(grant)),
+            None => held.missing.push(right.clone()),
+        }
+    }
+    held
+}
+
+pub(super) fn protected(case: &Case<'_>) -> Option<Finding> {
+    if let Target::Invalid { why, .. } = &case.action.target {
+        return Some(Finding::new(Ruled::Deny, Source::HostPolicy, why.as_ref().to_owned()));
+    }
+    let paths = case.action.permissions().filter_map(|permission| Some((permission, permission.path()?)));
+    let protected: Vec<_> = paths
+        .filter(|(permission, path)| {
+            case.state.is_protected(path) && !case.state.uses(case.agent, permission, case.now, case.broken)
+        })
+        .map(|(_, path)| RuleRef::Protected(path.clone()))
+        .collect();
+    let finding = || Finding::new(Ruled::Deny, Source::HostPolicy, "protected: no grant reaches it");
+    (!protected.is_empty()).then(|| finding().because_of(protected))
+}
+
+pub(super) fn denied(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
+    if !heard.denies.is_empty() {
+        let source =
+            if heard.denies.iter().all(|rule| matches!(rule, RuleRef::Hook(_))) { Source::Hook } else { Source::Rule };
+        let all = heard.denies.iter().chain(&heard.session_denies).cloned().collect();
+        return Some(Finding::new(Ruled::Deny, source, "denied by a rule").because_of(all));
+    }
+    if heard.session_denies.is_empty() || heard.overridden {
+        return None;
+    }
+    let denied = heard.session_denies.clone();
+    Some(if case.action.overrides {
+        Finding::new(Ruled::Ask, Source::Human, "policy-deny-override").because_of(denied)
+    } else {
+        Finding::new(Ruled::Deny, Source::Human, "a person said no for this run").because_of(denied)
+    })
+}
+
+pub(super) fn mode(case: &Case<'_>) -> Option<Finding> {
+    let forbids = match case.agent.profile.mode {
+        Mode::Plan => match case.action.operation {
+            Operation::Read => false,
+            Operation::Command => case.action.tier != Some(Tier::Safe),
+            Operation::Write | Operation::Exec | Operation::Network => true,
+        },
+        Mode::Default
+        | Mode::Untrusted
+        | Mode::OnRequest
+        | Mode::OnFailure
+        | Mode::Never
+        | Mode::Bypass
+        | Mode::Auto => false,
+    };
+    forbids.then(|| Finding::new(Ruled::Deny, Source::Mode, "in mode plan, nothing but reading happens"))
+}
+
+pub(super) fn destructive(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
+    if case.action.tier != Some(Tier::Destructive) || heard.enabled {
+        return None;
+    }
+    Some(Finding::new(Ruled::Deny, Source::Classifier, case.action.tier_reason.as_ref().to_owned()))
+}
+
+pub(super) fn missing(held: &Held) -> Option<Finding> {
+    if held.missing.is_empty() {
+        return None;
+    }
+    let missing: Vec<_> = held.missing.iter().map(|right| right.permission.describe().to_string()).collect();
+    Some(Finding::new(Ruled::Ask, Source::HostPolicy, format!("not held: {}", missing.join(", "))))
+}
+
+pub(super) fn ask_rule(heard: &Heard) -> Option<Finding> {
+    if heard.asks.is_empty() || heard.yes.is_some() {
+        return None;
+    }
+    let source =
+        if heard.asks.iter().all(|rule| matches!(rule, RuleRef::Hook(_))) { Source::Hook } else { Source::Rule };
+    let reason = if source == Source::Hook { "a hook wants a person to say" } else { "a rule wants a person to say" };
+    Some(Finding::new(Ruled::Ask, source, reason).because_of(heard.asks.clone()))
+}
+
+pub(super) fn allow_rule(heard: &Heard) -> Option<Finding> {
+    if let Some(ruling) = &heard.yes {
+        let refs = vec![RuleRef::Ruling(ruling.id)];
+        return Some(Finding::new(Ruled::Allow, Source::Human, "a person said yes").because_of(refs));
+    }
+    let finding = || Finding::new(Ruled::Allow, Source::Rule, "allowed by a rule");
+    (!heard.allows.is_empty()).then(|| finding().because_of(heard.allows.clone()))
+}
+
+pub(super) fn tier(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
+    let tier = case.action.tier?;
+    let mode = case.agent.profile.mode;
+    let reason = case.action.tier_reason.as_ref().to_owned();
+    if tier == Tier::Safe {
+        let only_reads = matches!(case.action.operation, Operation::Read | Operation::Command);
+        return Some(if mode == Mode::Untrusted && !only_reads {
+            Finding::new(Ruled::Ask, Source::Mode, "in mode untrusted, only known reads happen by themselves")
+        } else {
+            Finding::new(Ruled::Allow, Source::Classifier, reason)
+        });
+    }
+    // A failing hook has said "ask" or "deny", so whoever says yes here has looked.
+    if mode == Mode::Auto && !heard.hook_allows.is_empty() {
+        return Some(
+            Finding::new(Ruled::Allow, Source::Hook, "allowed by a hook").because_of(heard.hook_allows.clone()),
+        );
+    }
+    if mode == Mode::OnFailure && case.action.operation == Operation::Command {
+        return Some(Finding::new(Ruled::Sandboxed, Source::Mode, "in mode on_failure, it runs confined first"));
+    }
+    Some(Finding::new(Ruled::Ask, Source::Classifier, reason))
+}
+
+/// Nothing spoke.
+pub(super) fn default(case: &Case<'_>) -> Finding {
+    let ruled = match case.state.settings.default_verdict {
+        crate::model::Verdict::Allow | crate::model::Verdict::Ask => Ruled::Ask,
+        crate::model::Verdict::Deny => Ruled::Deny,
+    };
+    Finding::new(ruled, Source::HostPolicy, "nothing allows it")
+}

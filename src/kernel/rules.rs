@@ -1,0 +1,135 @@
+//! The rules of one agent, compiled: asked often, changed when a file changes.
+
+use std::sync::Arc;
+
+use globset::{GlobSet, GlobSetBuilder};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::model::{CommandPattern, Rule, SpokenPart, Tier, Verdict};
+
+use super::considered::{Considered, Target};
+
+/// Rules that bind an agent. Two are equal if the same is written in the same places.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rules(Arc<Compiled>);
+
+#[derive(Debug, Default)]
+struct Compiled {
+    written: Arc<[Rule]>,
+    globs: GlobSet,
+    /// The rule of each glob.
+    by_glob: Vec<usize>,
+    /// Rules without a glob.
+    plain: Vec<usize>,
+    /// Valid globs that do not compile together: nobody knows what they say, so nothing may happen.
+    unusable: bool,
+}
+
+impl PartialEq for Rules {
+    fn eq(&self, other: &Rules) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0.written == other.0.written
+    }
+}
+
+impl Eq for Rules {}
+
+/// As they are written.
+impl Serialize for Rules {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.0.written.serialize(to)
+    }
+}
+
+impl<'d> Deserialize<'d> for Rules {
+    fn deserialize<D: Deserializer<'d>>(from: D) -> Result<Rules, D::Error> {
+        Arc::<[Rule]>::deserialize(from).map(|written| Rules::compile(&written))
+    }
+}
+
+impl Rules {
+    pub(crate) fn compile(written: &Arc<[Rule]>) -> Rules {
+        let (mut builder, mut by_glob, mut plain) = (GlobSetBuilder::new(), Vec::new(), Vec::new());
+        let mut unusable = false;
+        for (place, rule) in written.iter().enumerate() {
+            match rule.path.as_ref().map(|path| path.compiled()) {
+                Some(Ok(glob)) => {
+                    builder.add(glob);
+                    by_glob.push(place);
+                }
+                Some(Err(_)) => unusable = true,
+                None => plain.push(place),
+            }
+        }
+        let globs = builder.build().unwrap_or_else(|_| {
+            unusable = true;
+            GlobSet::empty()
+        });
+        Rules(Arc::new(Compiled { written: Arc::clone(written), globs, by_glob, plain, unusable }))
+    }
+
+    pub(crate) fn written(&self) -> &Arc<[Rule]> {
+        &self.0.written
+    }
+
+    pub(crate) fn are_unusable(&self) -> bool {
+        self.0.unusable
+    }
+
+    /// The rules that speak about `action`, in the order in which they are written.
+    ///
+    /// Many rules may have to allow the parts of one command line together; they are among these only if they do.
+    pub(crate) fn about(&self, action: &Considered) -> Vec<&Rule> {
+        if self.0.written.is_empty() {
+            return Vec::new();
+        }
+        let mut places: Vec<usize> = match &action.target {
+            Target::Path(path) if !self.0.globs.is_empty() => {
+                let found = self.0.globs.matches(path.as_str());
+                found.into_iter().filter_map(|glob| self.0.by_glob.get(glob).copied()).collect()
+            }
+            Target::Path(_) | Target::Command { .. } | Target::Host(_) | Target::Invalid { .. } => Vec::new(),
+        };
+        places.extend(&self.0.plain);
+        places.sort_unstable();
+        let rules = places.into_iter().filter_map(|place| self.0.written.get(place));
+        let mut rules: Vec<_> = rules.filter(|rule| speaks_about(rule, action)).collect();
+        if let Target::Command { parts, .. } = &action.target {
+            let allowing = rules.iter().filter(|rule| rule.verdict == Verdict::Allow);
+            let patterns: Vec<_> = allowing.filter_map(|rule| rule.command.as_ref()).collect();
+            let together = parts.as_ref().is_some_and(|parts| allow_all(&patterns, parts));
+            rules.retain(|rule| rule.verdict != Verdict::Allow || rule.command.is_none() || together);
+        }
+        rules
+    }
+}
+
+/// Whether the conditions of `rule` are met; for a pattern that allows, by some part of a command.
+fn speaks_about(rule: &Rule, action: &Considered) -> bool {
+    let tool = rule.tool.as_ref().is_none_or(|tool| *tool == action.tool);
+    let operation = rule.operation.is_none_or(|operation| operation == action.operation);
+    let command = rule.command.as_ref().is_none_or(|pattern| match &action.target {
+        Target::Command { parts, .. } => meets(pattern, parts.as_deref(), rule.verdict),
+        Target::Path(_) | Target::Host(_) | Target::Invalid { .. } => false,
+    });
+    tool && operation && command
+}
+
+/// What is not understood may be anything: enough for a no or a question, never for a yes.
+fn meets(pattern: &CommandPattern, parts: Option<&[SpokenPart]>, verdict: Verdict) -> bool {
+    let Some(parts) = parts else { return verdict > Verdict::Allow };
+    let mut commands = parts.iter().flat_map(|part| &part.commands);
+    match verdict {
+        Verdict::Allow => parts.iter().any(|part| is_allowed(&[pattern], part)),
+        Verdict::Ask | Verdict::Deny => commands.any(|command| pattern.may_cover(command)),
+    }
+}
+
+/// A yes is for the whole line: every part that is not safe by itself is like one of `patterns`.
+fn allow_all(patterns: &[&CommandPattern], parts: &[SpokenPart]) -> bool {
+    parts.iter().all(|part| part.tier == Tier::Safe || is_allowed(patterns, part))
+}
+
+/// The program as it stands there must be the one that is named; what it starts is its business.
+fn is_allowed(patterns: &[&CommandPattern], part: &SpokenPart) -> bool {
+    part.commands.first().is_some_and(|command| patterns.iter().any(|pattern| pattern.certainly_covers(command)))
+}

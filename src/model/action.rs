@@ -1,0 +1,253 @@
+//! Something about to happen.
+
+use std::{fmt, str::FromStr, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{CallId, Digest, Permission, Permissions, Reason, Shown, Tier, ToolName};
+
+/// What kind of thing is about to happen (`sources/000`, "Event: request_permission").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[allow(clippy::exhaustive_enums, reason = "a new operation must be decided on")]
+pub enum Operation {
+    /// A file is read.
+    #[serde(rename = "fs.read")]
+    Read,
+    /// A file is written, made or removed.
+    #[serde(rename = "fs.write")]
+    Write,
+    /// A program file is run.
+    #[serde(rename = "fs.exec")]
+    Exec,
+    /// A command line is run.
+    #[serde(rename = "command.execute")]
+    Command,
+    /// Something is reached over the network.
+    #[serde(rename = "network")]
+    Network,
+}
+
+impl Operation {
+    const ALL: [Operation; 5] =
+        [Operation::Read, Operation::Write, Operation::Exec, Operation::Command, Operation::Network];
+
+    /// The name in files and on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Operation::Read => "fs.read",
+            Operation::Write => "fs.write",
+            Operation::Exec => "fs.exec",
+            Operation::Command => "command.execute",
+            Operation::Network => "network",
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A text is not an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidOperation;
+
+impl fmt::Display for InvalidOperation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an operation is `fs.read`, `fs.write`, `fs.exec`, `command.execute` or `network`")
+    }
+}
+
+impl std::error::Error for InvalidOperation {}
+
+impl FromStr for Operation {
+    type Err = InvalidOperation;
+
+    fn from_str(text: &str) -> Result<Self, InvalidOperation> {
+        Operation::ALL.into_iter().find(|operation| operation.as_str() == text).ok_or(InvalidOperation)
+    }
+}
+
+/// Something about to happen, as whoever wants it describes it. Nothing is checked yet.
+///
+/// Paths may be relative to the agent's working directory.
+///
+/// ```
+/// use bestow::Action;
+/// let build = Action::command("cargo build").needing("@network".parse::<bestow::Permission>()?);
+/// let save = Action::write("site/index.html").by_tool("write_file".parse()?);
+/// # let _ = (build, save);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub struct Action {
+    pub(crate) what: What,
+    pub(crate) tool: Option<ToolName>,
+    pub(crate) needs: Vec<Permission>,
+    pub(crate) reason: Option<Reason>,
+    pub(crate) call: Option<CallId>,
+    pub(crate) overrides: bool,
+}
+
+/// What is about to happen, not understood yet.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum What {
+    /// An operation on a path, a command line, or a host.
+    Plain(Operation, Arc<str>),
+    /// A call of a tool with this input.
+    Call(Value),
+}
+
+impl Action {
+    fn plain(operation: Operation, resource: &str) -> Action {
+        let what = What::Plain(operation, resource.into());
+        Action { what, tool: None, needs: Vec::new(), reason: None, call: None, overrides: false }
+    }
+
+    /// Reads a file or directory.
+    pub fn read(path: &str) -> Action {
+        Action::plain(Operation::Read, path)
+    }
+
+    /// Writes, makes or removes a file or directory.
+    pub fn write(path: &str) -> Action {
+        Action::plain(Operation::Write, path)
+    }
+
+    /// Runs a program file.
+    pub fn exec(path: &str) -> Action {
+        Action::plain(Operation::Exec, path)
+    }
+
+    /// Runs a command line, as a shell would.
+    pub fn command(text: &str) -> Action {
+        Action::plain(Operation::Command, text)
+    }
+
+    /// Reaches a host over the network.
+    pub fn network(host: &str) -> Action {
+        Action::plain(Operation::Network, host)
+    }
+
+    /// An operation on a resource, where both come from elsewhere.
+    pub fn new(operation: Operation, resource: &str) -> Action {
+        Action::plain(operation, resource)
+    }
+
+    /// Calls a tool. `bash`, `exec` and `shell` run a command, `write` and `file_write` write, `read` and `file_read`
+    /// read (`sources/003`, "Tool classification"); a tool nobody knows is dangerous.
+    pub fn tool(name: ToolName, input: Value) -> Action {
+        let what = What::Call(input);
+        Action { what, tool: Some(name), needs: Vec::new(), reason: None, call: None, overrides: false }
+    }
+
+    /// The same, done by this tool. What is remembered for a session is remembered for a tool.
+    pub fn by_tool(self, name: ToolName) -> Action {
+        Action { tool: Some(name), ..self }
+    }
+
+    /// The same, and these permissions are used by it: what a command runs with besides its working directory.
+    pub fn needing(self, permissions: impl Into<Permissions>) -> Action {
+        Action { needs: permissions.into().into(), ..self }
+    }
+
+    /// The same, and this is why; a person who is asked reads it.
+    pub fn because(self, reason: Reason) -> Action {
+        Action { reason: Some(reason), ..self }
+    }
+
+    /// The same, as this call of a tool.
+    pub fn as_call(self, call: CallId) -> Action {
+        Action { call: Some(call), ..self }
+    }
+
+    /// The same, and if only a person's no for the session stands against it, the person is asked again, once
+    /// (`policy-deny-override` of `sources/000`).
+    pub fn overriding(self) -> Action {
+        Action { overrides: true, ..self }
+    }
+}
+
+/// An action as it was understood, for people and records. Secrets are left out, what binds them is not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ActionFacts {
+    /// What kind of thing it is.
+    pub operation: Operation,
+    /// By which tool.
+    pub tool: ToolName,
+    /// The real path, the command line, or the host.
+    pub resource: Arc<str>,
+    /// How much harm it can do.
+    pub tier: Tier,
+    /// Why that is so.
+    pub tier_reason: Arc<str>,
+    /// Binds all of it: whatever differs in it is another action.
+    pub input: Digest,
+    /// Binds tool, operation and resource: what is remembered for a session.
+    pub access: Digest,
+    /// What may be remembered for good, if anything may: a command with its fixed words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<CommandShape>,
+    /// The call of the tool, if the host program said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallId>,
+    /// What it does that nobody can undo, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destructive: Option<Destructive>,
+    /// Whether a person is asked although they said no for this run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub overrides: bool,
+}
+
+impl ActionFacts {
+    /// The action alone, as in "run `make`".
+    pub fn phrase(&self) -> impl fmt::Display + '_ {
+        Phrase(self)
+    }
+}
+
+struct Phrase<'a>(&'a ActionFacts);
+
+impl fmt::Display for Phrase<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verb = match self.0.operation {
+            Operation::Read => "read",
+            Operation::Write => "write",
+            Operation::Exec | Operation::Command => "run",
+            Operation::Network => "reach",
+        };
+        write!(f, "{verb} `{}`", Shown(&self.0.resource))
+    }
+}
+
+/// The action, and why it is not safe.
+impl fmt::Display for ActionFacts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.phrase().fmt(f)?;
+        if self.tier > Tier::Safe { write!(f, " ({})", Shown(&self.tier_reason)) } else { Ok(()) }
+    }
+}
+
+/// A command that may be allowed for good: what it is compared by, and how a person reads it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CommandShape {
+    /// What two commands have in common exactly if they have one shape.
+    pub key: Arc<str>,
+    /// The whole of it, for a person.
+    pub shown: Arc<str>,
+}
+
+/// What an action destroys (`sources/002`, "Permission modes": every mode keeps these facts).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Destructive {
+    /// What is affected.
+    pub impact_scope: Arc<str>,
+    /// What helps afterwards, if anything does.
+    pub rollback_advice: Arc<str>,
+}

@@ -1,0 +1,76 @@
+//! What binds an approval to what was approved.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+/// SHA-256 of something, written as 64 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Digest([u8; 32]);
+
+/// A text is not a [`Digest`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidDigest;
+
+impl Digest {
+    /// Of these texts, in this order. Where one ends and the next begins counts.
+    pub(crate) fn of_texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> Digest {
+        let mut hash = hmac_sha256::Hash::new();
+        for text in texts {
+            hash.update(text.len().to_be_bytes());
+            hash.update(text);
+        }
+        Digest(hash.finalize())
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for InvalidDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a digest is 64 hexadecimal digits")
+    }
+}
+
+impl std::error::Error for InvalidDigest {}
+
+impl FromStr for Digest {
+    type Err = InvalidDigest;
+
+    fn from_str(text: &str) -> Result<Self, InvalidDigest> {
+        if text.len() != 64 || !text.is_ascii() {
+            return Err(InvalidDigest);
+        }
+        let mut bytes = [0; 32];
+        for (place, byte) in bytes.iter_mut().enumerate() {
+            let digits = text.get(2 * place..2 * place + 2).ok_or(InvalidDigest)?;
+            *byte = u8::from_str_radix(digits, 16).map_err(|_| InvalidDigest)?;
+        }
+        Ok(Digest(bytes))
+    }
+}
+
+impl TryFrom<String> for Digest {
+    type Error = InvalidDigest;
+
+    fn try_from(text: String) -> Result<Self, InvalidDigest> {
+        text.parse()
+    }
+}
+
+impl From<Digest> for String {
+    fn from(digest: Digest) -> String {
+        digest.to_string()
+    }
+}

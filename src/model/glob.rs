@@ -1,0 +1,131 @@
+//! Patterns of paths.
+
+use std::{fmt, sync::Arc};
+
+use globset::{Glob, GlobBuilder};
+use serde::{Deserialize, Serialize};
+
+use super::SanitizedPath;
+
+/// The most characters a glob may have.
+const MAX_GLOB_CHARS: usize = 1024;
+
+/// A pattern of absolute paths: `*` and `?` stay within a component, `**` crosses them, `[ab]` and `{a,b}` choose.
+///
+/// A glob is compared with real paths, as they are once links are followed, and with regard to case.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct PathGlob(Arc<str>);
+
+/// Why a text is not a [`PathGlob`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InvalidGlob {
+    /// It says nothing.
+    Empty,
+    /// More than 1024 characters.
+    TooLong,
+    /// It holds a control character.
+    Control,
+    /// It goes up: patterns are compared with paths that have no `..`.
+    Up,
+    /// It does not begin at the root, and there is no base.
+    Relative,
+    /// It is no pattern.
+    Syntax(String),
+}
+
+impl fmt::Display for InvalidGlob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InvalidGlob::Empty => f.write_str("a glob must not be empty"),
+            InvalidGlob::TooLong => write!(f, "a glob has at most {MAX_GLOB_CHARS} characters"),
+            InvalidGlob::Control => f.write_str("a glob holds no control characters"),
+            InvalidGlob::Up => f.write_str("a glob holds no `..`: it is compared with real paths, which have none"),
+            InvalidGlob::Relative => f.write_str("a glob begins with `/` here"),
+            InvalidGlob::Syntax(why) => write!(f, "this is no glob: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for InvalidGlob {}
+
+/// Where a glob that is not absolute counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "below the base or everywhere")]
+pub enum Reach {
+    /// Below its base, whatever it begins with: for what allows.
+    Below,
+    /// Below its base; everywhere if it begins with `**/`: for what denies or asks.
+    Everywhere,
+}
+
+impl PathGlob {
+    /// The glob that `text` means at `base`.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn at(text: &str, base: &SanitizedPath, reach: Reach) -> Result<PathGlob, InvalidGlob> {
+        if text.is_empty() {
+            return Err(InvalidGlob::Empty);
+        }
+        let text = text.strip_prefix("./").unwrap_or(text);
+        let anywhere = reach == Reach::Everywhere && text.starts_with("**/");
+        if text.starts_with('/') {
+            return text.to_owned().try_into();
+        }
+        if anywhere {
+            return format!("/{text}").try_into();
+        }
+        let base = globset::escape(base.as_str());
+        format!("{}/{text}", base.trim_end_matches('/')).try_into()
+    }
+
+    /// The pattern, from the root.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The same, ready to be compared with paths; one that was parsed compiles.
+    pub(crate) fn compiled(&self) -> Result<Glob, globset::Error> {
+        compile(&self.0)
+    }
+}
+
+fn compile(text: &str) -> Result<Glob, globset::Error> {
+    GlobBuilder::new(text).literal_separator(true).backslash_escape(true).build()
+}
+
+impl TryFrom<String> for PathGlob {
+    type Error = InvalidGlob;
+
+    fn try_from(text: String) -> Result<PathGlob, InvalidGlob> {
+        if text.chars().nth(MAX_GLOB_CHARS).is_some() {
+            return Err(InvalidGlob::TooLong);
+        }
+        if text.chars().any(char::is_control) {
+            return Err(InvalidGlob::Control);
+        }
+        if text.split('/').any(|part| part == "..") {
+            return Err(InvalidGlob::Up);
+        }
+        if !text.starts_with('/') {
+            return Err(InvalidGlob::Relative);
+        }
+        compile(&text).map_err(|why| InvalidGlob::Syntax(why.kind().to_string()))?;
+        Ok(PathGlob(text.into()))
+    }
+}
+
+impl From<PathGlob> for String {
+    fn from(glob: PathGlob) -> String {
+        glob.0.as_ref().to_owned()
+    }
+}
+
+impl fmt::Display for PathGlob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

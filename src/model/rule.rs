@@ -1,0 +1,113 @@
+//! Rules that a person writes down: what an agent may do besides holding rights, what must be asked, what never happens.
+
+use std::{fmt, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+
+use super::{CommandPattern, Operation, PathGlob, Place, Reason, Shown, ToolName, Verdict};
+
+/// One rule: every condition that is there must be met. A rule without any condition speaks about everything.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(clippy::exhaustive_structs, reason = "a verdict, its conditions, and where it is written")]
+pub struct Rule {
+    /// What it says.
+    pub verdict: Verdict,
+    /// About this tool only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<ToolName>,
+    /// About this operation only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<Operation>,
+    /// About these paths only, as they really are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathGlob>,
+    /// About these commands only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<CommandPattern>,
+    /// Why, for whoever meets it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<Reason>,
+    /// Where it is written.
+    pub place: Place,
+}
+
+impl Rule {
+    /// Whether two rules have the same conditions, wherever they are written.
+    pub fn is_about_the_same(&self, other: &Rule) -> bool {
+        (&self.tool, self.operation, &self.path, &self.command)
+            == (&other.tool, other.operation, &other.path, &other.command)
+    }
+
+    /// Whether two rules say the same about the same, wherever they are written.
+    pub fn says_the_same(&self, other: &Rule) -> bool {
+        self.verdict == other.verdict && self.is_about_the_same(other)
+    }
+}
+
+/// The rule in one line, as in "deny fs.write of `/work/site/secrets/**`".
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.verdict)?;
+        match self.operation {
+            Some(operation) => write!(f, "{operation}")?,
+            None => f.write_str("everything")?,
+        }
+        if let Some(path) = &self.path {
+            write!(f, " of `{}`", Shown(path.as_str()))?;
+        }
+        if let Some(command) = &self.command {
+            write!(f, " like `{}`", Shown(command.as_str()))?;
+        }
+        if let Some(tool) = &self.tool {
+            write!(f, " by {tool}")?;
+        }
+        self.why.as_ref().map_or(Ok(()), |why| write!(f, ": {why}"))
+    }
+}
+
+/// What spoke, so that a person finds it again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "whatever speaks about an action must be found again")]
+pub enum RuleRef {
+    /// A rule of a file.
+    Rule {
+        /// In one line.
+        rule: Arc<str>,
+        /// Where.
+        place: Place,
+    },
+    /// A named policy of the guard of a run's tool.
+    Policy {
+        /// Whose guard.
+        tool: ToolName,
+        /// Which.
+        name: Arc<str>,
+    },
+    /// What a person said.
+    Ruling(super::RulingId),
+    /// A path that nobody reaches.
+    Protected(super::SanitizedPath),
+    /// A hook of the host program.
+    Hook(Arc<str>),
+    /// The same, because it binds the agent that created this one.
+    OfParent {
+        /// That agent.
+        agent: super::AgentId,
+        /// What binds it.
+        rule: Box<RuleRef>,
+    },
+}
+
+impl fmt::Display for RuleRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RuleRef::Rule { rule, place } => write!(f, "{place}: {}", Shown(rule)),
+            RuleRef::Policy { tool, name } => write!(f, "{} of {tool}", Shown(name)),
+            RuleRef::Ruling(id) => write!(f, "{id}"),
+            RuleRef::Protected(path) => write!(f, "protected `{}`", Shown(path.as_str())),
+            RuleRef::Hook(name) => write!(f, "hook {}", Shown(name)),
+            RuleRef::OfParent { agent, rule } => write!(f, "{rule}, for {agent}"),
+        }
+    }
+}
