@@ -344,7 +344,8 @@ impl Shared {
 impl Keeping {
     /// The oldest step that waits, if it is stored by now.
     fn stored(&mut self, sequence: u64) -> Option<Decided> {
-        let decided = self.waiting.pop_front_if(|decided| decided.batch.last() <= sequence)?;
+        self.waiting.front().filter(|decided| decided.batch.last() <= sequence)?;
+        let decided = self.waiting.pop_front()?;
         if !decided.batch.only_takes {
             self.health = Health::Good;
         }
@@ -377,15 +378,22 @@ fn what_takes<'e>(events: impl Iterator<Item = &'e Event>) -> Vec<Event> {
     let (mut grants, mut requests, mut agents) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let mut takes = Vec::new();
     for event in events {
-        let never_was = match event {
-            Event::GrantIssued { grant } => !grants.insert(grant.id),
-            Event::Requested { request } => !requests.insert(request.id),
-            Event::AgentRegistered { profile, .. } => !agents.insert(&profile.id),
-            Event::AgentRetired { agent } => agents.remove(agent),
-            Event::RunBegan { agent, .. } => agents.contains(agent),
-            Event::Routed { request, .. } => requests.contains(&request.id),
-            Event::Resolved { resolution, .. } => requests.contains(&resolution.request),
-            other => other.grant().is_some_and(|grant| grants.contains(&grant.id)),
+        let never_was = if let Event::GrantIssued { grant } = event {
+            !grants.insert(grant.id)
+        } else if let Event::Requested { request } = event {
+            !requests.insert(request.id)
+        } else if let Event::AgentRegistered { profile, .. } = event {
+            !agents.insert(&profile.id)
+        } else if let Event::AgentRetired { agent } = event {
+            agents.remove(agent)
+        } else if let Event::RunBegan { agent, .. } = event {
+            agents.contains(agent)
+        } else if let Event::Routed { request, .. } = event {
+            requests.contains(&request.id)
+        } else if let Event::Resolved { resolution, .. } = event {
+            requests.contains(&resolution.request)
+        } else {
+            event.grant().is_some_and(|grant| grants.contains(&grant.id))
         };
         if only_takes(event) && !never_was {
             takes.push(event.clone());

@@ -41,7 +41,7 @@ async fn agents_grants_questions_and_denials_come_back_under_their_names() {
     assert_eq!(ticket.resolution().await.outcome, Outcome::Granted);
     // Names go on where they stopped.
     let new = ann.grant(bob.id(), tag("@write:/ws/b"), why()).await.unwrap();
-    assert!(after.view() != view && new[0].to_string() > "g3".to_owned());
+    assert!(after.view() != view && new[0].to_string().as_str() > "g3");
 }
 
 #[tokio::test]
