@@ -1,6 +1,11 @@
 //! How long a classification takes: over the cases, over long commands, over hostile nesting.
 
-use std::hint::black_box;
+#![allow(clippy::disallowed_methods, reason = "a bench looks at the clock")]
+
+use std::{
+    hint::black_box,
+    time::{Duration, Instant},
+};
 
 use bestow::command::classify;
 use criterion::{BenchmarkId, Criterion, Throughput};
@@ -23,6 +28,51 @@ fn script(bytes: usize) -> String {
         .unwrap_or_default()
         .to_owned()
 }
+
+/// How long one classification takes, the median of nine.
+fn once(command: &str) -> Duration {
+    let mut times = [Duration::ZERO; 9];
+    for time in &mut times {
+        let start = Instant::now();
+        drop(black_box(classify(black_box(command))));
+        *time = start.elapsed();
+    }
+    times.sort_unstable();
+    times.into_iter().nth(4).unwrap_or_default()
+}
+
+/// The figures that are promised, in one table.
+fn promises() {
+    let mut times: Vec<Duration> = commands().iter().map(|command| once(command)).collect();
+    times.sort_unstable();
+    let at = |share: usize| times.get(times.len() * share / 1000).copied().unwrap_or_default();
+    println!(
+        "{} cases: median {:?}, p99 {:?}, p99.9 {:?}, longest {:?}",
+        times.len(),
+        at(500),
+        at(990),
+        at(999),
+        at(1000 - 1)
+    );
+    for kilobytes in [1, 2, 4, 8, 10, 16, 32, 63] {
+        let text = script(kilobytes * 1024);
+        let mut times: Vec<Duration> = (0..500).map(|_| once(&text)).collect();
+        times.sort_unstable();
+        let tail = times.get(495).copied().unwrap_or_default();
+        let middle = times.get(250).copied().unwrap_or_default();
+        println!(
+            "a script of {} bytes: median {middle:?}, p99 {tail:?}, {:.0} ns a byte",
+            text.len(),
+            middle.as_nanos() as f64 / text.len() as f64
+        );
+    }
+    let hostile = HOSTILE.iter().map(|open| (once(&open.repeat(100_000)), open)).max();
+    println!("100000 levels, the slowest of {}: {hostile:?}", HOSTILE.len());
+    let short = HOSTILE.iter().map(|open| (once(&open.repeat(60_000 / open.len())), open)).max();
+    println!("60000 bytes of one of them, the slowest: {short:?}\n");
+}
+
+const HOSTILE: [&str; 12] = ["$(", "(", "`", "{ ", "\"$(", "$((", "${x:-", "<(", "if ", "[[ ", "{a,", "a[$("];
 
 fn cases(criterion: &mut Criterion) {
     let commands = commands();
@@ -53,7 +103,7 @@ fn length(criterion: &mut Criterion) {
 fn hostile(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("hostile");
     group.sample_size(10);
-    for open in ["$(", "(", "`", "{ ", "\"$(", "$((", "${x:-", "<(", "if ", "[[ ", "{a,", "a[$("] {
+    for open in HOSTILE {
         let text = open.repeat(100_000);
         group.bench_function(format!("100000 {open}"), |bencher| bencher.iter(|| classify(black_box(&text))));
         let short: String = text.chars().take(60_000).collect();
@@ -79,6 +129,7 @@ fn hostile(criterion: &mut Criterion) {
 }
 
 fn main() {
+    promises();
     let mut criterion = Criterion::default().configure_from_args();
     cases(&mut criterion);
     length(&mut criterion);

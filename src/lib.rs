@@ -34,11 +34,12 @@ pub use model::{
     CommandPattern, CommandShape, Decider, Decision, DecisionId, DecisionSource, Destructive, Digest, Ended, Event,
     FileIdentity, Grant, GrantId, Hold, Interaction, InvalidDecisionId, InvalidDigest, InvalidGlob, InvalidGrantId,
     InvalidId, InvalidName, InvalidOperation, InvalidPath, InvalidPattern, InvalidPermission, InvalidPermissions,
-    InvalidReason, InvalidRequestId, InvalidRulingId, InvalidScope, InvalidTimestamp, InvalidVerdict, Kind, LeftOut,
-    Means, Mode, Name, OnNoUser, Operation, Origin, Outcome, OwnerId, PathGlob, Pending, Permission, PermissionSet,
-    Permissions, Place, Policy, Profile, Reach, Reads, Reason, Recorded, Reply, Request, RequestId, Resolution, Right,
-    Route, Rule, RuleRef, Ruled, Ruling, RulingId, RunId, SandboxFacts, SandboxViolation, SanitizedPath, Scope,
-    Settings, Shown, Source, Spoken, SpokenPart, Subject, Timestamp, ToolName, Verdict, Want, Widening, sanitize,
+    InvalidReason, InvalidRequestId, InvalidRulingId, InvalidScope, InvalidSensitiveName, InvalidTimestamp,
+    InvalidVerdict, Kind, LeftOut, Means, Mode, Name, OnNoUser, Operation, Origin, Outcome, OwnerId, PathGlob, Pending,
+    Permission, PermissionSet, Permissions, Place, Policy, Profile, Reach, Reads, Reason, Recorded, Reply, Request,
+    RequestId, Resolution, Right, Route, Rule, RuleRef, Ruled, Ruling, RulingId, RunId, SandboxFacts, SandboxViolation,
+    SanitizedPath, Scope, SensitiveName, Settings, Shown, Source, Spoken, SpokenPart, Subject, Timestamp, ToolName,
+    Verdict, Want, Widening, sanitize,
 };
 pub use seam::{
     AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, ManualClock, MemoryStore, PathFailure, Paths, Progress, Real,

@@ -5,57 +5,16 @@
 
 use std::{fmt, sync::Arc};
 
-use serde::Deserialize;
+use crate::model::{CommandRules, Raise, SafeAddition, Shown};
 
 use super::{
+    answer::Classification,
     classifier::Classifier,
     judge::{self, Verdict},
     options::{Options, Reading},
     tier::{Profile, Tier},
     walk::Arg,
 };
-
-/// A form of a program that only reads, as a person writes it down.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct SafeAddition {
-    /// The bare name of the program.
-    pub program: String,
-    /// The words of the subcommand, in order; none for the program itself.
-    #[serde(default)]
-    pub subcommand: Vec<String>,
-    /// Every option that may be given: `-a` stands alone, `-n:` takes a value, `--color?` may take one with `=`.
-    #[serde(default)]
-    pub flags: Vec<String>,
-    /// Whether operands are allowed; they must then only be read.
-    #[serde(default)]
-    pub operands: bool,
-    /// Commands that must come out safe. At least one.
-    #[serde(rename = "match")]
-    pub matches: Vec<String>,
-    /// Commands that must not come out safe. At least one.
-    #[serde(rename = "not-match")]
-    pub not_matches: Vec<String>,
-}
-
-/// Commands that are worse than the built-in rules say.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Raise {
-    /// The bare name of the program; it is found under any path.
-    pub program: String,
-    /// Words that must all be among the arguments, in any order; none for every use of the program.
-    #[serde(default)]
-    pub words: Vec<String>,
-    /// The tier of such a command: dangerous or destructive.
-    pub tier: Tier,
-    /// Commands that must come out at this tier. At least one.
-    #[serde(rename = "match")]
-    pub matches: Vec<String>,
-    /// Commands that must stay below this tier. At least one.
-    #[serde(rename = "not-match")]
-    pub not_matches: Vec<String>,
-}
 
 /// Why an addition is refused. Each names the program and, where there is one, the example.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,36 +24,70 @@ pub enum InvalidAddition {
     Program(String),
     /// The program runs others or runs code, so that no form of it only reads.
     RunsOthers(String),
-    /// An option that does not start with `-`, or a subcommand that does.
+    /// An option that does not start with `-`, or a subcommand that does: the program, the word.
     Word(String, String),
     /// There is no example, or none that must not match.
     NoExample(String),
     /// An example did not come out as it was said to.
-    Example(String, String, Tier),
+    Example {
+        /// The program of the addition.
+        program: String,
+        /// The example.
+        example: String,
+        /// Whether it stands among those that must match.
+        matches: bool,
+        /// What it came out as.
+        tier: Tier,
+        /// Why.
+        reason: String,
+    },
     /// A raise that raises nothing.
     NotRaised(String),
+    /// More additions, or more text in one, than a person writes.
+    TooMany(String),
 }
 
 impl fmt::Display for InvalidAddition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            InvalidAddition::Program(name) => write!(f, "`{name}` is not the bare name of a program"),
+            InvalidAddition::Program(name) => write!(f, "`{}` is not the bare name of a program", Shown(name)),
             InvalidAddition::RunsOthers(name) => {
                 write!(f, "`{name}` runs other programs or code and cannot be declared safe")
             }
-            InvalidAddition::Word(name, word) => write!(f, "`{word}` is not an option or subcommand of `{name}`"),
-            InvalidAddition::NoExample(name) => {
-                write!(f, "`{name}` needs an example that matches and one that does not")
+            InvalidAddition::Word(name, word) => {
+                write!(f, "`{}` is not an option or subcommand of `{name}`", Shown(word))
             }
-            InvalidAddition::Example(name, example, tier) => {
-                write!(f, "the example `{example}` of `{name}` comes out {tier}")
+            InvalidAddition::NoExample(name) => {
+                write!(f, "`{name}` needs an example in `match` and one in `not_match`")
+            }
+            InvalidAddition::Example { program, example, matches, tier, reason } => {
+                let (list, example) = (if *matches { "match" } else { "not_match" }, Shown(example));
+                write!(f, "`{example}` stands in `{list}` of `{program}` and comes out {tier}: {}", Shown(reason))
             }
             InvalidAddition::NotRaised(name) => write!(f, "`{name}` can be raised to dangerous or destructive only"),
+            InvalidAddition::TooMany(name) => {
+                write!(f, "`{}` is beyond {MAX_ROWS} rules of a kind, or has more than {MAX_WORDS} words", Shown(name))
+            }
         }
     }
 }
 
 impl std::error::Error for InvalidAddition {}
+
+/// Which addition of [`CommandRules`] is meant, counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(clippy::exhaustive_enums, reason = "there are two kinds of additions")]
+pub enum Row {
+    /// Of those that are safe.
+    Safe(usize),
+    /// Of those that are raised.
+    Raise(usize),
+}
+
+/// Each command is compared with every row.
+const MAX_ROWS: usize = 256;
+/// Words and examples of one row.
+const MAX_WORDS: usize = 256;
 
 /// Checked additions. Clones share them.
 #[derive(Clone, Debug, Default)]
@@ -118,31 +111,69 @@ impl Additions {
     ///
     /// The first addition that is malformed or contradicts its own examples.
     pub fn new(safe: Vec<SafeAddition>, raises: Vec<Raise>) -> Result<Self, InvalidAddition> {
-        safe.iter().try_for_each(check_safe)?;
-        raises.iter().try_for_each(check_raise)?;
-        let rows = safe.iter().map(|addition| Safe {
+        let rules = CommandRules { profile: Profile::Default, safe, raises };
+        match Self::check(&rules).into_iter().next() {
+            Some((_, why)) => Err(why),
+            None => Self::of(&rules),
+        }
+    }
+
+    /// Everything that is wrong with the additions of `rules`: with their form, or else with their examples.
+    pub fn check(rules: &CommandRules) -> Vec<(Row, InvalidAddition)> {
+        let wrong = malformed(rules);
+        match Self::of(rules) {
+            Ok(additions) if wrong.is_empty() => additions.against_examples(rules),
+            _ => wrong,
+        }
+    }
+
+    /// Those of `rules`, their examples taken on trust.
+    pub(super) fn of(rules: &CommandRules) -> Result<Self, InvalidAddition> {
+        if let Some((_, why)) = malformed(rules).into_iter().next() {
+            return Err(why);
+        }
+        let rows = rules.safe.iter().map(|addition| Safe {
             program: addition.program.clone(),
             subcommand: addition.subcommand.clone(),
             flags: addition.flags.join(" "),
             operands: addition.operands,
         });
-        let additions = Additions { safe: rows.collect(), raises: raises.iter().cloned().collect() };
-        let classifier = Classifier::new(Profile::Default).with_additions(additions.clone());
-        for addition in &safe {
-            examples(&classifier, &addition.program, &addition.matches, |tier| tier == Tier::Safe)?;
-            examples(&classifier, &addition.program, &addition.not_matches, |tier| tier > Tier::Safe)?;
-        }
-        for raise in &raises {
-            examples(&classifier, &raise.program, &raise.matches, |tier| tier >= raise.tier)?;
-            examples(&classifier, &raise.program, &raise.not_matches, |tier| tier < raise.tier)?;
-        }
-        Ok(additions)
+        Ok(Additions { safe: rows.collect(), raises: rules.raises.iter().cloned().collect() })
+    }
+
+    fn against_examples(self, rules: &CommandRules) -> Vec<(Row, InvalidAddition)> {
+        let classifier = Classifier::new(Profile::Default).with_additions(self);
+        let wrong = |program: &str, example: &str, matches: bool, fits: &dyn Fn(Tier) -> bool| {
+            let Classification { tier, reason, .. } = classifier.classify(example);
+            let (program, example) = (program.to_owned(), example.to_owned());
+            (fits(tier) != matches).then_some(InvalidAddition::Example { program, example, matches, tier, reason })
+        };
+        let each =
+            |matches: &[String], not_matches: &[String], row: Row, program: &str, fits: &dyn Fn(Tier) -> bool| {
+                let examples = matches.iter().map(|one| (one, true)).chain(not_matches.iter().map(|one| (one, false)));
+                examples
+                    .filter_map(|(example, matches)| wrong(program, example, matches, fits))
+                    .map(|why| (row, why))
+                    .collect::<Vec<_>>()
+            };
+        let safe = rules.safe.iter().enumerate().flat_map(|(index, row)| {
+            each(&row.matches, &row.not_matches, Row::Safe(index), &row.program, &|tier| tier == Tier::Safe)
+        });
+        let raises = rules.raises.iter().enumerate().flat_map(|(index, row)| {
+            each(&row.matches, &row.not_matches, Row::Raise(index), &row.program, &|tier| tier >= row.tier)
+        });
+        safe.chain(raises).collect()
     }
 
     /// The rule by which a command only reads, if one was added.
     pub(super) fn proves(&self, name: &str, rest: &[Arg]) -> Option<String> {
         let fits = |row: &&Safe| row.program == name && row.fits(rest);
         self.safe.iter().find(fits).map(|row| format!("`{}` was added as only reading in this form", row.program))
+    }
+
+    /// Whether some use of the program was raised to destructive.
+    pub(super) fn may_destroy(&self, name: &str) -> bool {
+        self.raises.iter().any(|raise| raise.tier == Tier::Destructive && raise.program == name)
     }
 
     /// The tier a command was raised to.
@@ -170,7 +201,9 @@ impl Safe {
     }
 }
 
-fn check_safe(addition: &SafeAddition) -> Result<(), InvalidAddition> {
+fn check_safe(index: usize, addition: &SafeAddition) -> Result<(), InvalidAddition> {
+    let lists = [&addition.subcommand[..], &addition.flags, &addition.matches, &addition.not_matches];
+    check_size(index, &addition.program, lists)?;
     check_program(&addition.program, &addition.matches, &addition.not_matches)?;
     if judge::runs_text(&addition.program, &[]) {
         return Err(InvalidAddition::RunsOthers(addition.program.clone()));
@@ -186,9 +219,22 @@ fn check_safe(addition: &SafeAddition) -> Result<(), InvalidAddition> {
     }
 }
 
-fn check_raise(raise: &Raise) -> Result<(), InvalidAddition> {
+fn check_raise(index: usize, raise: &Raise) -> Result<(), InvalidAddition> {
+    check_size(index, &raise.program, [&raise.words, &raise.matches, &raise.not_matches, &[]])?;
     check_program(&raise.program, &raise.matches, &raise.not_matches)?;
     if raise.tier == Tier::Safe { Err(InvalidAddition::NotRaised(raise.program.clone())) } else { Ok(()) }
+}
+
+/// Each row that does not even have the form of one.
+fn malformed(rules: &CommandRules) -> Vec<(Row, InvalidAddition)> {
+    let safe = rules.safe.iter().enumerate().map(|(index, row)| (Row::Safe(index), check_safe(index, row)));
+    let raises = rules.raises.iter().enumerate().map(|(index, row)| (Row::Raise(index), check_raise(index, row)));
+    safe.chain(raises).filter_map(|(row, checked)| checked.err().map(|why| (row, why))).collect()
+}
+
+fn check_size(index: usize, name: &str, lists: [&[String]; 4]) -> Result<(), InvalidAddition> {
+    let words: usize = lists.iter().map(|list| list.len()).sum();
+    if index < MAX_ROWS && words <= MAX_WORDS { Ok(()) } else { Err(InvalidAddition::TooMany(name.into())) }
 }
 
 fn check_program(name: &str, matches: &[String], not_matches: &[String]) -> Result<(), InvalidAddition> {
@@ -198,21 +244,6 @@ fn check_program(name: &str, matches: &[String], not_matches: &[String]) -> Resu
     }
     if matches.is_empty() || not_matches.is_empty() {
         return Err(InvalidAddition::NoExample(name.into()));
-    }
-    Ok(())
-}
-
-fn examples(
-    classifier: &Classifier,
-    name: &str,
-    examples: &[String],
-    wanted: impl Fn(Tier) -> bool,
-) -> Result<(), InvalidAddition> {
-    for example in examples {
-        let tier = classifier.classify(example).tier;
-        if !wanted(tier) {
-            return Err(InvalidAddition::Example(name.into(), example.clone(), tier));
-        }
     }
     Ok(())
 }

@@ -88,6 +88,18 @@ impl Classification {
         Classification { tier, reason, parts, understood: true, shape: shape.filter(|_| tier == Tier::Dangerous) }
     }
 
+    /// The same, or a stricter answer because of `rule`; nothing may be remembered of it.
+    pub(super) fn at_least_dangerous(self, rule: &str) -> Self {
+        let shape = None;
+        match self.tier {
+            Tier::Safe => {
+                let reason = format!("{}: {rule}", prefix(Tier::Dangerous));
+                Classification { tier: Tier::Dangerous, reason, understood: false, shape, ..self }
+            }
+            Tier::Dangerous | Tier::Destructive => Classification { understood: false, shape, ..self },
+        }
+    }
+
     /// An answer about something that has no parts.
     pub(super) fn plain(tier: Tier, rule: &str) -> Self {
         Classification {
@@ -102,7 +114,10 @@ impl Classification {
     /// The parts as rules compare them; none if the text was not understood.
     pub(crate) fn spoken(&self) -> Option<Vec<SpokenPart>> {
         let part = |part: &Part| SpokenPart { tier: part.tier, commands: part.commands.clone() };
-        self.understood.then(|| self.parts.iter().map(part).collect())
+        let strictest = self.parts.iter().map(|part| part.tier).max().unwrap_or(Tier::Safe);
+        // What makes the whole worse than its parts, no rule about a part can answer for.
+        let besides = (strictest < self.tier).then(|| SpokenPart { tier: self.tier, commands: Vec::new() });
+        self.understood.then(|| self.parts.iter().map(part).chain(besides).collect())
     }
 
     /// What is affected by the parts that nobody can undo.

@@ -1,7 +1,9 @@
 //! The classifier: a profile, what a person added, and one function.
 
+use crate::model::CommandRules;
+
 use super::{
-    addition::Additions,
+    addition::{Additions, InvalidAddition},
     answer::{Classification, Span},
     judge::Input,
     shape::Shape,
@@ -39,6 +41,16 @@ impl Classifier {
         Classifier { additions, ..self }
     }
 
+    /// A classifier for `rules`: their profile, and what they add. Their examples are not run again; that is
+    /// [`Additions::check`], and is done when they are written down.
+    ///
+    /// # Errors
+    ///
+    /// The first addition that is malformed.
+    pub fn with_rules(rules: &CommandRules) -> Result<Self, InvalidAddition> {
+        Ok(Classifier::new(rules.profile).with_additions(Additions::of(rules)?))
+    }
+
     pub(super) fn profile(&self) -> Profile {
         self.profile
     }
@@ -52,6 +64,15 @@ impl Classifier {
         self.classify_counting(text).0
     }
 
+    /// The tier of a command line that may not be text: if it is not UTF-8, it is at least dangerous, and places in it are
+    /// those of the text with `U+FFFD` for what is not.
+    pub fn classify_bytes(&self, bytes: &[u8]) -> Classification {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.classify(text),
+            Err(_) => self.classify(&String::from_utf8_lossy(bytes)).at_least_dangerous("not UTF-8"),
+        }
+    }
+
     /// The same, with the number of steps that the parser took.
     pub(super) fn classify_counting(&self, text: &str) -> (Classification, usize) {
         let parsed = syntax::parse(text);
@@ -60,7 +81,7 @@ impl Classifier {
         let (understood, steps) = (parsed.understood(), parsed.steps);
         let fault = parsed.faults.first().map_or("not understood", |fault| fault.why);
         let at = parsed.faults.first().map_or(0, |fault| fault.at.min(text.len()));
-        let shape = if understood { Shape::of(&parsed) } else { None };
+        let shape = if understood { Shape::of_parsed(&parsed) } else { None };
         walker.walk(parsed, None);
         if !understood {
             walker.note(Tier::Dangerous, format!("not understood: {fault}"), Span { start: at, end: text.len() });
@@ -70,6 +91,9 @@ impl Classifier {
             walker.note(Tier::Dangerous, "too long to be proven safe", whole);
         }
         self.search_statement(text, &mut walker, whole);
+        if understood && walker.parts.is_empty() && is_comment(text) {
+            return (Classification::plain(Tier::Safe, "nothing but comments"), steps);
+        }
         (Classification { understood, ..Classification::of_parts(walker.parts, shape) }, steps)
     }
 
@@ -94,6 +118,12 @@ impl Classifier {
     pub fn classify_tool(&self, name: &str, input: &serde_json::Value) -> Classification {
         tool::classify(self, name, input)
     }
+}
+
+/// A text that says something, and to people only.
+fn is_comment(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty()).peekable();
+    lines.peek().is_some() && lines.all(|line| line.starts_with('#'))
 }
 
 /// The tier of a command line, with the built-in rules of the default profile.

@@ -10,20 +10,30 @@ use serde_json::{Map, Value};
 
 use super::{answer::Classification, classifier::Classifier, tier::Tier};
 
+/// A command of any use fits, with every letter escaped; what is longer is not read.
+const LONGEST: usize = 1 << 20;
+
 impl Classifier {
     /// Answers one line: `{"command":"…"}` or `{"toolName":"…","toolInput":{…}}`.
     ///
     /// Always an answer of the form `{"tier":…,"reason":…,"parts":[…]}` without a line break; a line that is neither
-    /// is dangerous, and so is one that names a key twice, since its readers may disagree about which one counts.
+    /// is dangerous and says so, and so is one that names a key twice, since its readers may disagree about which one
+    /// counts, one that is not UTF-8, and one of more than a megabyte.
     ///
     /// ```
     /// let answer = bestow::command::Classifier::default().answer_line(r#"{"command":"rm -rf /"}"#);
     /// assert!(answer.starts_with(r#"{"tier":"destructive","reason":"Destructive command: "#));
     /// ```
-    pub fn answer_line(&self, line: &str) -> String {
-        let answer = match serde_json::from_str::<Question>(line) {
+    pub fn answer_line(&self, line: impl AsRef<[u8]>) -> String {
+        let line = line.as_ref();
+        let question = if line.len() > LONGEST {
+            Err(format!("longer than {LONGEST} bytes"))
+        } else {
+            serde_json::from_slice::<Question>(line).map_err(|why| why.to_string())
+        };
+        let answer = match question {
             Ok(Question(question)) => self.answer(&question),
-            Err(_) => Classification::plain(Tier::Dangerous, "the line is not one object with every key once"),
+            Err(why) => Classification::plain(Tier::Dangerous, &format!("the line is not a question: {why}")),
         };
         serde_json::to_string(&answer)
             .unwrap_or_else(|_| r#"{"tier":"dangerous","reason":"Dangerous command: no answer","parts":[]}"#.into())
@@ -35,7 +45,10 @@ impl Classifier {
             (None, Some(Value::String(name))) => {
                 self.classify_tool(name, question.get("toolInput").unwrap_or(&Value::Null))
             }
-            _ => Classification::plain(Tier::Dangerous, "the line holds neither a command nor a tool call"),
+            _ => Classification::plain(
+                Tier::Dangerous,
+                "the line is not a question: it holds neither a `command` nor a `toolName`, or both",
+            ),
         }
     }
 }

@@ -26,9 +26,10 @@ mod tool;
 mod undo;
 mod walk;
 
-pub use addition::{Additions, InvalidAddition, Raise, SafeAddition};
+pub use crate::model::{CommandRules, Raise, SafeAddition};
+pub use addition::{Additions, InvalidAddition, Row};
 pub use answer::{Classification, Part, Span};
 pub use classifier::{Classifier, classify, classify_tool};
 pub use shape::{Shape, ShapeWord};
-pub use tier::{InvalidTier, Profile, Tier};
+pub use tier::{InvalidProfile, InvalidTier, Profile, Tier};
 pub(crate) use tool::Call;

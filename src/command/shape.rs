@@ -5,9 +5,11 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    answer::Classification,
     judge,
     safe::trusted_name,
     syntax::tree::{Form, Parsed, Piece, Word},
+    tier::Tier,
     tool,
 };
 
@@ -51,6 +53,9 @@ struct Roles {
     paths: bool,
 }
 
+/// Longer than this, nobody reads to the end what they agree to for good.
+const MAX_SHOWN_BYTES: usize = 500;
+
 const ROLES: &[Roles] = &[
     Roles { command: &["mkdir"], prose: &[], paths: true },
     Roles { command: &["touch"], prose: &[], paths: true },
@@ -74,8 +79,29 @@ impl Shape {
         &self.words
     }
 
+    /// What may be remembered of a command that was judged so; nothing for what is safe anyway, and for what destroys.
+    pub fn of(classification: &Classification) -> Option<Shape> {
+        let offered = classification.tier == Tier::Dangerous;
+        classification.shape.clone().filter(|_| offered)
+    }
+
+    /// Whether a command that was judged so is one that this shape stands for.
+    ///
+    /// It is asked about the judgement and not about the text, so that what a person has raised since is not covered any
+    /// more. A shape that was altered where it was stored covers nothing that could not have been offered.
+    ///
+    /// ```
+    /// use bestow::command::{Shape, classify};
+    /// let always = Shape::of(&classify("git commit -m 'first'")).expect("one command of written words");
+    /// assert!(always.covers(&classify("git commit -m 'second'")));
+    /// assert!(!always.covers(&classify("git commit -m \"$(./x)\"")));
+    /// ```
+    pub fn covers(&self, classification: &Classification) -> bool {
+        Shape::of(classification).as_ref() == Some(self)
+    }
+
     /// The shape of a text, if it has one.
-    pub(super) fn of(parsed: &Parsed) -> Option<Self> {
+    pub(super) fn of_parsed(parsed: &Parsed) -> Option<Self> {
         let [statement] = parsed.script.statements.as_slice() else { return None };
         let [pipeline] = statement.pipelines.as_slice() else { return None };
         let [command] = pipeline.commands.as_slice() else { return None };
@@ -89,7 +115,9 @@ impl Shape {
         if judge::runs_text(name, rest) || !program.is_ascii() {
             return None;
         }
-        Some(Shape { program: program.clone(), words: roles(name, rest) })
+        let shape = Shape { program: program.clone(), words: roles(name, rest) };
+        // What is not shown in full is not offered.
+        (shape.to_string().len() <= MAX_SHOWN_BYTES).then_some(shape)
     }
 }
 
@@ -132,7 +160,9 @@ fn roles(name: &str, rest: &[String]) -> Vec<ShapeWord> {
 }
 
 fn is_inside(word: &str) -> bool {
-    let starts_elsewhere = word.starts_with(['-', '/', '~', ':', '+']) || word.is_empty() || word == ".";
+    // `./` is the whole directory, and not a path in it.
+    let itself = word.split('/').all(|part| matches!(part, "" | "."));
+    let starts_elsewhere = word.starts_with(['-', '/', '~', ':', '+', '!', '@']) || itself;
     !starts_elsewhere && !word.contains('=') && !tool::is_sensitive(word) && !tool::is_guarded(word)
 }
 

@@ -36,6 +36,64 @@ fn every_destructive_row_matches_its_examples() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The labelled commands that are one simple command of plain words.
+fn plain_cases() -> Vec<String> {
+    let all = [include_str!("../../tests/cases/commands.jsonl"), include_str!("../../tests/cases/commands-own.jsonl")];
+    let rows =
+        all.into_iter().flat_map(str::lines).filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let commands = rows.filter_map(|row| row["command"].as_str().map(str::to_owned));
+    let plain = |c: char| c.is_ascii_alphanumeric() || " ./_-".contains(c);
+    let reserved = ["if", "for", "while", "until", "case", "time", "coproc", "function", "select", "then", "do", "in"];
+    let one = |command: &String| {
+        command.chars().all(plain)
+            && !command.split(' ').next().is_none_or(|first| first.is_empty() || reserved.contains(&first))
+    };
+    let plain: Vec<String> = commands.filter(one).collect();
+    assert!(plain.len() > 1_000, "a property needs something to hold for");
+    plain
+}
+
+#[test]
+fn wrapping_in_any_listed_wrapper_never_lowers() {
+    // Behind a wrapper, a statement of SQL is a word like any other, and a builtin is no program.
+    let statements = ["drop", "truncate", "delete", "alter"];
+    let builtins = ["cd", "eval", "trap", "source", ".", "export", "alias", "declare", "let", "exec", "local", "set"];
+    let mut wrong = Vec::new();
+    for command in plain_cases() {
+        let first = command.split(' ').next().unwrap_or_default().to_ascii_lowercase();
+        if statements.contains(&first.as_str()) || builtins.contains(&first.as_str()) {
+            continue;
+        }
+        let tier = classify(&command).tier;
+        for wrapper in super::judge::prefixes() {
+            let text = format!("{wrapper} {command}");
+            if classify(&text).tier < tier {
+                wrong.push(format!("{text}: {}", classify(&text).reason));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong.iter().take(40).cloned().collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn escaping_or_quoting_any_letter_never_changes_a_tier() {
+    let mut wrong = Vec::new();
+    for command in plain_cases() {
+        let tier = classify(&command).tier;
+        for (at, letter) in command.char_indices().filter(|(_, c)| c.is_ascii_alphabetic()) {
+            let (before, rest) = command.split_at(at);
+            let (_, after) = rest.split_at(1);
+            for quoted in [format!("\\{letter}"), format!("'{letter}'"), format!("\"{letter}\"")] {
+                let text = format!("{before}{quoted}{after}");
+                if classify(&text).tier != tier {
+                    wrong.push(format!("{text}: {tier}, then {}", classify(&text).reason));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong.iter().take(40).cloned().collect::<Vec<_>>().join("\n"));
+}
+
 /// Steps of the parser for `unit` written `times` times.
 fn steps(unit: &str, times: usize) -> usize {
     Classifier::default().classify_counting(&unit.repeat(times)).1

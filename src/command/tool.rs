@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::model::Operation;
+use crate::model::{Operation, SENSITIVE_NAMES};
 
 use super::{
     answer::Classification,
@@ -208,5 +208,5 @@ pub(super) fn is_guarded(path: &str) -> bool {
         || climbs
         || hidden_control
         || system.iter().any(|start| lower.starts_with(start))
-        || parts.iter().any(|part| NAMES.contains(part))
+        || parts.iter().any(|part| NAMES.contains(part) || SENSITIVE_NAMES.contains(part))
 }

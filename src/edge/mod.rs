@@ -6,6 +6,8 @@ pub(crate) mod config;
 pub mod control;
 #[cfg(feature = "journal")]
 mod durable;
+#[cfg(feature = "sandbox")]
+mod exec;
 #[cfg(feature = "config")]
 mod follow;
 #[cfg(feature = "journal")]

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use crate::{
-    kernel::{Check, Command, ExecScope, Known, Refusal, State, Support, lasting, not_held},
+    kernel::{Check, Command, ExecScope, Known, Refusal, State, Support, lasting},
     model::{
         Access, Actor, AgentId, Ask, Grant, GrantId, Permission, PermissionSet, Permissions, Profile, Reason,
         RequestId, RunId, Scope, Timestamp, Want,
@@ -252,15 +252,23 @@ impl Agent {
                 Some(missing) => Err(missing),
                 None => ExecScope::of(&set_of(agent, now), permissions_of(&rights)),
             }
-            .map_err(|missing| not_held(agent, missing, now))
+            .map_err(|missing| state.not_held(agent, missing, now))
         })?;
         Ok(scope?)
     }
 
-    /// What nobody reaches, for whoever confines a command.
+    /// The engine it belongs to, for an edge that acts as this agent.
+    #[cfg(feature = "stdio")]
+    pub(crate) fn engine(&self) -> super::Engine {
+        super::Engine { shared: Arc::clone(&self.shared), run: fresh_run() }
+    }
+
+    /// What nobody reaches and which names are sensitive, for whoever confines a command.
     #[cfg(feature = "sandbox")]
-    pub(crate) fn protected(&self) -> Result<Vec<crate::model::SanitizedPath>, Error> {
-        self.shared.look(|state, _| state.settings.protected.to_vec())
+    pub(crate) fn kept_from_commands(
+        &self,
+    ) -> Result<(Vec<crate::model::SanitizedPath>, Vec<crate::model::SensitiveName>), Error> {
+        self.shared.look(|state, _| (state.settings.protected.to_vec(), state.settings.sensitive.to_vec()))
     }
 
     /// Leaves the fact that a command is confined, and how.

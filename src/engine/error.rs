@@ -3,6 +3,7 @@
 use std::{fmt, io::ErrorKind, sync::Arc};
 
 use crate::{
+    command::InvalidAddition,
     kernel::Refusal,
     model::{Permission, SanitizedPath, Shown},
     seam::{ClockUnreadable, PathFailure, StoreError},
@@ -30,6 +31,8 @@ pub enum Error {
     /// What was decided could not be stored. What would have given somebody something did not happen; what took something
     /// away is in force in this engine, but a later one may not know of it: do it again there.
     Store(StoreError),
+    /// The settings hold rules about commands that say something else than their examples.
+    Commands(InvalidAddition),
     /// The time cannot be told.
     Clock(ClockUnreadable),
     /// The engine was shut down, or failed inside and can no longer be trusted. Every check says no.
@@ -52,6 +55,7 @@ impl fmt::Display for Error {
             Error::Open(why) => f.write_str(why),
             Error::File(why) => why.fmt(f),
             Error::Store(why) => why.fmt(f),
+            Error::Commands(why) => why.fmt(f),
             Error::Clock(why) => why.fmt(f),
             Error::Closed => f.write_str("the engine is closed"),
             Error::NoRuntime => f.write_str("an engine is made inside a Tokio runtime"),
@@ -66,6 +70,7 @@ impl std::error::Error for Error {
             Error::Path(why) => Some(why),
             Error::File(why) => Some(why),
             Error::Store(why) => Some(why),
+            Error::Commands(why) => Some(why),
             Error::Clock(why) => Some(why),
             Error::Replaced { .. } | Error::Open(_) | Error::Closed | Error::NoRuntime => None,
         }
@@ -81,6 +86,12 @@ impl From<Refusal> for Error {
 impl From<ClockUnreadable> for Error {
     fn from(why: ClockUnreadable) -> Error {
         Error::Clock(why)
+    }
+}
+
+impl From<InvalidAddition> for Error {
+    fn from(why: InvalidAddition) -> Error {
+        Error::Commands(why)
     }
 }
 

@@ -31,6 +31,7 @@ use std::{
 };
 
 use crate::{
+    command::Classifier,
     kernel::{Check, Command, Refusal, Start, State, Support},
     model::{
         Actor, AgentId, ApproverId, Grant, GrantId, Hold, Means, OwnerId, Pending, Permission, PermissionSet, Policy,
@@ -121,10 +122,11 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::NoRuntime`] outside a runtime.
+    /// [`Error::NoRuntime`] outside a runtime, [`Error::Commands`] if rules about commands contradict their examples.
     pub fn on(settings: Settings, clock: Arc<dyn Clock>, paths: Arc<dyn Paths>) -> Result<Engine, Error> {
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Error::NoRuntime)?;
-        let shared = Arc::new(Shared::new(State::new(settings), clock, paths, seed()));
+        let classifier = Classifier::with_rules(&settings.commands)?;
+        let shared = Arc::new(Shared::new(State::new(settings), classifier, clock, paths, seed()));
         runtime.spawn(timer::run(Arc::downgrade(&shared)));
         Ok(Engine { shared, run: fresh_run() })
     }
@@ -243,8 +245,10 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if the whole of it cannot be taken over; then nothing of it is.
+    /// [`Error::Refused`] if the whole of it cannot be taken over, [`Error::Commands`] if rules about commands contradict
+    /// their examples; then nothing of it is.
     pub async fn configure(&self, policy: Policy) -> Result<(), Error> {
+        Classifier::with_rules(&policy.settings.commands)?;
         let run = self.run.clone();
         self.shared.execute(Command::Configure { policy: Arc::new(policy), run }).acknowledged().await.map(drop)
     }

@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
+    command::{Classifier, Profile},
     kernel::{Ground, compile},
     model::{AgentId, Event, Reads, SanitizedPath},
 };
@@ -32,6 +33,9 @@ impl Shared {
     /// Publishes what is the same for all agents, and them with it.
     pub(super) fn publish_settings(&self, writer: &mut Writer) {
         let settings = Arc::clone(&writer.state.settings);
+        // Checked when they came in; if they are not what they were, nothing of theirs is safe.
+        let classifier = Classifier::with_rules(&settings.commands);
+        self.classifier.store(Arc::new(classifier.unwrap_or_else(|_| Classifier::new(Profile::Strict))));
         self.publish_ground(writer, settings.reads, &settings.protected);
     }
 

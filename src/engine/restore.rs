@@ -8,6 +8,7 @@ use std::{
 use async_trait::async_trait;
 
 use crate::{
+    command::Classifier,
     kernel::{Command, Known, State},
     model::{AgentId, Settings, Timestamp},
     seam::{Clock, ClockUnreadable, Paths, Store, StoreError, StoreFault, Stored},
@@ -28,7 +29,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::Store`] if it cannot be read back whole; [`Error::NoRuntime`] outside a runtime.
+    /// [`Error::Store`] if it cannot be read back whole; [`Error::NoRuntime`] outside a runtime; [`Error::Commands`] if rules
+    /// about commands contradict their examples.
     pub async fn restore(
         settings: Option<Settings>,
         clock: Arc<dyn Clock>,
@@ -36,11 +38,13 @@ impl Engine {
         store: Arc<dyn Store>,
     ) -> Result<Engine, Error> {
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Error::NoRuntime)?;
+        settings.as_ref().map_or(Ok(()), |settings| Classifier::with_rules(&settings.commands).map(drop))?;
         let reading = Arc::clone(&store);
         let history = runtime.spawn_blocking(move || History::read(&*reading));
         let history = history.await.map_err(|_| Error::Closed)?.map_err(Error::Store)?;
         let clock = not_before(clock, history.at);
-        let shared = Arc::new(Shared::new(history.state, clock, paths, seed()));
+        let classifier = Classifier::with_rules(&history.state.settings.commands)?;
+        let shared = Arc::new(Shared::new(history.state, classifier, clock, paths, seed()));
         let progress: Weak<Shared> = Arc::downgrade(&shared);
         store.report_to(progress);
         shared.keep_in(store, history.sequence)?;

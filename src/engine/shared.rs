@@ -89,7 +89,13 @@ impl Drop for Locked<'_> {
 }
 
 impl Shared {
-    pub(super) fn new(state: State, clock: Arc<dyn Clock>, paths: Arc<dyn Paths>, seed: u64) -> Shared {
+    pub(super) fn new(
+        state: State,
+        classifier: Classifier,
+        clock: Arc<dyn Clock>,
+        paths: Arc<dyn Paths>,
+        seed: u64,
+    ) -> Shared {
         let ground = Arc::new(Ground::new(state.settings.reads, &state.settings.protected, seed));
         let writer = Writer {
             state,
@@ -106,7 +112,7 @@ impl Shared {
         Shared {
             clock,
             paths,
-            classifier: ArcSwap::default(),
+            classifier: ArcSwap::from_pointee(classifier),
             writer: Mutex::new(writer),
             cells: DashMap::default(),
             answers: DashMap::new(),

@@ -28,7 +28,7 @@ pub use refusal::Refusal;
 pub use rights::Check;
 pub(crate) use rights::{Ground, Rights, check, compile, extend};
 pub(crate) use state::{Agent as Known, State, Waiting};
-pub(crate) use support::{lasting, not_held};
+pub(crate) use support::lasting;
 pub use why::Support;
 
 use crate::model::{Event, Timestamp};

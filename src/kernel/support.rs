@@ -73,12 +73,12 @@ impl State {
         if self.readable_by_all(permission) {
             return Ok(Held { from, depth: 0, until: None });
         }
-        let live = supports(agent, permission).filter(|grant| grant.is_live(now) && !broken.contains(&grant.id));
+        let live = self.supports(agent, permission).filter(|grant| grant.is_live(now) && !broken.contains(&grant.id));
         // One support has to carry all of it: what may be passed on still, then what lasts longest, then the shortest.
         let max = self.settings.max_depth;
         let best = live.max_by_key(|grant| (grant.depth < max, rank(grant.until), Reverse(grant.depth)));
         let held = best.map(|grant| Held { from, depth: grant.depth, until: grant.until });
-        held.ok_or_else(|| not_held(agent, permission, now))
+        held.ok_or_else(|| self.not_held(agent, permission, now))
     }
 
     /// Whether `agent` may use `permission` now, for as many uses as wanted.
@@ -94,7 +94,7 @@ impl State {
         now: Timestamp,
     ) -> impl Iterator<Item = &'a Arc<Grant>> + use<'a> {
         let protected = permission.path().is_some_and(|path| self.is_protected(path));
-        let gives = gives(permission);
+        let gives = self.gives(permission);
         lasting(agent, now)
             .filter(move |grant| gives(grant))
             .filter(move |grant| !protected || names_exactly(grant, permission))
@@ -116,10 +116,11 @@ impl State {
         self.unsupported_among(&self.suspects(ended), now)
     }
 
-    /// The same, now that besides reading is no longer free: any passed-on read may have rested on that.
-    pub(super) fn falls_with_free_reading_and(&self, ended: &[Arc<Grant>], now: Timestamp) -> Vec<Event> {
-        let is_read = |grant: &&Arc<Grant>| matches!(grant.right.permission, Permission::Path(Access::Read, _));
-        let passed_on = self.grants.values().filter(is_read).filter(|grant| giver(grant).is_some());
+    /// The same, now that besides other settings are in force: any passed-on path may have rested on what was free to
+    /// read, or not sensitive to write.
+    pub(super) fn falls_with_settings_and(&self, ended: &[Arc<Grant>], now: Timestamp) -> Vec<Event> {
+        let is_path = |grant: &&Arc<Grant>| matches!(grant.right.permission, Permission::Path(..));
+        let passed_on = self.grants.values().filter(is_path).filter(|grant| giver(grant).is_some());
         let mut suspects: Suspects = passed_on.map(|grant| (grant.id, (Arc::clone(grant), None))).collect();
         suspects.extend(self.suspects(ended));
         self.unsupported_among(&suspects, now)
@@ -186,7 +187,8 @@ impl State {
             return Some(grant.until);
         }
         let from = self.agents.get(giver(grant)?)?;
-        let outside = supports(from, &grant.right.permission)
+        let outside = self
+            .supports(from, &grant.right.permission)
             .filter(|support| support.is_live(now) && !suspects.contains_key(&support.id));
         outside.map(|support| rank(support.until)).max().map(|latest| end_of_rank(latest.min(rank(grant.until))))
     }
@@ -201,52 +203,61 @@ fn end_of_rank(rank: u64) -> Option<Timestamp> {
     (rank != u64::MAX).then(|| Timestamp::from_millis(rank))
 }
 
-/// Everything `agent` holds that covers `permission` and can be passed on.
-pub(super) fn supports<'a>(agent: &'a Agent, permission: &Permission) -> impl Iterator<Item = &'a Arc<Grant>> {
-    let gives = gives(permission);
-    agent.held.iter().filter(move |grant| grant.scope != Scope::Once && gives(grant))
-}
-
-/// Whether a grant gives `permission`: the right covers it, and names what is sensitive about it.
-pub(super) fn gives(permission: &Permission) -> impl Fn(&Grant) -> bool + use<> {
-    let (permission, part) = (permission.clone(), sensitive_in(permission));
-    move |grant| {
-        let names = |part: &SanitizedPath| grant.right.permission.path().is_some_and(|root| part.contains(root));
-        grant.right.permission.covers(&permission) && part.as_ref().is_none_or(names)
+impl State {
+    /// Everything `agent` holds that covers `permission` and can be passed on.
+    pub(super) fn supports<'a>(
+        &self,
+        agent: &'a Agent,
+        permission: &Permission,
+    ) -> impl Iterator<Item = &'a Arc<Grant>> + use<'a> {
+        let gives = self.gives(permission);
+        agent.held.iter().filter(move |grant| grant.scope != Scope::Once && gives(grant))
     }
-}
 
-/// What a right must name, or something below it, to give `permission`.
-fn sensitive_in(permission: &Permission) -> Option<SanitizedPath> {
-    match permission {
-        Permission::Path(Access::Write, path) => sensitive_part(path),
-        Permission::Path(Access::Read, _) | Permission::Events | Permission::Network => None,
+    /// Whether a grant gives `permission`: the right covers it, and names what is sensitive about it.
+    pub(super) fn gives(&self, permission: &Permission) -> impl Fn(&Grant) -> bool + use<> {
+        let (permission, part) = (permission.clone(), self.sensitive_in(permission));
+        move |grant| {
+            let names = |part: &SanitizedPath| grant.right.permission.path().is_some_and(|root| part.contains(root));
+            grant.right.permission.covers(&permission) && part.as_ref().is_none_or(names)
+        }
+    }
+
+    /// What a right must name, or something below it, to give `permission`.
+    fn sensitive_in(&self, permission: &Permission) -> Option<SanitizedPath> {
+        match permission {
+            Permission::Path(Access::Write, path) => sensitive_part(path, &self.settings.sensitive),
+            Permission::Path(Access::Read, _) | Permission::Events | Permission::Network => None,
+        }
+    }
+
+    /// The refusal for who has a right that covers `permission`, but none that names what is sensitive about it.
+    pub(super) fn unnamed(&self, agent: &Agent, permission: &Permission) -> Option<Refusal> {
+        let part = self.sensitive_in(permission)?;
+        let gives = self.gives(permission);
+        let is_covered = agent.held.iter().any(|grant| grant.right.permission.covers(permission));
+        let is_named = agent.held.iter().any(|grant| gives(grant));
+        (is_covered && !is_named).then(|| Refusal::Sensitive { permission: permission.clone(), part })
+    }
+
+    /// Not held, or held only in a way that cannot be passed on.
+    pub(crate) fn not_held(&self, agent: &Agent, permission: &Permission, now: Timestamp) -> Refusal {
+        let (from, permission) = (agent.profile.id.clone(), permission.clone());
+        if let Some(refusal) = self.unnamed(agent, &permission) {
+            return refusal;
+        }
+        let mut once = for_use(&agent.held).filter(|grant| grant.scope == Scope::Once && grant.is_live(now));
+        if once.any(|grant| grant.right.permission.covers(&permission)) {
+            Refusal::HeldOnce { agent: from, permission }
+        } else {
+            Refusal::NotHeld { agent: from, permission }
+        }
     }
 }
 
 /// What `agent` may use at `now` for as many uses as wanted.
 pub(crate) fn lasting(agent: &Agent, now: Timestamp) -> impl Iterator<Item = &Arc<Grant>> {
     for_use(&agent.held).filter(move |grant| grant.scope != Scope::Once && grant.is_live(now))
-}
-
-/// The refusal for who has a right that covers `permission`, but none that names what is sensitive about it.
-pub(super) fn unnamed(agent: &Agent, permission: &Permission) -> Option<Refusal> {
-    let part = sensitive_in(permission)?;
-    let gives = gives(permission);
-    let is_covered = agent.held.iter().any(|grant| grant.right.permission.covers(permission));
-    let is_named = agent.held.iter().any(|grant| gives(grant));
-    (is_covered && !is_named).then(|| Refusal::Sensitive { permission: permission.clone(), part })
-}
-
-/// Not held, or held only in a way that cannot be passed on.
-pub(crate) fn not_held(agent: &Agent, permission: &Permission, now: Timestamp) -> Refusal {
-    let (from, permission) = (agent.profile.id.clone(), permission.clone());
-    if let Some(refusal) = unnamed(agent, &permission) {
-        return refusal;
-    }
-    let mut once = for_use(&agent.held).filter(|grant| grant.scope == Scope::Once && grant.is_live(now));
-    let held_once = once.any(|grant| grant.right.permission.covers(&permission));
-    if held_once { Refusal::HeldOnce { agent: from, permission } } else { Refusal::NotHeld { agent: from, permission } }
 }
 
 /// A protected path is reached by nothing but a line of a file that names exactly it.

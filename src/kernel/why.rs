@@ -4,11 +4,7 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use crate::model::{AgentId, Grant, GrantId, Permission, Timestamp};
 
-use super::{
-    State,
-    state::giver,
-    support::{for_use, supports},
-};
+use super::{State, state::giver, support::for_use};
 
 /// One link of the chain that a right hangs on, from the holder towards the root.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -63,7 +59,8 @@ impl State {
                     return told(way).chain([Support::FreeReading]).collect();
                 }
                 let holder = self.agents.get(from).into_iter();
-                for grant in holder.flat_map(|holder| supports(holder, wanted)).filter(|grant| grant.is_live(now)) {
+                for grant in holder.flat_map(|holder| self.supports(holder, wanted)).filter(|grant| grant.is_live(now))
+                {
                     if seen.insert(grant.id) {
                         longer.push(way.iter().cloned().chain([Arc::clone(grant)]).collect());
                     }

@@ -28,7 +28,7 @@ mod verdict;
 pub(crate) use action::What;
 pub use action::{Action, ActionFacts, CommandShape, Destructive, InvalidOperation, Operation};
 pub use agent::{Kind, Mode, Profile, Source};
-pub use command::{InvalidTier, Tier};
+pub use command::{CommandProfile, CommandRules, InvalidProfile, InvalidTier, Raise, SafeAddition, Tier};
 pub use decision::{Decision, DecisionSource, Ruled};
 pub use digest::{Digest, InvalidDigest};
 pub use event::{Event, Recorded};
@@ -48,7 +48,8 @@ pub use request::{Answer, Ask, Decider, Outcome, Pending, Reply, Request, Resolu
 pub use rule::{Rule, RuleRef};
 pub use ruling::{Ruling, Subject};
 pub use sandbox::{SandboxFacts, SandboxViolation};
-pub(crate) use sensitive::sensitive_part;
+pub use sensitive::{InvalidSensitiveName, SensitiveName};
+pub(crate) use sensitive::{SENSITIVE_NAMES, sensitive_part};
 pub use set::{PermissionSet, Reads};
 pub use spoken::{CommandPattern, InvalidPattern, Spoken, SpokenPart};
 pub use text::{InvalidName, InvalidReason, Name, Reason, Shown};

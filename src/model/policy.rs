@@ -4,7 +4,9 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AgentId, Hold, Place, Profile, Reads, Right, Rule, SanitizedPath, Shown, Verdict};
+use super::{
+    AgentId, CommandRules, Hold, Place, Profile, Reads, Right, Rule, SanitizedPath, SensitiveName, Shown, Verdict,
+};
 
 /// What to do with a request when nobody is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,6 +71,12 @@ pub struct Settings {
     pub max_depth: u8,
     /// Paths that no grant reaches, except one from a file that names exactly that path.
     pub protected: Arc<[SanitizedPath]>,
+    /// How commands are judged.
+    #[serde(default)]
+    pub commands: CommandRules,
+    /// Names that are sensitive besides the built-in ones: who may write a directory may not write these in it, unless
+    /// a right names them.
+    pub sensitive: Arc<[SensitiveName]>,
 }
 
 impl Default for Settings {
@@ -87,6 +95,8 @@ impl Default for Settings {
             max_children: 256,
             max_depth: 8,
             protected: Arc::default(),
+            commands: CommandRules::default(),
+            sensitive: Arc::default(),
         }
     }
 }

@@ -28,8 +28,8 @@ pub struct SandboxFacts {
     pub hidden: Vec<SanitizedPath>,
     /// Whether it has a network.
     pub network: bool,
-    /// The sockets it was handed: the engine's, or none.
-    pub unix_sockets: Vec<SanitizedPath>,
+    /// The sockets it was handed, compared from outside: with `@events` the one that leads to the engine, otherwise none.
+    pub unix_sockets: Vec<String>,
     /// The names of its environment variables; values may be secrets.
     pub environment: Vec<String>,
     /// Limits of the process, by name.

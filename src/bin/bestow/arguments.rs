@@ -5,10 +5,10 @@ mod stored;
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use bestow::{
-    AgentId, ApproverId, Permission,
+    AgentId, ApproverId, Permission, command,
     control::{Order, Verdict},
     journal::{Head, audit::Filter},
-    sandbox::Format,
+    sandbox::{Domain, Format},
 };
 use lexopt::{
     Arg::{Long, Short, Value},
@@ -16,9 +16,14 @@ use lexopt::{
 };
 
 pub(crate) const HELP: &str = "\
-usage: bestow path --jsonl
+usage: bestow classify [--json] [--profile default|strict] [--config FILE] [--] COMMAND
+       bestow classify --jsonl [--profile default|strict] [--config FILE]
+       bestow path --jsonl
        bestow exec --agent ID [--config FILE] [--grant TAG]... [--timeout SECONDS] -- COMMAND...
-       bestow sandbox profile --agent ID --format bwrap|srt|codex|json [--config FILE] [--grant TAG]...
+       bestow sandbox profile --agent ID --format bwrap|srt|codex|json [--config FILE] [--grant TAG]... [--domain NAME]...
+       bestow request TAG... --reason TEXT [--wait SECONDS]
+       bestow grant TAG... --to ID --reason TEXT
+       bestow events
        bestow grants [--agent ID] --state DIRECTORY [--json]
        bestow why AGENT TAG --state DIRECTORY [--json]
        bestow requests --state DIRECTORY [--json]
@@ -28,6 +33,14 @@ usage: bestow path --jsonl
        bestow audit verify --state DIRECTORY [--expect HEAD]
        bestow audit head --state DIRECTORY
        bestow audit cut --state DIRECTORY --before NUMBER
+
+  classify
+      Says how much harm a command can do: safe, dangerous or destructive, and why. COMMAND is one word: quote it.
+      --config takes the rules that [commands] of a policy file adds, --profile decides which line is drawn. With --json
+      the answer is one object, with --jsonl there is one for each line of standard input, in the same order:
+        {\"command\": TEXT} | {\"toolName\": NAME, \"toolInput\": OBJECT}
+        -> {\"tier\": \"safe\" | \"dangerous\" | \"destructive\", \"reason\": TEXT, \"parts\": [PART...]}
+      A line that is neither is answered with `dangerous` and a reason. The exit code is 0 whatever the tier is.
 
   path --jsonl
       Answers questions about paths, one JSON object for each line, in the same order:
@@ -42,7 +55,14 @@ usage: bestow path --jsonl
       tags it is granted here, each of which the agent must hold. What cannot be enforced does not run.
 
   sandbox profile
-      Prints what exec would enforce, in the words of another program. What a format cannot say is an error.
+      Prints what exec would enforce, in the words of another program. What a format cannot say is an error. With
+      --domain, `@network` is these hosts only; only srt and json can say that.
+
+  request, grant, events
+      Within a command that was given @events: they speak for its agent to its engine, and reach nothing else.
+      `request` asks for what the agent lacks and waits for the answer (--wait: at most so long, then 2); `grant`
+      passes on what it holds. Both print the engine's answer as one JSON object. `events` passes lines on in both
+      directions: docs/protocol.md, the role of an agent.
 
   grants, why, requests, approve, deny, revoke
       Ask and tell the engine that runs on the state directory; if none runs there, the directory itself. `why` shows
@@ -74,6 +94,8 @@ exit code:
 pub(crate) enum Asked {
     Help,
     Version,
+    /// `classify`
+    Classify(Classifying),
     /// `path --jsonl`
     Path,
     /// `exec`
@@ -84,6 +106,12 @@ pub(crate) enum Asked {
     Order(Ordered),
     /// `audit`
     Audit(Audit),
+    /// `request`
+    Request(Said, Option<Duration>),
+    /// `grant`
+    Grant(Said, AgentId),
+    /// `events`
+    Events,
 }
 
 /// For people, or for programs.
@@ -110,12 +138,39 @@ pub(crate) enum Audit {
     Cut { state: PathBuf, before: u64 },
 }
 
+/// What a confined command says to its engine.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub(crate) tags: Vec<Permission>,
+    pub(crate) reason: String,
+}
+
+/// What is to be classified, and by which rules.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Classifying {
+    pub(crate) form: Form,
+    pub(crate) profile: Option<command::Profile>,
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// How questions come and answers go.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// One command, for a person.
+    Text(OsString),
+    /// One command, for a program.
+    Json(OsString),
+    /// Lines of standard input.
+    Lines,
+}
+
 /// A command, or none, within the scope of an agent.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Scoped {
     pub(crate) agent: AgentId,
     pub(crate) config: PathBuf,
     pub(crate) named: Vec<Permission>,
+    pub(crate) domains: Vec<Domain>,
     pub(crate) time: Option<Duration>,
     pub(crate) words: Vec<OsString>,
 }
@@ -126,8 +181,12 @@ impl Asked {
         match parser.next()? {
             Some(Short('h') | Long("help")) => Ok(Asked::Help),
             Some(Short('V') | Long("version")) => Ok(Asked::Version),
+            Some(Value(command)) if command == "classify" => classify(parser),
             Some(Value(command)) if command == "path" => path(parser),
             Some(Value(command)) if command == "exec" => exec(parser),
+            Some(Value(command)) if command == "request" => request(parser),
+            Some(Value(command)) if command == "grant" => grant(parser),
+            Some(Value(command)) if command == "events" => events(parser),
             Some(Value(command)) if command == "sandbox" => match parser.next()? {
                 Some(Value(what)) if what == "profile" => profile(parser),
                 Some(Short('h') | Long("help")) => Ok(Asked::Help),
@@ -142,6 +201,31 @@ impl Asked {
             None => Err("what is to be done?".into()),
         }
     }
+}
+
+fn classify(mut parser: Parser) -> Result<Asked, Error> {
+    let (mut json, mut jsonl, mut profile, mut config, mut words) = (false, false, None, None, Vec::new());
+    while let Some(word) = parser.next()? {
+        match word {
+            Long("json") => json = true,
+            Long("jsonl") => jsonl = true,
+            Long("profile") => profile = Some(parser.value()?.parse()?),
+            Long("config") => config = Some(parser.value()?.into()),
+            Short('h') | Long("help") => return Ok(Asked::Help),
+            Value(command) => words.push(command),
+            Short(_) | Long(_) => return Err(word.unexpected()),
+        }
+    }
+    let form = match (json, jsonl, words.pop(), words.is_empty()) {
+        (_, _, _, false) => return Err("`classify` takes one command: put it in quotes".into()),
+        (true, true, ..) => return Err("`--json` and `--jsonl` exclude each other".into()),
+        (_, true, Some(_), _) => return Err("`--jsonl` takes commands from standard input only".into()),
+        (false, true, None, _) => Form::Lines,
+        (true, false, Some(command), _) => Form::Json(command),
+        (false, false, Some(command), _) => Form::Text(command),
+        (_, false, None, _) => return Err("`classify` needs a command, or `--jsonl`".into()),
+    };
+    Ok(Asked::Classify(Classifying { form, profile, config }))
 }
 
 fn path(mut parser: Parser) -> Result<Asked, Error> {
@@ -173,13 +257,14 @@ fn profile(parser: Parser) -> Result<Asked, Error> {
 
 /// None if help is wanted.
 fn scoped(mut parser: Parser, has_format: bool) -> Result<Option<(Scoped, Option<Format>)>, Error> {
-    let (mut agent, mut format) = (None, None);
+    let (mut agent, mut format, mut domains) = (None, None, Vec::new());
     let (mut config, mut named, mut time, mut words) = (PathBuf::from("agents.toml"), Vec::new(), None, Vec::new());
     while let Some(word) = parser.next()? {
         match word {
             Long("agent") => agent = Some(parser.value()?.parse()?),
             Long("config") => config = parser.value()?.into(),
             Long("grant") => named.push(parser.value()?.parse()?),
+            Long("domain") if has_format => domains.push(parser.value()?.parse()?),
             Long("format") if has_format => format = Some(parser.value()?.parse()?),
             Long("timeout") if !has_format => time = Some(Duration::from_secs(parser.value()?.parse()?)),
             Short('h') | Long("help") => return Ok(None),
@@ -191,5 +276,54 @@ fn scoped(mut parser: Parser, has_format: bool) -> Result<Option<(Scoped, Option
         }
     }
     let agent = agent.ok_or("`--agent` is missing")?;
-    Ok(Some((Scoped { agent, config, named, time, words }, format)))
+    Ok(Some((Scoped { agent, config, named, domains, time, words }, format)))
+}
+
+fn request(parser: Parser) -> Result<Asked, Error> {
+    let mut wait = None;
+    let said = said(parser, "wait", |parser| {
+        wait = Some(Duration::from_secs(parser.value()?.parse()?));
+        Ok(())
+    })?;
+    Ok(said.map_or(Asked::Help, |said| Asked::Request(said, wait)))
+}
+
+fn grant(parser: Parser) -> Result<Asked, Error> {
+    let mut to = None;
+    let said = said(parser, "to", |parser| {
+        to = Some(parser.value()?.parse()?);
+        Ok(())
+    })?;
+    let Some(said) = said else { return Ok(Asked::Help) };
+    Ok(Asked::Grant(said, to.ok_or("`--to` is missing")?))
+}
+
+/// None if help is wanted. `more` reads the one option besides the reason.
+fn said(
+    mut parser: Parser,
+    option: &str,
+    mut more: impl FnMut(&mut Parser) -> Result<(), Error>,
+) -> Result<Option<Said>, Error> {
+    let (mut tags, mut reason) = (Vec::new(), None);
+    while let Some(word) = parser.next()? {
+        match word {
+            Long("reason") => reason = Some(parser.value()?.string()?),
+            Long(name) if name == option => more(&mut parser)?,
+            Short('h') | Long("help") => return Ok(None),
+            Value(tag) => tags.push(tag.parse()?),
+            Short(_) | Long(_) => return Err(word.unexpected()),
+        }
+    }
+    if tags.is_empty() {
+        return Err("which permission? Name at least one tag".into());
+    }
+    Ok(Some(Said { tags, reason: reason.ok_or("`--reason` is missing")? }))
+}
+
+fn events(mut parser: Parser) -> Result<Asked, Error> {
+    match parser.next()? {
+        None => Ok(Asked::Events),
+        Some(Short('h') | Long("help")) => Ok(Asked::Help),
+        Some(more) => Err(more.unexpected()),
+    }
 }

@@ -33,7 +33,10 @@ pub(crate) fn exec(asked: Scoped) -> End {
 
 /// Prints the profile.
 pub(crate) fn profile(asked: &Scoped, format: Format) -> End {
-    ending(as_agent(asked, async |_, profile, _| Ok(End::said(&profile.export(format).map_err(End::failed)?))))
+    ending(as_agent(asked, async |_, profile, _| {
+        let profile = profile.only_to(asked.domains.iter().cloned());
+        Ok(End::said(&profile.export(format).map_err(End::failed)?))
+    }))
 }
 
 fn ending(answer: Result<End, End>) -> End {

@@ -4,8 +4,11 @@
 
 mod arguments;
 mod audit;
+mod classify;
 mod command;
 mod end;
+mod events;
+mod lines;
 mod path;
 mod state;
 
@@ -26,10 +29,14 @@ fn carry_out(asked: Asked) -> End {
     match asked {
         Asked::Help => End::said(HELP),
         Asked::Version => End::said(concat!("bestow ", env!("CARGO_PKG_VERSION"), "\n")),
+        Asked::Classify(asked) => classify::classify(&asked),
         Asked::Exec(asked) => command::exec(asked),
         Asked::Profile(asked, format) => command::profile(&asked, format),
         Asked::Audit(asked) => audit::audit(&asked),
         Asked::Order(asked) => state::order(&asked),
+        Asked::Request(said, wait) => events::request(&said.tags, &said.reason, wait),
+        Asked::Grant(said, to) => events::grant(&to, &said.tags, &said.reason),
+        Asked::Events => events::relay(),
         Asked::Path => path::answer_lines(std::io::stdin().lock(), std::io::stdout().lock()),
     }
 }

@@ -16,6 +16,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("aws", "deletes stored objects").sub("s3 rm").when(&[Flag("--recursive"), NoFlag("--dryrun")]).examples(&["aws s3 rm s3://b --recursive"], &["aws s3 rm s3://b/x", "aws s3 rm s3://b --recursive --dryrun"]),
     rule("aws", "deletes stored objects").sub("s3 sync").when(&[Flag("--delete"), NoFlag("--dryrun")]).examples(&["aws s3 sync . s3://b --delete"], &["aws s3 sync . s3://b"]),
     rule("gcloud", "deletes in the cloud").when(&[Named("delete purge destroy remove"), NoFlag("--help")]).examples(&["gcloud compute instances delete x", "gcloud projects delete p -q", "gcloud --project p sql instances delete x"], &["gcloud compute instances list"]),
+    rule("gcloud", "deletes stored objects").sub("storage rm|storage buckets delete").when(&[Text("-r -R ** --recursive")]).examples(&["gcloud storage rm -r gs://x"], &["gcloud storage ls gs://x"]),
     rule("az", "deletes in the cloud").when(&[Named("delete purge delete-* delete-batch")]).examples(&["az group delete -n x --yes", "az vm delete -n x", "az storage blob delete-batch -s x"], &["az vm list"]),
     rule("gsutil", "deletes stored objects").when(&[Named("rb rm"), Text("-r -R -a rb -mr **")]).examples(&["gsutil rm -r gs://b", "gsutil -m rm -r gs://b", "gsutil rb gs://b"], &["gsutil ls gs://b", "gsutil rm gs://b/x"]),
     rule("bq", "deletes a table or a data set").sub("rm").examples(&["bq rm -f -t d.t", "bq rm -r d"], &["bq ls"]),

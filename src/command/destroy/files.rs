@@ -127,7 +127,7 @@ pub(super) const RULES: &[Rule] = &[
 
 /// The same without the working directory: where a relative path is the usual operand.
 fn is_doomed_top(path: &str, place: &Place) -> bool {
-    let absolute = path.starts_with(['/', crate::command::walk::HOME]) || path.contains(":/") || path.contains(":\\");
+    let absolute = path.starts_with(['/', crate::command::walk::HOME]) || path.as_bytes().get(1) == Some(&b':');
     absolute && is_doomed(path, place)
 }
 

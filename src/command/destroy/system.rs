@@ -31,9 +31,21 @@ pub(super) const RULES: &[Rule] = &[
         .when(&[Later("-1")])
         .examples(&["kill -9 -1", "kill -s KILL -1"], &["kill -9 1234"]),
     rule("killall5", "ends every process").examples(&["killall5 -9"], &["killall node"]),
-    rule("userdel deluser", "removes a user with all files")
-        .when(&[Flag("-r -f --remove --remove-home --remove-all-files")])
-        .examples(&["userdel -r ann"], &["userdel ann"]),
+    rule("userdel deluser", "removes a user")
+        .when(&[NoFlag("--help")])
+        .examples(&["userdel -r ann", "userdel ann", "deluser ann"], &["useradd ann", "userdel --help"]),
+    rule("iptables ip6tables iptables-legacy ebtables arptables", "takes the firewall down")
+        .when(&[Flag("-F -X --flush --delete-chain")])
+        .examples(&["iptables -F", "iptables -t nat --flush"], &["iptables -L", "iptables -A INPUT -j DROP"]),
+    rule("nft", "takes the firewall down")
+        .sub("flush ruleset|delete table")
+        .examples(&["nft flush ruleset"], &["nft list ruleset"]),
+    rule("kill", "ends the first process, and the machine with it")
+        .when(&[Operand(first_process), NoFlag("-HUP -SIGHUP -l -L")])
+        .examples(&["kill -9 1", "kill 1"], &["kill 12", "kill -1 12", "kill -l"]),
+    rule("reg", "deletes keys of the registry")
+        .sub("delete|DELETE")
+        .examples(&["reg delete HKLM /f"], &["reg query HKLM"]),
     rule("dscl sysadminctl", "removes a user")
         .when(&[Flag("-delete -deleteUser")])
         .examples(&["sysadminctl -deleteUser ann"], &["sysadminctl -list"]),
@@ -76,6 +88,11 @@ pub(super) const RULES: &[Rule] = &[
         .when(&[Flag("--unregister")])
         .examples(&["wsl --unregister Ubuntu"], &["wsl --list"]),
 ];
+
+/// Process 1 is what everything else hangs on.
+fn first_process(operand: &str, _: &Place) -> bool {
+    operand == "1"
+}
 
 /// `-1` behind `--` is everybody.
 fn everybody(operand: &str, _: &Place) -> bool {

@@ -6,7 +6,7 @@ use super::{Input, Verdict};
 use crate::command::{
     answer::Span,
     destroy::target,
-    lang::sql,
+    lang::{sed, sql},
     tier::Tier,
     walk::{Arg, Place, Walker},
 };
@@ -96,6 +96,15 @@ pub(super) fn is_interpreter(name: &str) -> bool {
     options_with_code(name).is_some()
 }
 
+/// Interpreters whose first operand is code, and editors whose words are.
+pub(super) fn takes_code_as_words(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "awk", "gawk", "mawk", "nawk", "sed", "gsed", "ed", "ex", "vi", "vim", "nvim", "emacs", "gdb", "tclsh", "erl",
+        "jq",
+    ];
+    NAMES.contains(&name)
+}
+
 /// Whether `word` is an option of the interpreter `name` that carries code.
 pub(super) fn gives_code(name: &str, word: &str) -> bool {
     let options = options_with_code(name).unwrap_or_default();
@@ -122,6 +131,11 @@ impl Walker<'_> {
         let mut found = Verdict::safe("");
         for word in rest {
             found = found.or_stricter(self.search_code(&word.text, word.span));
+            if name == "sed" {
+                for text in sed::executed(&word.text) {
+                    found = found.or_stricter(self.search_text(&text, word.span));
+                }
+            }
         }
         if let Input::Text(text) = input
             && !matches!(name, "awk" | "gawk" | "mawk" | "nawk" | "sed")
@@ -142,7 +156,10 @@ impl Walker<'_> {
         if !code.contains(['"', '\'', '`', '(', '!']) {
             return Verdict::safe("");
         }
-        let texts = quoted_texts(code);
+        let (texts, rest) = texts_and_rest(code);
+        if only_prints(&texts, &rest) {
+            return Verdict::safe("");
+        }
         if REMOVERS.iter().any(|call| code.contains(call))
             && texts.iter().any(|text| target::is_doomed(&home_marked(text), &Place::Start))
         {
@@ -177,11 +194,43 @@ fn home_marked(text: &str) -> String {
     }
 }
 
-/// The texts between quotes in code of almost any language.
-fn quoted_texts(code: &str) -> Vec<String> {
-    let mut texts = Vec::new();
+/// Words of code that can do nothing but compute and print, in any language.
+const PRINTING: &[&str] = &[
+    "print", "println", "printf", "puts", "p", "pp", "echo", "say", "console", "log", "len", "str", "int", "repr",
+    "sum", "sorted", "reversed", "upper", "lower", "strip", "split", "join", "length", "size", "inspect", "end", "sep",
+];
+
+/// Whether code does nothing with its texts but print them. No sign of a language that runs, writes or fills in is in it.
+fn only_prints(texts: &[String], rest: &str) -> bool {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let plain = |c: char| word(c) || " \t\n()[].,;:+*=\"'".contains(c);
+    rest.chars().all(plain)
+        && rest
+            .split(|c: char| !word(c))
+            .all(|word| word.is_empty() || word.bytes().all(|byte| byte.is_ascii_digit()) || PRINTING.contains(&word))
+        && !texts.iter().any(|text| text.contains(['{', '`', '@', '$']))
+}
+
+/// What an interpreter prints that is given nothing but that to do.
+pub(in crate::command) fn printed(name: &str, rest: &[Arg]) -> Option<String> {
+    if !is_interpreter(name) {
+        return None;
+    }
+    let at = rest.iter().position(|word| gives_code(name, &word.text))?;
+    let (texts, around) = texts_and_rest(&rest.get(at + 1)?.text);
+    only_prints(&texts, &around).then(|| texts.join("\n") + "\n")
+}
+
+/// The texts between quotes in code of almost any language, and what is left of it with the quotes.
+fn texts_and_rest(code: &str) -> (Vec<String>, String) {
+    let (mut texts, mut rest) = (Vec::new(), String::new());
     let mut chars = code.chars();
-    while let Some(quote) = chars.by_ref().find(|c| matches!(c, '"' | '\'' | '`')) {
+    while let Some(c) = chars.next() {
+        rest.push(c);
+        if !matches!(c, '"' | '\'' | '`') {
+            continue;
+        }
+        let quote = c;
         let mut text = String::new();
         while let Some(c) = chars.next() {
             match c {
@@ -192,5 +241,5 @@ fn quoted_texts(code: &str) -> Vec<String> {
         }
         texts.push(text);
     }
-    texts
+    (texts, rest)
 }

@@ -66,6 +66,11 @@ const RUNNERS: &[&str] = &[
     "just",
     "task",
     "ssh-agent",
+    "gdb",
+    "lldb",
+    "rr",
+    "gdbserver",
+    "dlv",
 ];
 
 /// Options whose value is prose.

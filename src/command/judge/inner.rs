@@ -2,8 +2,9 @@
 
 use std::{collections::HashMap, sync::LazyLock};
 
-use super::{Input, Verdict, variable};
+use super::{Input, Verdict, basename, variable};
 use crate::command::{
+    destroy,
     lang::find,
     options::{Options, Reading},
     tier::Tier,
@@ -97,6 +98,27 @@ const SPECIAL: &[&str] = &["env", "xargs", "gxargs", "find", "gfind", "fd", "fdf
 /// All programs that run what their arguments name.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     SPECIAL.iter().copied().chain(WRAPPERS.iter().flat_map(|wrapper| wrapper.names.split(' ')))
+}
+
+/// Every listed wrapper with as many words of its own as it takes, ready for a command behind it.
+#[cfg(test)]
+pub(in crate::command) fn prefixes() -> Vec<String> {
+    let special = [
+        "env",
+        "env A=b",
+        "xargs",
+        "gxargs",
+        "find . -exec",
+        "gfind . -exec",
+        "fd -x",
+        "fdfind -x",
+        "parallel",
+        "watch",
+    ];
+    let listed =
+        WRAPPERS.iter().flat_map(|wrapper| wrapper.names.split(' ').map(move |name| (name, wrapper.own_operands)));
+    let listed = listed.map(|(name, own)| format!("{name}{}", " 1".repeat(own)));
+    listed.chain(special.map(str::to_owned)).collect()
 }
 
 /// Whether a program runs what its arguments name.
@@ -194,9 +216,10 @@ impl Walker<'_> {
         let file = options.given.iter().any(|(name, _)| name == "-a" || name == "--arg-file");
         let content = options.values.iter().find_map(|value| value.content.clone()).filter(|_| file).map(Input::Text);
         let input = content.as_ref().unwrap_or(input);
-        let words = input_words(input, inner.first().map(|arg| arg.span).unwrap_or_default());
         let mark = options.value("-I -i --replace -J");
         let mark = mark.or_else(|| options.has("-i --replace").then_some("{}"));
+        let whole_lines = mark.is_some() || options.has("-0 --null -d --delimiter -L");
+        let words = input_words(input, whole_lines, inner.first().map(|arg| arg.span).unwrap_or_default());
         let verdict = self.judge(&filled(&inner, &words, mark), &Input::Unknown);
         Some(verdict)
     }
@@ -204,16 +227,29 @@ impl Walker<'_> {
     /// `-exec` and its kin run a program on what is found.
     fn judge_find(&mut self, rest: &[Arg]) -> Option<Verdict> {
         let commands = find::commands(rest);
-        if commands.is_empty() {
+        let deletes = rest.iter().any(|word| word.text == "-delete");
+        if commands.is_empty() && !deletes {
             return None;
         }
         let found = find::found(rest);
-        let mut verdict = Verdict::dangerous("`find` runs a program on what it finds");
-        for command in commands {
-            let inner = filled(&command, &found, Some("{}"));
-            verdict = verdict.or_stricter(self.judge(&inner, &Input::Unknown));
+        let removes = |command: &Vec<Arg>| {
+            command.first().is_some_and(|program| matches!(basename(&program.text), "rm" | "unlink" | "shred"))
+        };
+        // File by file it goes as it does with the whole tree.
+        let tree = (deletes || commands.iter().any(removes)).then(|| {
+            let words = ["rm", "-r"].map(|word| Arg::literal(word, self.here));
+            let tree: Vec<Arg> = words.into_iter().chain(found.iter().cloned()).collect();
+            destroy::find(&tree, &self.scope.place)
+        });
+        let mut verdict = Verdict::dangerous(if commands.is_empty() {
+            "`find` deletes what it finds"
+        } else {
+            "`find` runs a program on what it finds; `| xargs` is safe with one that only reads"
+        });
+        for command in commands.iter().map(|command| filled(command, &found, Some("{}"))) {
+            verdict = verdict.or_stricter(self.judge(&command, &Input::Unknown));
         }
-        Some(verdict)
+        Some(tree.flatten().map_or(verdict, Verdict::destructive))
     }
 
     fn judge_fd(&mut self, rest: &[Arg]) -> Option<Verdict> {
@@ -226,12 +262,14 @@ impl Walker<'_> {
     }
 }
 
-/// What `xargs` appends.
-fn input_words(input: &Input, span: crate::command::answer::Span) -> Vec<Arg> {
+/// What `xargs` appends: words, or lines as they are.
+fn input_words(input: &Input, whole_lines: bool, span: crate::command::answer::Span) -> Vec<Arg> {
     let anything = || Arg { text: UNKNOWN.into(), span, known: Known::Partly, ..Arg::default() };
     match input {
         Input::Text(text) => {
-            let mut words: Vec<Arg> = text.split_whitespace().take(256).map(|word| Arg::literal(word, span)).collect();
+            let lines = text.lines().take(if whole_lines { 64 } else { 0 });
+            let words = lines.chain(text.split_whitespace().take(256));
+            let mut words: Vec<Arg> = words.map(|word| Arg::literal(word, span)).collect();
             words.push(anything());
             words
         }

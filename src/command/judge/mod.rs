@@ -12,6 +12,10 @@ mod sql_client;
 mod suffix;
 pub(super) mod variable;
 
+pub(super) use code::printed as printed_by_code;
+#[cfg(test)]
+pub(super) use inner::prefixes;
+
 use std::borrow::Cow;
 
 use crate::model::Spoken;
@@ -20,7 +24,7 @@ use super::{
     destroy,
     safe::{self, Proof},
     tier::Tier,
-    walk::{Arg, Walker},
+    walk::{Arg, SOMETHING, UNKNOWN, Walker},
 };
 
 /// What a program reads from its standard input.
@@ -75,12 +79,12 @@ impl Walker<'_> {
             return Verdict::destructive(rule);
         }
         let name = basename(&program.text).to_owned();
-        let proven = self.prove(&name, args, input);
+        let proven = self.prove(&name, args, input).or_stricter(self.raised(args));
         if proven.tier != Tier::Dangerous {
             return proven;
         }
         let searched = self.search_embedded(&name, args);
-        proven.or_stricter(searched).or_stricter(self.raised(args))
+        proven.or_stricter(searched)
     }
 
     /// The tier of a program that is not destructive by itself.
@@ -95,14 +99,26 @@ impl Walker<'_> {
             return verdict;
         }
         let verdict = match safe::prove(args, self.classifier, &self.scope.place) {
-            Proof::Reads(rule) => Verdict::safe(rule).or_stricter(self.raised(args)),
+            Proof::Reads(rule) => Verdict::safe(rule),
             Proof::Unproven(rule) => Verdict::dangerous(rule),
             Proof::Unknown => {
                 let searched = self.search_suffixes(args.get(1..).unwrap_or_default());
-                Verdict::dangerous(unknown_program(args)).or_stricter(searched)
+                Verdict::dangerous(unknown_program(args)).or_stricter(searched).or_stricter(self.as_if_removing(args))
             }
         };
         self.distrust_name(args, verdict)
+    }
+
+    /// A program that nobody can name, with `-rf` and a path that must not go: there is one that is meant.
+    fn as_if_removing(&self, args: &[Arg]) -> Verdict {
+        let Some((program, rest)) = args.split_first() else { return Verdict::safe("") };
+        let forces = |arg: &Arg| arg.text.starts_with('-') && arg.text.contains('f') && arg.text.contains(['r', 'R']);
+        if !program.text.contains([UNKNOWN, SOMETHING]) || !rest.iter().any(forces) {
+            return Verdict::safe("");
+        }
+        let removing: Vec<Arg> =
+            std::iter::once(Arg::literal("rm", program.span)).chain(rest.iter().cloned()).collect();
+        destroy::find(&removing, &self.scope.place).map_or_else(|| Verdict::safe(""), Verdict::destructive)
     }
 
     /// What a person added to the rules may raise a tier.
@@ -141,6 +157,15 @@ pub(super) fn basename(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
+/// Whether an interpreter is given a file or a module, and no options before it that could be code.
+fn runs_a_file(rest: &[String]) -> bool {
+    match rest {
+        [module, name, ..] if module == "-m" => !name.starts_with('-'),
+        [file, ..] => !file.starts_with(['-', '+']),
+        [] => false,
+    }
+}
+
 /// Whether a program runs a text or another program that its words give: no form of it may be remembered.
 pub(super) fn runs_text(name: &str, rest: &[String]) -> bool {
     let inline = |option: &&String| code::gives_code(name, option);
@@ -164,5 +189,8 @@ pub(super) fn runs_text(name: &str, rest: &[String]) -> bool {
         || inner::is_wrapper(name)
         || elsewhere
         || embedded::is_runner_of(name, rest)
-        || (code::is_interpreter(name) && (rest.is_empty() || rest.iter().any(|option| inline(&option))))
+        || sql_client::names().any(|client| client == name)
+        || code::takes_code_as_words(name)
+        || (code::is_interpreter(name) && !runs_a_file(rest))
+        || (code::is_interpreter(name) && rest.iter().any(|option| inline(&option)))
 }

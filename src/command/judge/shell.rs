@@ -56,6 +56,9 @@ pub(super) const TEXT_RUNNERS: &[&str] = &[
     "watch",
 ];
 
+/// What those that run texts are asked without running one.
+const LISTS: &[&str] = &["-ls", "-list", "ls", "list-sessions", "-V"];
+
 const SHELL_FLAGS: &str =
     "-c -l -e -u -x -v -n -f -i -s -p -o: +o: -O: --login --norc --noprofile --posix -E -h -m -B -H -T";
 
@@ -88,10 +91,10 @@ impl Walker<'_> {
                 let found = self.search_option(rest, "-c --command --run").or_stricter(self.search_input(input));
                 Some(Verdict::dangerous("runs a command as somebody else or somewhere else").or_stricter(found))
             }
+            "tmux" | "screen" | "ssh" if matches!(rest, [word] if LISTS.contains(&word.text.as_str())) => None,
             "ssh" | "mosh" | "autossh" | "rsh" | "sshpass" | "dsh" | "pdsh" => {
                 Some(self.remote(rest).or_stricter(self.search_input(input)))
             }
-            "tmux" | "screen" if matches!(rest, [word] if matches!(word.text.as_str(), "-ls" | "-list")) => None,
             "tmux" | "screen" | "at" | "batch" | "parallel" | "entr" | "hyperfine" | "concurrently" | "expect" => {
                 let given = self.search_input(input).or_stricter(self.search_template(rest));
                 let found = self.search_words(rest);

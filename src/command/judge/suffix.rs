@@ -27,7 +27,8 @@ impl Walker<'_> {
         for (index, word) in words.iter().enumerate() {
             let name = basename(&word.text);
             // The first of several equal names sees everything the others see.
-            if !may_destroy(name) || before == Some(name) {
+            let may_destroy = may_destroy(name) || self.classifier.additions().may_destroy(name);
+            if !may_destroy || before == Some(name) {
                 continue;
             }
             before = Some(name);

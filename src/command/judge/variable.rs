@@ -42,8 +42,9 @@ const HARMLESS: &[&str] = &[
 const PAGERS: &[&str] = &["PAGER", "GIT_PAGER", "AWS_PAGER", "GH_PAGER", "SYSTEMD_PAGER", "BAT_PAGER", "MANPAGER"];
 
 /// Variables that decide what programs run or load, even if they are only changed where they are already exported.
-fn steers_programs(name: &str) -> bool {
+pub(in crate::command) fn steers_programs(name: &str) -> bool {
     const NAMES: &[&str] = &[
+        "DIRSTACK",
         "PATH",
         "IFS",
         "ENV",
@@ -109,8 +110,19 @@ fn steers_programs(name: &str) -> bool {
         "LOCPATH",
         "NLSPATH",
     ];
-    const STARTS: &[&str] =
-        &["LD_", "DYLD_", "GIT_", "PYTHON", "BASH_FUNC_", "npm_config_", "NPM_CONFIG_", "SSH_", "GLIBC_", "MALLOC_"];
+    const STARTS: &[&str] = &[
+        "LD_",
+        "DYLD_",
+        "GIT_",
+        "PYTHON",
+        "BASH_FUNC_",
+        "npm_config_",
+        "NPM_CONFIG_",
+        "SSH_",
+        "GLIBC_",
+        "MALLOC_",
+        "BASH_",
+    ];
     NAMES.contains(&name)
         || STARTS.iter().any(|start| name.starts_with(start))
         || name.ends_with("PAGER")

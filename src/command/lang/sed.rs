@@ -3,6 +3,25 @@
 /// Why a script is not known to be harmless.
 pub(in crate::command) type Doubt = &'static str;
 
+/// What a script runs with `e` and with `s/…/…/e`, as far as its text tells.
+pub(in crate::command) fn executed(script: &str) -> Vec<String> {
+    let by_command = script.match_indices('e').filter_map(|(at, _)| {
+        let before = script.get(..at)?.trim_end().chars().next_back();
+        let starts = before.is_none_or(|c| c.is_ascii_digit() || "$/;{}!,\n".contains(c));
+        starts.then(|| script.get(at + 1..)?.split('\n').next()).flatten()
+    });
+    let by_flag = script.match_indices('s').filter_map(|(at, _)| {
+        let mut parts = script.get(at + 1..)?.chars();
+        let sign = parts.next().filter(char::is_ascii_punctuation)?;
+        let rest = parts.as_str().replace(&format!("\\{sign}"), "\u{1}");
+        let parts: Vec<&str> = rest.splitn(3, sign).collect();
+        let [_, replacement, flags] = parts.as_slice() else { return None };
+        let flags: String = flags.chars().take_while(char::is_ascii_alphanumeric).collect();
+        flags.contains('e').then(|| replacement.replace('\u{1}', &sign.to_string()))
+    });
+    by_command.map(str::to_owned).take(16).chain(by_flag.take(16)).collect()
+}
+
 /// Reads a whole script.
 pub(in crate::command) fn check(script: &str) -> Result<(), Doubt> {
     let mut reader = Script { rest: script };

@@ -232,6 +232,13 @@ pub(in crate::command) fn prove(args: &[Arg], classifier: &Classifier, place: &P
     let Some(specs) = INDEX.get(name) else {
         return if versions::is_known(name) { Proof::Unproven(not_only_reading(name)) } else { Proof::Unknown };
     };
+    if let [question] = rest
+        && question.is_written()
+        && program.is_written()
+        && matches!(question.text.as_str(), "--help" | "--version")
+    {
+        return Proof::Reads(format!("`{name}` only says what it is"));
+    }
     let mut doubt = None;
     for (spec, family) in specs {
         match spec.try_prove(rest, family, classifier.profile(), place) {

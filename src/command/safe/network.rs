@@ -3,7 +3,7 @@
 use super::{Spec, question, spec};
 
 pub(super) const SPECS: &[Spec] = &[
-    spec("curl", "-s -S -f -L -k -i -I -v -g -N -# -4 -6 -0 -1 -2 -3 -Z -X:GET|HEAD|OPTIONS|get -o:/dev/null|- -D:/dev/null|-|/dev/stdout|/dev/stderr -A: -H: -e: -m: -w: -r: -y: -Y: -u: \
+    spec("curl", "-s -S -f -L -k -i -I -v -g -G -N -# -4 -6 -0 -1 -2 -3 -Z -X:GET|HEAD|OPTIONS|get -o:/dev/null|- -D:/dev/null|-|/dev/stdout|/dev/stderr -A: -H: -e: -m: -w: -r: -y: -Y: -u: \
         --silent --show-error --fail --fail-with-body --fail-early --location --insecure --include --head --verbose --globoff --no-buffer --progress-bar --ipv4 --ipv6 --http1.0 --http1.1 --http2 --http2-prior-knowledge --http3 \
         --compressed --parallel --request:GET|HEAD|OPTIONS --output:/dev/null|- --dump-header:/dev/null|-|/dev/stdout|/dev/stderr --user-agent: --header: --referer: --max-time: --connect-timeout: --write-out: --range: --retry: \
         --retry-delay: --retry-max-time: --retry-connrefused --retry-all-errors --max-redirs: --limit-rate: --no-progress-meter --tlsv1.2 --tlsv1.3 --cacert: --url: --user: --keepalive-time: --path-as-is --max-filesize: --tr-encoding --styled-output --no-keepalive --ssl-reqd --proto:=https --no-sessionid --raw --stderr:/dev/null|- --parallel-max: --basic --digest --happy-eyeballs-timeout-ms: --proto-default:https --no-alpn --no-npn --speed-limit: --speed-time: --time-cond: -z: --trace-time --disable -q")

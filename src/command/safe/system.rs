@@ -45,6 +45,11 @@ pub(super) const SPECS: &[Spec] = &[
     spec("zfs zpool", "-H -r -o: -t: -p -v -L -P -d: -s: -x").sub("list|status|get|iostat|history").examples(&["zpool status", "zfs list -t snapshot"], &["zpool destroy tank", "zfs destroy x"]),
     spec("lvs vgs pvs lvdisplay vgdisplay pvdisplay", "-a -o: -v -S: --units: --noheadings --segments").inert().examples(&["lvs", "vgdisplay"], &["lvs --config x"]),
     spec("smartctl", "-a -i -H -A -l: -x --all --info --health --scan").examples(&["smartctl -a /dev/sda"], &["smartctl -t long /dev/sda", "smartctl -s off /dev/sda"]),
+    spec("tmux", "").sub("ls|list-sessions").none().examples(&["tmux ls"], &["tmux new", "tmux ls ';' new"]),
+    spec("ssh-add", "-l -L").none().asking(lists_sessions).examples(&["ssh-add -l"], &["ssh-add", "ssh-add -D"]),
+    spec("ssh", "-V").none().asking(lists_sessions).examples(&["ssh -V"], &["ssh host", "ssh -V host"]),
+    spec("xz gzip zstd lz4", "-l -v -t --list --test --verbose").asking(looks_into_archive).examples(&["xz -l f.xz", "gzip -l f.gz", "gzip -tv f.gz"], &["gzip f", "gzip -d f.gz", "xz -v f"]),
+    spec("7z 7za", "").sub("l|t").examples(&["7z l x.7z"], &["7z x x.7z", "7z l -ax x", "7z l -o/tmp x"]),
     spec("tmux screen", "-ls -list").asking(lists_sessions).none().examples(&["screen -ls"], &["screen -dm x", "tmux"]),
 ];
 
@@ -105,6 +110,10 @@ fn firewall(options: &Options<'_>) -> Result<(), String> {
 fn lists_rules(options: &Options<'_>) -> Result<(), String> {
     let nft = options.operands.first().is_some_and(|word| word.text == "list");
     when(options.has("-L -S --list --list-rules") || nft, "it changes the firewall")
+}
+
+fn looks_into_archive(options: &Options<'_>) -> Result<(), String> {
+    when(options.has("-l -t --list --test"), "it packs or unpacks")
 }
 
 fn lists_sessions(options: &Options<'_>) -> Result<(), String> {

@@ -13,7 +13,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("rg", "-a -A: -B: -C: -c -e: -E: -f: -F -g: -h -H -i -I -j: -l -L -m: -M: -n -N -o -p -P -q -r: -s -S -t: -T: -u -U -v -V -w -x -. -0 \
         --after-context: --before-context: --context: --count --count-matches --color: --colors: --column --no-column --regexp: --fixed-strings --glob: --iglob: --heading --no-heading \
         --hidden --ignore-case --json --line-number --no-line-number --max-count: --max-depth: --max-columns: --multiline --multiline-dotall --no-filename --with-filename --no-ignore --no-ignore-vcs \
-        --only-matching --pcre2 --pretty --quiet --replace: --smart-case --case-sensitive --sort: --sortr: --stats --text --threads: --trim --type: --type-not: --type-list --unrestricted \
+        --only-matching --pcre2 --pretty --quiet --replace: --smart-case --case-sensitive --sort: --sortr: --stats --text --threads: --trim --type: --type-not: --type-add: --type-list --unrestricted \
         --vimgrep --word-regexp --line-regexp --files --files-with-matches --files-without-match --follow --invert-match --no-messages --null --passthru --crlf --encoding: --debug --no-config --max-filesize: --glob-case-insensitive")
         .examples(&["rg -n TODO src", "rg --files -g '*.rs'", "rg -A 3 'fn main'"], &["rg --pre=sh x", "rg -z x", "rg --hostname-bin=x y", "rg foo *"]),
     spec("ag ack", "-i -l -L -n -c -w -v -Q -A: -B: -C: -g: -G: -s -S -u -a --ignore: --hidden --nocolor --color --nogroup --group --count --literal --smart-case --ignore-case --files-with-matches --type:")

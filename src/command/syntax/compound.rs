@@ -1,7 +1,7 @@
 //! Compound commands: groups, conditions, loops, cases, functions, tests.
 
 use super::{
-    reader::{Read, Reader},
+    reader::{Read, Reader, is_loud},
     statement::bare_text,
     tree::{Form, Piece, Script, Word},
     word::Pieces,
@@ -210,10 +210,13 @@ impl Reader<'_> {
         // `coproc NAME { … }`: the name is only one before a compound command.
         if self.reserved().is_none() && self.peek() != Some(b'(') {
             self.word()?;
+            let name = self.slice(start, self.at);
             self.blanks();
             let compound = self.peek() == Some(b'(') || self.reserved().is_some();
             if !compound {
                 self.at = start;
+            } else if is_loud(name) {
+                self.fault("descriptors in a variable that programs may read");
             }
         }
         self.list_of_one()

@@ -193,6 +193,12 @@ pub(super) fn ends_word(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
 }
 
+/// Whether a variable of this name may be one that programs or the shell itself read, which are written in capitals.
+pub(super) fn is_loud(name: &str) -> bool {
+    let name = name.replace("\\\n", "");
+    name.len() > 1 && !name.bytes().any(|byte| byte.is_ascii_lowercase())
+}
+
 /// Whether `text` can name a variable.
 pub(in crate::command) fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')

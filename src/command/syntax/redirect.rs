@@ -1,7 +1,7 @@
 //! Redirections and the bodies of here-documents.
 
 use super::{
-    reader::{Awaited, Read, Reader},
+    reader::{Awaited, Read, Reader, is_loud},
     tree::{Flow, Piece, Redirect, Word},
 };
 
@@ -45,7 +45,11 @@ impl Reader<'_> {
             while self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
                 self.at += 1;
             }
+            let name = self.slice(start + 1, self.at).to_owned();
             if self.eat(b'}') && matches!(self.peek(), Some(b'<' | b'>')) {
+                if is_loud(&name) {
+                    self.fault("a descriptor in a variable that programs may read");
+                }
                 return Some(None);
             }
         } else if matches!(self.peek(), Some(b'<' | b'>')) {

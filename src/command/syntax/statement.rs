@@ -273,8 +273,10 @@ pub(super) fn bare_text(word: &Word) -> Option<&str> {
 fn assignment(mut word: Word, may_be_one: bool) -> Result<Assignment, Word> {
     let split = may_be_one.then(|| assigned_name(&word)).flatten();
     let Some((name, partial, value)) = split else { return Err(word) };
+    let sign = name.len()..name.len() + 2;
+    let appends = matches!(word.pieces.first(), Some(Piece::Bare(head)) if head.get(sign) == Some("+="));
     word.pieces = value;
-    Ok(Assignment { name, value: word, partial })
+    Ok(Assignment { name, value: word, partial, appends })
 }
 
 /// The name a word assigns to, whether the value is only part of it, and the value's pieces.

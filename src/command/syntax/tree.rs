@@ -79,6 +79,8 @@ pub(in crate::command) struct Assignment {
     pub(in crate::command) value: Word,
     /// Not a plain `name=word`: the value is not all there is to know.
     pub(in crate::command) partial: bool,
+    /// `name+=value`: the value comes behind what is there.
+    pub(in crate::command) appends: bool,
 }
 
 /// How a redirection uses its target.

@@ -199,7 +199,9 @@ impl Walker<'_> {
                     if texts.iter().any(|text| super::is_evaluation_trap(text)) {
                         self.suspect("a variable holds a subscript with a command, which arithmetic would run");
                     }
-                    self.scope.variables.insert(parameter.name.clone(), Value::OneOf(texts.clone()));
+                    self.sets(&parameter.name);
+                    let value = if known == Known::Partly { Value::Wild } else { Value::OneOf(texts.clone()) };
+                    self.scope.variables.insert(parameter.name.clone(), value);
                 }
             }
             Change::Edit if is_whole_list(parameter) => {}

@@ -23,7 +23,7 @@ use crate::model::Spoken;
 use super::{
     answer::{Part, Span},
     classifier::Classifier,
-    judge::Input,
+    judge::{Input, variable},
     syntax::{
         self,
         tree::{Command, Form, Parsed, Piece, Pipeline, Script, Word},
@@ -122,16 +122,22 @@ impl<'c> Walker<'c> {
         Some(result)
     }
 
-    fn script(&mut self, script: &Script) {
+    /// Walks the statements; says what they print, as far as that is known.
+    fn script(&mut self, script: &Script) -> Option<Output> {
+        let mut printed: Option<Output> = None;
         for statement in &script.statements {
             for pipeline in &statement.pipelines {
-                if statement.background {
-                    self.apart(|walker| walker.pipeline(pipeline));
+                let output = if statement.background {
+                    self.apart(|walker| walker.pipeline(pipeline))
                 } else {
-                    self.pipeline(pipeline);
-                }
+                    self.pipeline(pipeline)
+                };
+                let Some(output) = output else { continue };
+                let text = printed.map_or_else(String::new, |before| before.text);
+                printed = Some(Output { text: text + &output.text, exact: false });
             }
         }
+        printed
     }
 
     /// Walks the commands of a pipeline; says what its last one certainly prints.
@@ -162,10 +168,20 @@ impl<'c> Walker<'c> {
             return self.simple(simple, &command.redirects, command.span, input);
         }
         self.redirects(&command.redirects);
+        let output = self.compound(command);
+        output.filter(|_| !simple::goes_elsewhere(&command.redirects))
+    }
+
+    /// Walks what is more than one command; says what is known of what it prints.
+    fn compound(&mut self, command: &Command) -> Option<Output> {
         match &command.form {
             Form::Simple(_) => {}
-            Form::Block(scripts) => scripts.iter().for_each(|script| self.script(script)),
-            Form::Subshell(script) => self.apart(|walker| walker.script(script)),
+            Form::Block(scripts) => {
+                let printed: Vec<Output> = scripts.iter().filter_map(|script| self.script(script)).collect();
+                let text: String = printed.iter().map(|output| output.text.as_str()).collect();
+                return (!printed.is_empty()).then_some(Output { text, exact: false });
+            }
+            Form::Subshell(script) => return self.apart(|walker| walker.script(script)),
             Form::For { variable, words, body } => {
                 let values = match words {
                     Some(words) => self.expand_all(words),
@@ -174,8 +190,9 @@ impl<'c> Walker<'c> {
                 if values.iter().any(|value| is_evaluation_trap(&value.text)) {
                     self.suspect("a variable holds a subscript with a command, which arithmetic would run");
                 }
+                self.sets(variable);
                 self.scope.variables.insert(variable.clone(), value_of(&values));
-                self.script(body);
+                return self.script(body);
             }
             Form::Count { header, body } => {
                 self.arithmetic(header);
@@ -242,8 +259,20 @@ impl<'c> Walker<'c> {
         if names.into_iter().any(wild_name) || text.contains(UNKNOWN) && self.holds_wild(pieces) {
             self.suspect("arithmetic evaluates text that nobody has read");
         }
+        let assigns = text.contains('=') || text.contains("++") || text.contains("--");
+        for name in text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|_| assigns) {
+            self.sets(name);
+        }
         if is_evaluation_trap(&text) {
             self.suspect("arithmetic evaluates a command hidden in a subscript");
+        }
+    }
+
+    /// Notes that a variable is set in some other way than by an assignment.
+    pub(super) fn sets(&mut self, name: &str) {
+        let plain = name.split('[').next().unwrap_or(name);
+        if variable::steers_programs(plain) {
+            self.suspect(format!("the variable `{plain}` may change what programs do"));
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a command prints, where its text alone tells.
 
 use super::{Arg, UNKNOWN};
+use crate::command::judge;
 use crate::command::syntax::tree::{Form, Piece, Script};
 
 /// Programs whose output is a number, a name of a commit, a date or the like: it can neither be an option nor code.
@@ -57,7 +58,7 @@ pub(super) struct Output {
 /// What `echo` or `printf` prints, or which directories `find` walks; nothing if the text does not tell.
 pub(super) fn printed(args: &[Arg]) -> Option<Output> {
     let exact = args.iter().all(Arg::is_exact)
-        && args.first().is_some_and(|program| !matches!(program.text.as_str(), "find" | "ls"));
+        && args.first().is_some_and(|program| matches!(program.text.as_str(), "pwd" | "git" | "echo" | "printf"));
     printed_text(args).map(|text| Output { text, exact })
 }
 
@@ -84,7 +85,7 @@ fn printed_text(args: &[Arg]) -> Option<String> {
             let roots: Vec<&str> = texts().take_while(|text| !text.starts_with(['-', '(', '!'])).collect();
             Some(if roots.is_empty() { ".\n".into() } else { roots.join("\n") + "\n" })
         }
-        _ => None,
+        name => judge::printed_by_code(name, rest),
     }
 }
 

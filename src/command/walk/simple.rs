@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{
-    Arg, HOME, Known, MAX_NESTING, Scope, UNKNOWN, Walker, is_evaluation_trap,
+    Arg, HOME, Known, MAX_NESTING, SOMETHING, Scope, UNKNOWN, Walker, is_evaluation_trap,
     output::{self, Output},
     scope::Value,
     value_of,
@@ -52,8 +52,8 @@ impl Walker<'_> {
         };
         let output = prints(&args, &input, redirects);
         if let Some(body) = self.scope.functions.get(&program.text).map(Rc::clone) {
-            self.call(&args, &body, span);
-            return output;
+            let called = self.call(&args, &body, span);
+            return output.or(called);
         }
         let outside = std::mem::take(&mut self.spoken);
         let verdict = self.judge(&args, &input);
@@ -62,12 +62,13 @@ impl Walker<'_> {
         if let Some(part) = self.parts.last_mut() {
             part.commands = commands;
         }
-        self.remember(&args);
+        let as_written = simple.assignments.is_empty() && !self.scope.variables.contains_key("IFS");
+        self.remember(&args, if as_written { &input } else { &Input::Unknown });
         output
     }
 
     /// A call runs the body with these arguments; the program of the same name may run as well.
-    fn call(&mut self, args: &[Arg], body: &Rc<crate::command::syntax::tree::Command>, span: Span) {
+    fn call(&mut self, args: &[Arg], body: &Rc<crate::command::syntax::tree::Command>, span: Span) -> Option<Output> {
         let name = args.first().map(|arg| arg.text.clone()).unwrap_or_default();
         let verdict = self.search_suffixes(args.get(1..).unwrap_or_default());
         if verdict.tier == Tier::Destructive {
@@ -75,15 +76,16 @@ impl Walker<'_> {
         }
         if self.running.contains(&name) || self.running.len() >= MAX_NESTING {
             self.note(Tier::Dangerous, "a function that calls itself", span);
-            return;
+            return None;
         }
         let positional = args.iter().skip(1).map(|arg| arg.text.clone()).collect();
         let before = std::mem::replace(&mut self.scope.positional, positional);
         self.running.push(name);
-        self.deeper(|walker| walker.command(body, Input::Unknown));
+        let output = self.deeper(|walker| walker.command(body, Input::Unknown));
         self.running.pop();
         self.scope.positional = before;
         self.note(Tier::Safe, "calls a function of this text", span);
+        output.flatten()
     }
 
     fn assign(&mut self, assignment: &Assignment, alone: bool, span: Span) {
@@ -104,7 +106,11 @@ impl Walker<'_> {
             self.suspect("a subscript evaluates text that nobody has read");
         }
         if alone {
-            let value = if assignment.partial { list_value(&values, subscript) } else { value_of(&values) };
+            let value = match self.scope.variables.get(&assignment.name) {
+                Some(Value::OneOf(before)) if assignment.appends => appended(before, &values),
+                _ if assignment.partial => list_value(&values, subscript),
+                _ => value_of(&values),
+            };
             self.scope.variables.insert(assignment.name.clone(), value);
         }
     }
@@ -156,8 +162,15 @@ impl Walker<'_> {
     }
 
     /// What a command changes in the shell that runs it.
-    fn remember(&mut self, args: &[Arg]) {
+    fn remember(&mut self, args: &[Arg], input: &Input) {
         let Some((program, rest)) = args.split_first() else { return };
+        if matches!(program.text.as_str(), "read" | "mapfile" | "readarray" | "getopts" | "let") {
+            let names = rest.iter().map(|arg| arg.text.split(['=', '+', '-']).next().unwrap_or_default().to_owned());
+            names.collect::<Vec<_>>().iter().for_each(|name| self.sets(name));
+        }
+        // With any other option, `read` takes less than the line, or another one.
+        let plainly =
+            matches!(rest, [name] if !name.text.starts_with('-')) || matches!(rest, [raw, _] if raw.text == "-r");
         let mut operands = rest.iter().filter(|arg| !arg.text.starts_with('-') || arg.text == "-");
         match program.text.as_str() {
             "cd" | "pushd" => {
@@ -165,6 +178,10 @@ impl Walker<'_> {
                 self.scope.enter(&target);
             }
             "popd" => self.scope.enter(&UNKNOWN.to_string()),
+            "read" if plainly => {
+                let value = line_read(input).map_or(Value::Wild, |line| Value::OneOf(vec![line]));
+                self.scope.variables.extend(operands.next().map(|name| (name.text.clone(), value)));
+            }
             "read" | "mapfile" | "readarray" | "getopts" => {
                 for name in operands {
                     self.scope.variables.insert(name.text.clone(), Value::Wild);
@@ -202,6 +219,22 @@ impl Walker<'_> {
     }
 }
 
+/// The one line that `read` finds in a here-string, if that is all there is.
+fn line_read(input: &Input) -> Option<String> {
+    let Input::Text(text) = input else { return None };
+    let line = text.strip_suffix('\n').unwrap_or(text);
+    (!line.contains(['\n', '\\', UNKNOWN, SOMETHING, HOME])).then(|| line.trim().to_owned())
+}
+
+/// Each of `before` with each of `values` behind it, if that stays small.
+fn appended(before: &[String], values: &[Arg]) -> Value {
+    let Value::OneOf(values) = value_of(values) else { return Value::Wild };
+    let both = before.iter().flat_map(|start| values.iter().map(move |end| format!("{start}{end}")));
+    let both: Vec<String> = both.take(64).collect();
+    let small = before.len() * values.len() <= both.len() && both.iter().all(|text| text.len() <= 4_096);
+    if small { Value::OneOf(both) } else { Value::Wild }
+}
+
 /// The elements of `name=(…)`; anything else that is not a plain value may be anything.
 fn list_value(values: &[Arg], subscript: bool) -> Value {
     let [list] = values else { return Value::Wild };
@@ -223,11 +256,16 @@ fn joined(args: &[Arg]) -> String {
     args.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ") + "\n"
 }
 
-/// What the command prints into a pipe: its own words, or what it was given.
-fn prints(args: &[Arg], input: &Input, redirects: &[Redirect]) -> Option<Output> {
+/// Whether what is printed goes somewhere else than into the pipe.
+pub(super) fn goes_elsewhere(redirects: &[Redirect]) -> bool {
     let elsewhere =
         |redirect: &Redirect| redirect.flow == Flow::Write && redirect.descriptor.is_none_or(|number| number == 1);
-    if redirects.iter().any(elsewhere) {
+    redirects.iter().any(elsewhere)
+}
+
+/// What the command prints into a pipe: its own words, or what it was given.
+fn prints(args: &[Arg], input: &Input, redirects: &[Redirect]) -> Option<Output> {
+    if goes_elsewhere(redirects) {
         return None;
     }
     let passes_on = match args {

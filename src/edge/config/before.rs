@@ -14,6 +14,6 @@ pub(crate) struct Before {
     pub(super) stands: BTreeMap<AgentId, SanitizedPath>,
     /// Everywhere a protected path has led: what was a secret under it is one still.
     pub(super) protected: BTreeMap<SanitizedPath, BTreeSet<SanitizedPath>>,
-    /// The settings that were written down, by key.
+    /// The settings that were written down, by key; those of other tables as `table.key`.
     pub(super) settings: BTreeSet<String>,
 }

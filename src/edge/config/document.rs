@@ -1,4 +1,4 @@
-//! The file as a whole: `[engine]`, `[defaults]`, `[agents.<id>]`.
+//! The file as a whole: `[engine]`, `[commands]`, `[defaults]`, `[agents.<id>]`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,6 +11,7 @@ use super::{
     Before, ConfigError, PolicyText, Problem,
     absolute::Base,
     agents::{self, Common, Draft},
+    commands,
     disk::{self, Lead},
     finding::Findings,
     limits::Limits,
@@ -58,6 +59,8 @@ pub(super) fn policy(
     let mut root = Table::new("the file", document.get_ref());
     let mut known = before.cloned().unwrap_or_default();
     let settings = engine(&mut root, base, text, &mut known, &mut found);
+    let commands = commands::read(&mut root, &mut known, &mut found);
+    let settings = Settings { commands, ..settings };
     let drafts = drafts(&mut root, base, settings.max_grants, &mut found);
     root.finish(&mut found);
     let agreed = disk::agree(&drafts, &text.ground, &mut known, &found, look);
@@ -89,7 +92,7 @@ fn engine(
 ) -> Settings {
     let entries = root.table("engine", found);
     let keys: BTreeSet<_> = entries.into_iter().flatten().map(|(key, _)| key.get_ref().to_string()).collect();
-    for gone in known.settings.difference(&keys) {
+    for gone in known.settings.iter().filter(|key| !key.contains('.') && !keys.contains(*key)) {
         found.add_general(
             Problem::new(format!("`{gone}` is gone from `[engine]`, as in a file that is cut off")).help(
                 "write it down: a setting goes back to its default by saying so, or when the engine is started again",

@@ -6,6 +6,7 @@
 mod absolute;
 mod agents;
 mod before;
+mod commands;
 mod disk;
 mod document;
 mod duration;

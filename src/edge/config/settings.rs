@@ -1,9 +1,14 @@
 //! `[engine]`: the settings.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use super::{absolute::Base, finding::Findings, table::Table};
-use crate::model::{Interaction, OnNoUser, Reads, SanitizedPath, Settings, Verdict, Widening};
+use super::{
+    Problem,
+    absolute::Base,
+    finding::{Findings, quoted},
+    table::Table,
+};
+use crate::model::{Interaction, OnNoUser, Reads, SanitizedPath, SensitiveName, Settings, Verdict, Widening};
 
 const READS: [(&str, Reads); 2] = [("anywhere", Reads::Anywhere), ("granted", Reads::Granted)];
 const INTERACTION: [(&str, Interaction); 2] =
@@ -33,9 +38,21 @@ pub(super) fn read(mut table: Table<'_>, base: Base<'_>, found: &mut Findings<'_
         max_depth: table.number("max_depth", 0..=u8::MAX, found).unwrap_or(start.max_depth),
         max_children: table.number("max_children", 0..=1_000_000, found).unwrap_or(start.max_children),
         protected: start.protected,
+        commands: start.commands,
+        sensitive: names(&mut table, found),
     };
     let written = table.texts("protected", found);
     let protected = written.into_iter().filter_map(|text| found.ok(text.offset, base.path(text.value))).collect();
     table.finish(found);
     (settings, protected)
+}
+
+/// The names that are sensitive besides the built-in ones, each once.
+fn names(table: &mut Table<'_>, found: &mut Findings<'_>) -> Arc<[SensitiveName]> {
+    let parsed = table.texts("sensitive", found).into_iter().filter_map(|text| {
+        let name = text.value.parse::<SensitiveName>();
+        let problem = |why| Problem::new(format!("`sensitive` takes names: {}: {why}", quoted(text.value)));
+        found.ok(text.offset, name.map_err(problem))
+    });
+    parsed.collect::<BTreeSet<_>>().into_iter().collect()
 }

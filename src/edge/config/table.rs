@@ -70,6 +70,19 @@ impl<'t> Table<'t> {
         texts
     }
 
+    /// A list of tables, each with its place; those that are tables, if some are not.
+    pub(super) fn tables(&mut self, key: &'static str, found: &mut Findings<'_>) -> Vec<(usize, &'t DeTable<'t>)> {
+        let Some(value) = self.take(key) else { return Vec::new() };
+        let list = value.get_ref().as_array().ok_or_else(|| unlike(key, "a list of tables", value.get_ref()));
+        let Some(list) = found.ok(value.span().start, list) else { return Vec::new() };
+        let mut tables = Vec::with_capacity(list.len());
+        for value in list.iter() {
+            let offset = value.span().start;
+            tables.extend(found.ok(offset, as_table(key, value.get_ref())).map(|table| (offset, table)));
+        }
+        tables
+    }
+
     /// One word of a few.
     pub(super) fn word<T: Copy>(
         &mut self,

@@ -50,26 +50,29 @@ const ALWAYS: [&str; 11] = [
     "--clearenv",
 ];
 
-/// The words for bubblewrap, up to and with the `--` before the command.
-pub(super) fn words(profile: &Profile, read_only: &[SanitizedPath]) -> Vec<OsString> {
+/// The words for bubblewrap, up to and with the `--` before the command. `absent` is what is not there, and is not to be.
+pub(super) fn words(profile: &Profile, read_only: &[SanitizedPath], absent: &[SanitizedPath]) -> Vec<OsString> {
     let mut words: Vec<OsString> = ALWAYS.iter().map(OsString::from).collect();
     if !profile.network {
         words.push("--unshare-net".into());
     }
     words.extend(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"].map(OsString::from));
-    for (path, mount) in mounts(profile, read_only) {
+    for (path, mount) in mounts(profile, read_only, absent) {
         let path = OsStr::new(path.as_str());
         match mount {
             Mount::Write | Mount::Pinned => words.extend([OsStr::new("--bind"), path, path].map(OsString::from)),
             Mount::ReadOnly => words.extend([OsStr::new("--ro-bind"), path, path].map(OsString::from)),
-            Mount::Hidden if Path::new(path).is_dir() => {
-                words.extend(["--perms", "0000", "--tmpfs"].map(OsString::from));
-                words.push(path.into());
-                words.extend([OsStr::new("--remount-ro"), path].map(OsString::from));
-            }
+            Mount::Hidden if Path::new(path).is_dir() => words.extend(empty("0000", path)),
+            Mount::Absent => words.extend(empty("0555", path)),
             Mount::Hidden => words.extend([OsStr::new("--ro-bind"), OsStr::new("/dev/null"), path].map(OsString::from)),
         }
     }
     words.extend([OsStr::new("--chdir"), OsStr::new(profile.cwd.as_str()), OsStr::new("--")].map(OsString::from));
     words
+}
+
+/// A directory with nothing in it, and nothing to be put in it.
+fn empty(mode: &str, path: &OsStr) -> [OsString; 6] {
+    let [perms, tmpfs, remount] = ["--perms", "--tmpfs", "--remount-ro"].map(OsString::from);
+    [perms, mode.into(), tmpfs, path.into(), remount, path.into()]
 }

@@ -46,8 +46,8 @@ pub(super) struct Spec {
 /// What the helper says when it has confined itself.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Told {
-    /// Everything is in force; `landlock` is the version.
-    Ready { landlock: Option<u32> },
+    /// Everything is in force; `landlock` is the version, `events` the descriptor that leads to the engine.
+    Ready { landlock: Option<u32>, events: Option<i32> },
     /// Something is not, so nothing runs.
     Unavailable(String),
     /// The program cannot be started.

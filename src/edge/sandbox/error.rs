@@ -19,7 +19,7 @@ pub enum ProfileError {
     SensitiveLink(SanitizedPath),
     /// There are more sensitive names, or more entries to look through, than can be handled.
     TooMany(SanitizedPath, usize),
-    /// `@events` was named, and no socket of the engine is known.
+    /// `@events` is an agent's way to its engine, and this command is nobody's.
     NoSocket,
 }
 
@@ -38,7 +38,9 @@ impl fmt::Display for ProfileError {
             ProfileError::TooMany(path, limit) => {
                 write!(f, "`{}` has more than {limit} entries that matter: name a narrower root", Shown(path.as_str()))
             }
-            ProfileError::NoSocket => f.write_str("`@events` needs the engine to listen on a socket"),
+            ProfileError::NoSocket => {
+                f.write_str("`@events` leads an agent to its engine: run the command as an agent (`Agent::exec`)")
+            }
         }
     }
 }

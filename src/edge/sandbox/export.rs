@@ -4,14 +4,18 @@ use std::{fmt, str::FromStr};
 
 use serde_json::{Value, json};
 
-use super::{Guard, Profile, bubblewrap, guard::Guards};
+use super::{
+    Guard, Profile, bubblewrap,
+    guard::{Guards, first_missing},
+};
 use crate::model::{SanitizedPath, Shown};
 
 /// What a profile can be said in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// The words for bubblewrap, one JSON array. Without Landlock and seccomp, which the helper adds.
+    /// The words for bubblewrap, one JSON array. Without Landlock and seccomp, which the helper adds. bubblewrap leaves an
+    /// empty directory behind where a name is kept from being created.
     Bubblewrap,
     /// The settings of `srt` (`@anthropic-ai/sandbox-runtime`), JSON.
     Srt,
@@ -91,15 +95,26 @@ impl Profile {
                 "bubblewrap cannot hand over the one socket of `@events` and keep the others away".into(),
             ));
         }
-        let words = bubblewrap::words(self, read_only);
+        if self.network && !self.domains.is_empty() {
+            return Err(CannotSay("bubblewrap cannot keep a network to some hosts".into()));
+        }
+        let absent: Vec<_> = Guards::missing(self)
+            .into_iter()
+            .chain(self.absent_inside())
+            .filter_map(|path| first_missing(&path))
+            .collect();
+        let words = bubblewrap::words(self, read_only, &absent);
         let words: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
         Ok(pretty(&json!(words.ok_or_else(|| CannotSay("a word is not UTF-8".into()))?)))
     }
 
     fn to_srt(&self, read_only: &[SanitizedPath]) -> Result<String, CannotSay> {
-        if self.network {
-            return Err(CannotSay("srt allows a network by a list of domains only, and `@network` has none".into()));
+        if self.network && self.domains.is_empty() {
+            return Err(CannotSay(
+                "srt allows a network by a list of domains only, and `@network` has none: name the hosts".into(),
+            ));
         }
+        let domains = self.domains.iter().filter(|_| self.network);
         if self.events {
             return Err(CannotSay(
                 "srt ignores `allowUnixSockets` on Linux, so `@events` would reach nothing or everything".into(),
@@ -108,7 +123,7 @@ impl Profile {
         self.refuse_patterns("srt")?;
         let guarded = read_only.iter().cloned().chain(Guards::missing(self));
         Ok(pretty(&json!({
-            "network": { "allowedDomains": [], "deniedDomains": [] },
+            "network": { "allowedDomains": domains.collect::<Vec<_>>(), "deniedDomains": [] },
             "filesystem": {
                 "denyRead": self.hidden,
                 "allowWrite": self.write.keys().collect::<Vec<_>>(),
@@ -118,9 +133,9 @@ impl Profile {
     }
 
     fn to_codex(&self, read_only: &[SanitizedPath]) -> Result<String, CannotSay> {
-        if self.network {
+        if self.network && !self.domains.is_empty() {
             return Err(CannotSay(
-                "codex restricts a network by its proxy's list of domains, and `@network` has none".into(),
+                "codex keeps a network to some hosts by a proxy only, which a profile cannot switch on".into(),
             ));
         }
         if self.events {
@@ -137,7 +152,7 @@ impl Profile {
         rules.extend(read_only.map(|path| (path, "read")));
         rules.extend(self.hidden.iter().map(|path| (path.clone(), "deny")));
         lines.extend(rules.iter().map(|(path, access)| format!("{} = \"{access}\"", toml_text(path.as_str()))));
-        lines.extend(["[permissions.agent.network]".to_owned(), "enabled = false".to_owned(), String::new()]);
+        lines.extend(["[permissions.agent.network]".to_owned(), format!("enabled = {}", self.network), String::new()]);
         Ok(lines.join("\n"))
     }
 
@@ -150,6 +165,7 @@ impl Profile {
             "read_only": sorted(read_only.iter().cloned().chain(Guards::missing(self)).chain(self.absent_inside())),
             "hidden": self.hidden,
             "network": self.network,
+            "domains": self.domains,
             "events": self.events,
             "process_limits": self.limits.named(),
             "time_limit_ms": u64::try_from(self.limits.time.as_millis()).unwrap_or(u64::MAX),

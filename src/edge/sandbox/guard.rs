@@ -15,10 +15,10 @@ use rustix::{
 };
 
 use super::{Profile, ProfileError, profile::Guard};
-use crate::model::{SanitizedPath, sensitive_part};
+use crate::model::{SanitizedPath, SensitiveName};
 
 /// Put in place where missing, directly below a write root. Names that programs obey without being told to.
-const PUT_IN_PLACE: [&str; 12] = [
+const PUT_IN_PLACE: [&str; 15] = [
     ".agents",
     ".claude",
     ".codex",
@@ -27,10 +27,13 @@ const PUT_IN_PLACE: [&str; 12] = [
     ".envrc",
     ".gemini",
     ".git",
+    ".gitmodules",
     ".husky",
     ".idea",
     ".mcp.json",
+    ".npmrc",
     ".vscode",
+    "agents.toml",
 ];
 
 /// How many entries below one root are looked at.
@@ -79,9 +82,11 @@ impl Guards {
 
     /// The names that programs obey and that do not exist now, directly below each write root.
     pub(super) fn missing(profile: &Profile) -> Vec<SanitizedPath> {
-        let is_plain = |root: &&SanitizedPath| root.as_path().is_dir() && sensitive_part(root).is_none();
+        let is_plain = |root: &&SanitizedPath| root.as_path().is_dir() && profile.sensitive_part(root).is_none();
         let roots = profile.write.keys().filter(|_| profile.guard == Guard::Sensitive).filter(is_plain);
-        let named = roots.flat_map(|root| PUT_IN_PLACE.iter().map(move |name| format!("{root}/{name}")));
+        let names: Vec<&str> =
+            PUT_IN_PLACE.into_iter().chain(profile.sensitive.iter().filter_map(SensitiveName::whole)).collect();
+        let named = roots.flat_map(|root| names.iter().map(move |name| format!("{root}/{name}")));
         let paths = named.filter_map(|path| path.parse::<SanitizedPath>().ok());
         paths.filter(|path| std::fs::symlink_metadata(path).is_err() && !profile.write.contains_key(path)).collect()
     }
@@ -100,7 +105,7 @@ impl Guards {
                 let Ok(kind) = entry.file_type() else { continue };
                 let path = entry.path();
                 let text = path.to_str().and_then(|path| path.parse::<SanitizedPath>().ok());
-                let sensitive = text.filter(|path| sensitive_part(path).as_ref() == Some(path));
+                let sensitive = text.filter(|path| profile.sensitive_part(path).as_ref() == Some(path));
                 match sensitive {
                     Some(path) if profile.write.contains_key(&path) => {}
                     Some(path) if kind.is_symlink() => return Err(ProfileError::SensitiveLink(path)),
@@ -137,7 +142,8 @@ impl Guards {
     }
 }
 
-fn first_missing(path: &SanitizedPath) -> Option<SanitizedPath> {
+/// The first part of `path` that is not there, if one is not.
+pub(super) fn first_missing(path: &SanitizedPath) -> Option<SanitizedPath> {
     let ancestors: Vec<&Path> = path.as_path().ancestors().collect();
     let missing = ancestors.iter().rev().find(|part| std::fs::symlink_metadata(part).is_err())?;
     missing.to_str()?.parse().ok()

@@ -9,7 +9,7 @@ use std::{
     fs::File,
     io,
     os::{
-        fd::OwnedFd,
+        fd::{AsRawFd, OwnedFd},
         unix::{
             ffi::{OsStrExt, OsStringExt},
             net::UnixStream,
@@ -32,14 +32,12 @@ use rustix::{
 
 use super::{
     control::{Spec, Told, hear_go, receive, send},
+    events::EVENTS_FD,
     filter, land,
 };
 
 /// The word with which a program is started as the helper.
 pub const HELPER_WORD: &str = "sandbox-helper";
-
-/// In the environment of a command that was handed a way to the engine: the number of the descriptor.
-const EVENTS_FD: &str = "BESTOW_EVENTS_FD";
 
 /// Becomes the helper if this program was started as one, and then does not come back until the command could not be started.
 ///
@@ -65,7 +63,8 @@ fn enter() -> io::Result<()> {
         Ok(confined) => confined,
         Err(why) => return send(&control, &Told::Unavailable(why), &[]),
     };
-    send(&control, &Told::Ready { landlock }, &[])?;
+    let events = way.as_ref().map(AsRawFd::as_raw_fd);
+    send(&control, &Told::Ready { landlock, events }, &[])?;
     hear_go(&control)?;
     let why = become_command(&spec, way.as_ref());
     send(&started, &Told::NotStarted(why.to_string()), &[])
@@ -131,7 +130,6 @@ fn become_command(spec: &Spec, way: Option<&OwnedFd>) -> io::Error {
     let mut command = std::process::Command::new(program);
     command.args(words).env_clear().envs(environment);
     if let Some(way) = way {
-        use std::os::fd::AsRawFd;
         command.env(EVENTS_FD, way.as_raw_fd().to_string());
     }
     command.exec()

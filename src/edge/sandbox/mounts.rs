@@ -16,15 +16,22 @@ pub(super) enum Mount {
     ReadOnly,
     /// Not even read.
     Hidden,
+    /// Not there, and kept so by something empty in its place.
+    Absent,
 }
 
 /// Every mount of a profile. Later ones lie on earlier ones, and a path sorts after every path above it.
-pub(super) fn mounts(profile: &Profile, read_only: &[SanitizedPath]) -> BTreeMap<SanitizedPath, Mount> {
+pub(super) fn mounts(
+    profile: &Profile,
+    read_only: &[SanitizedPath],
+    absent: &[SanitizedPath],
+) -> BTreeMap<SanitizedPath, Mount> {
     let mut all: BTreeMap<SanitizedPath, Mount> =
         profile.write.keys().map(|path| (path.clone(), Mount::Write)).collect();
     all.extend(read_only.iter().map(|path| (path.clone(), Mount::ReadOnly)));
     all.extend(profile.hidden.iter().map(|path| (path.clone(), Mount::Hidden)));
-    for path in read_only.iter().chain(&profile.hidden) {
+    all.extend(absent.iter().map(|path| (path.clone(), Mount::Absent)));
+    for path in read_only.iter().chain(&profile.hidden).chain(absent) {
         for above in between(profile, path) {
             all.entry(above).or_insert(Mount::Pinned);
         }

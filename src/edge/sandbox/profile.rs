@@ -1,14 +1,14 @@
 //! What a command may do, normalised: real paths, sorted, each once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Limits, ProfileError};
+use super::{Domain, Limits, ProfileError};
 use crate::{
     fs::{self, RealPath},
     kernel::ExecScope,
-    model::{FileIdentity, Permission, SanitizedPath, sensitive_part},
+    model::{FileIdentity, Permission, SanitizedPath, SensitiveName, sensitive_part},
 };
 
 /// Whether sensitive names below a write root are kept from being written.
@@ -32,9 +32,15 @@ pub struct Profile {
     pub(super) hidden: Vec<SanitizedPath>,
     /// Like hidden, but not there now; and not to be there later.
     pub(super) absent: Vec<SanitizedPath>,
+    /// Like hidden, but processes: a child sees its own only.
+    pub(super) processes: Vec<SanitizedPath>,
     pub(super) network: bool,
+    /// If there are any, these hosts and no others.
+    pub(super) domains: BTreeSet<Domain>,
     pub(super) events: bool,
     pub(super) guard: Guard,
+    /// Names that are sensitive besides the built-in ones.
+    pub(super) sensitive: Vec<SensitiveName>,
     pub(super) limits: Limits,
 }
 
@@ -45,11 +51,23 @@ impl Profile {
     ///
     /// A root that is the whole machine or holds the home directory, and one that is not there.
     pub fn of(scope: &ExecScope, hidden: impl IntoIterator<Item = SanitizedPath>) -> Result<Profile, ProfileError> {
+        Profile::guarding(scope, hidden, [])
+    }
+
+    /// The same, where these names are sensitive too.
+    ///
+    /// # Errors
+    ///
+    /// As [`Profile::of`].
+    pub fn guarding(
+        scope: &ExecScope,
+        hidden: impl IntoIterator<Item = SanitizedPath>,
+        sensitive: impl IntoIterator<Item = SensitiveName>,
+    ) -> Result<Profile, ProfileError> {
         let cwd = resolved(scope.working_dir())?.0;
         // What this user cannot follow, its commands cannot reach either.
         let hidden = hidden.into_iter().filter_map(|path| fs::real(path.as_str()).ok());
-        // A child sees only its own processes, whether through a procfs of its own or by Landlock's rule for tracing.
-        let hidden: Vec<_> = hidden.filter(|real| !real.path().as_str().starts_with("/proc/")).collect();
+        let (processes, hidden): (Vec<_>, Vec<_>) = hidden.partition(|real| is_process(real.path()));
         let (there, absent): (Vec<_>, Vec<_>) = hidden.iter().partition(|real| real.identity().is_some());
         let paths = |reals: Vec<&RealPath>| outermost(reals.into_iter().map(|real| real.path().clone()));
         let mut profile = Profile {
@@ -57,9 +75,12 @@ impl Profile {
             write: BTreeMap::new(),
             hidden: paths(there),
             absent: paths(absent),
+            processes: paths(processes.iter().collect()),
             network: false,
+            domains: BTreeSet::new(),
             events: false,
             guard: Guard::Sensitive,
+            sensitive: sensitive.into_iter().collect::<BTreeSet<_>>().into_iter().collect(),
             limits: Limits::default(),
         };
         let home = home();
@@ -83,7 +104,8 @@ impl Profile {
     /// A root below another one adds nothing, unless it names what is sensitive there.
     fn drop_roots_that_add_nothing(&mut self) {
         let all: Vec<_> = self.write.keys().cloned().collect();
-        let part = |path: &SanitizedPath| sensitive_part(path);
+        let sensitive = &self.sensitive;
+        let part = |path: &SanitizedPath| sensitive_part(path, sensitive);
         self.write.retain(|path, _| {
             !all.iter().any(|other| other != path && other.contains(path) && part(other) == part(path))
         });
@@ -103,6 +125,15 @@ impl Profile {
     #[must_use]
     pub fn without_guard(self) -> Profile {
         Profile { guard: Guard::Nothing, ..self }
+    }
+
+    /// The same, with a network that is these hosts only. A profile without a network has none of them.
+    ///
+    /// `@network` itself knows no hosts. Neither of our back ends can keep a network to some, so that such a profile does
+    /// not run here: it is for [`Profile::export`].
+    #[must_use]
+    pub fn only_to(self, domains: impl IntoIterator<Item = Domain>) -> Profile {
+        Profile { domains: domains.into_iter().collect(), ..self }
     }
 
     /// Where the command stands.
@@ -135,6 +166,16 @@ impl Profile {
         &self.limits
     }
 
+    /// The hosts that its network is kept to; if there are none, it is not kept to any.
+    pub fn domains(&self) -> impl Iterator<Item = &Domain> {
+        self.domains.iter()
+    }
+
+    /// The deepest part of `path` that is sensitive.
+    pub(super) fn sensitive_part(&self, path: &SanitizedPath) -> Option<SanitizedPath> {
+        sensitive_part(path, &self.sensitive)
+    }
+
     /// The innermost write root that holds `path`.
     pub(super) fn root_of(&self, path: &SanitizedPath) -> Option<&SanitizedPath> {
         self.write.keys().filter(|root| root.contains(path)).max_by_key(|root| root.as_str().len())
@@ -148,6 +189,12 @@ fn resolved(path: &SanitizedPath) -> Result<(SanitizedPath, FileIdentity), Profi
         Some(identity) => Ok((real.path().clone(), identity)),
         None => Err(ProfileError::NotThere(path.clone(), "it does not exist".into())),
     }
+}
+
+/// Whether it is a process, or something of one, in procfs.
+fn is_process(path: &SanitizedPath) -> bool {
+    let name = path.as_str().strip_prefix("/proc/").and_then(|rest| rest.split('/').next());
+    name.is_some_and(|name| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Sorted, and nothing that lies below another one.

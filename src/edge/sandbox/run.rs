@@ -12,7 +12,6 @@ use std::{
     },
     path::{Path, PathBuf},
     process::{Child, Stdio},
-    sync::mpsc::{RecvTimeoutError, channel},
     thread,
     time::Duration,
 };
@@ -25,14 +24,16 @@ use rustix::{
 use sha2::{Digest, Sha256};
 
 use super::{
-    Command, Finished, Guard, HELPER_WORD, Output, Profile, SandboxError, Stream,
+    Command, Finished, HELPER_WORD, Output, Profile, SandboxError, Stream,
     bubblewrap::{self, Bubblewrap},
     control::{Spec, Told, receive, say_go, send},
     evidence::evidence,
     guard::Guards,
     helper::nothing,
+    missing::missing,
     output::captured,
-    status::Status,
+    status::{Status, reaches},
+    watched::{Over, Watched, watched},
 };
 use crate::model::{SandboxFacts, SanitizedPath};
 
@@ -89,24 +90,7 @@ impl Sandbox {
 
     /// What of `profile` cannot be enforced here. If it is nothing, a command may be run.
     pub fn cannot_enforce(&self, profile: &Profile) -> Vec<String> {
-        if self.bubblewrap.is_some() {
-            return Vec::new();
-        }
-        let hidden = profile.hidden.iter().map(|path| format!("keeping `{path}` from being read"));
-        let hidden = hidden.chain(
-            profile
-                .absent
-                .iter()
-                .filter(|path| profile.root_of(path).is_some())
-                .map(|path| format!("keeping `{path}` from being created")),
-        );
-        let guarded = profile.write.keys().filter(|root| profile.guard == Guard::Sensitive && root.as_path().is_dir());
-        let guarded = guarded.map(|root| format!("keeping what is sensitive below `{root}` from being written"));
-        let missing: Vec<String> = hidden.chain(guarded).collect();
-        if missing.is_empty() {
-            return missing;
-        }
-        [format!("bubblewrap is missing, and without it there is no {}", missing.join(", no "))].into()
+        missing(profile, self.bubblewrap.is_some())
     }
 
     /// Runs `command` under `profile` and waits for its end, on this thread.
@@ -115,15 +99,18 @@ impl Sandbox {
     ///
     /// It has not run at all: [`SandboxError::Unavailable`] names what cannot be enforced.
     pub fn run(&self, profile: &Profile, command: &Command) -> Result<Finished, SandboxError> {
-        self.run_with(profile, command, None, |_| Ok(()))
+        let (_wanted, watched) = watched();
+        self.run_with(profile, command, None, &watched, |_| Ok(()))
     }
 
-    /// The same, with a way to the engine for the command. It starts only if `ready` agrees to what is in force.
-    pub(super) fn run_with<E: From<SandboxError>>(
+    /// The same, with a way to the engine for the command, for as long as it is wanted. It starts only if `ready` agrees
+    /// to what is in force.
+    pub(in crate::edge) fn run_with<E: From<SandboxError>>(
         &self,
         profile: &Profile,
         command: &Command,
-        way: Option<(SanitizedPath, OwnedFd)>,
+        way: Option<OwnedFd>,
+        watched: &Watched,
         ready: impl FnOnce(&SandboxFacts) -> Result<(), E>,
     ) -> Result<Finished, E> {
         let missing = self.cannot_enforce(profile);
@@ -145,9 +132,13 @@ impl Sandbox {
             Ok(standing) => standing,
             Err(why) => return Err(running.not_stood(control, why).into()),
         };
+        if watched.is_unwanted() {
+            return Err(SandboxError::NotStarted("nobody waits for it any more".into()).into());
+        }
         ready(&facts)?;
         go(&control, &started)?;
-        let (status, timed_out) = running.wait(profile.limits.time).map_err(SandboxError::from)?;
+        let (status, over) = running.wait(profile.limits.time, watched).map_err(SandboxError::from)?;
+        let timed_out = over == Over::TimeIsUp;
         let (stdout, stderr) = (running.stdout.take(), running.stderr.take());
         let output = |stream: Option<thread::JoinHandle<Output>>| {
             stream.and_then(|stream| stream.join().ok()).unwrap_or_default()
@@ -197,7 +188,7 @@ impl Plan<'_> {
             return process;
         };
         let mut process = std::process::Command::new(&bubblewrap.path);
-        process.args(bubblewrap::words(self.profile, self.read_only)).arg(helper).arg(HELPER_WORD).env_clear();
+        process.args(bubblewrap::words(self.profile, self.read_only, &[])).arg(helper).arg(HELPER_WORD).env_clear();
         process
     }
 
@@ -205,7 +196,7 @@ impl Plan<'_> {
     fn stand(
         &self,
         control: &UnixStream,
-        way: Option<(SanitizedPath, OwnedFd)>,
+        way: Option<OwnedFd>,
         running: &mut Running,
     ) -> Result<(SandboxFacts, UnixStream), SandboxError> {
         let input = match self.command.input {
@@ -213,7 +204,6 @@ impl Plan<'_> {
             Stream::Nothing | Stream::Captured => nothing()?,
         };
         let spec = self.spec();
-        let (path, way) = way.unzip();
         let (started, helpers) = UnixStream::pair()?;
         started.set_read_timeout(Some(TO_STAND))?;
         let fds = [Some(input.as_fd()), Some(helpers.as_fd()), way.as_ref().map(OwnedFd::as_fd)];
@@ -221,14 +211,16 @@ impl Plan<'_> {
         let told = said.and_then(|()| receive::<Told>(control));
         let told = told.map_err(|why| unavailable(&format!("the sandbox did not come to stand: {why}")))?;
         let told = told.ok_or_else(|| unavailable("the sandbox did not come to stand"))?;
-        let landlock = match told.message {
-            Told::Ready { landlock } => landlock,
+        let (landlock, events) = match told.message {
+            Told::Ready { landlock, events } => (landlock, events),
             Told::Unavailable(why) | Told::NotStarted(why) => return Err(unavailable(&why)),
         };
         let pid = told.sender.ok_or_else(|| unavailable("nobody knows which process it is"))?;
         running.leader = Some(pid);
         let status = Status::of(pid).map_err(|why| unavailable(&why))?;
-        Ok((self.facts(&spec, landlock, pid, status, path), started))
+        let events = events.zip(way);
+        let socket = events.map(|(fd, way)| reaches(pid, fd, &way)).transpose().map_err(|why| unavailable(&why))?;
+        Ok((self.facts(&spec, landlock, pid, status, socket), started))
     }
 
     fn spec(&self) -> Spec {
@@ -257,7 +249,7 @@ impl Plan<'_> {
         landlock_abi: Option<u32>,
         pid: Pid,
         status: Status,
-        socket: Option<SanitizedPath>,
+        socket: Option<String>,
     ) -> SandboxFacts {
         let version = self.sandbox.bubblewrap.as_ref().map(|bubblewrap| bubblewrap.version.clone());
         let stricter: &[&str] = if spec.has_namespaces {
@@ -345,19 +337,19 @@ impl Running {
         let _ = self.child.kill();
     }
 
-    /// Waits for the end, at most so long; then for the end that it is given.
-    fn wait(&mut self, at_most: Duration) -> io::Result<(std::process::ExitStatus, bool)> {
+    /// Waits for the end, at most so long and while it is wanted; then for the end that it is given.
+    fn wait(&mut self, at_most: Duration, watched: &Watched) -> io::Result<(std::process::ExitStatus, Over)> {
         let pid = Pid::from_child(&self.child);
-        let (tell, told) = channel();
+        let tell = watched.ended();
         let ended = thread::spawn(move || {
             // Without reaping it, so that its number stays its own until everything is gone.
             let _ = retry_on_intr(|| waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT));
-            let _ = tell.send(());
+            tell();
         });
-        let timed_out = told.recv_timeout(at_most) == Err(RecvTimeoutError::Timeout);
+        let over = watched.wait(at_most);
         self.kill();
         let _ = ended.join();
-        self.child.wait().map(|status| (status, timed_out))
+        self.child.wait().map(|status| (status, over))
     }
 
     /// Why the sandbox does not stand, with what was said about it.
@@ -382,5 +374,9 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.kill();
         let _ = self.child.wait();
+        // Their ends come with the processes'; what was said is for nobody.
+        for stream in [self.stdout.take(), self.stderr.take()].into_iter().flatten() {
+            let _ = stream.join();
+        }
     }
 }

@@ -1,6 +1,19 @@
 //! What the kernel says of a process, from outside.
 
-use rustix::process::Pid;
+use std::os::fd::OwnedFd;
+
+use rustix::{fs::fstat, process::Pid};
+
+/// The descriptor of a process that is the very socket it was handed, as facts name it.
+pub(super) fn reaches(pid: Pid, fd: i32, socket: &OwnedFd) -> Result<String, String> {
+    let said = |why: &dyn std::fmt::Display| format!("the way to the engine cannot be read back: {why}");
+    let there = std::fs::read_link(format!("/proc/{}/fd/{fd}", pid.as_raw_nonzero())).map_err(|why| said(&why))?;
+    let inode = fstat(socket).map_err(|why| said(&why))?.st_ino;
+    if there.as_os_str() != format!("socket:[{inode}]").as_str() {
+        return Err(said(&"it is another one"));
+    }
+    Ok(format!("descriptor {fd}: the engine"))
+}
 
 /// The lines of `/proc/<pid>/status` that tell whether it is confined.
 #[derive(Debug, Default)]

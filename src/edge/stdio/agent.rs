@@ -1,9 +1,9 @@
 //! The part of a bot that acts as one agent.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
-    engine::{Agent, Authorization, Engine, Error, Heard, Mail, Mailbox, NoEvent, Subscription},
+    engine::{Agent, Authorization, Engine, Error, Heard, Mail, Mailbox, NoEvent, Subscription, Ticket},
     kernel::{Check, Refusal},
     model::{AgentId, Ask, Event, Origin, Permission, RequestId, Resolution, Scope},
 };
@@ -23,12 +23,21 @@ use super::{
 pub(super) struct AgentPart {
     engine: Engine,
     agent: Agent,
-    mailbox: Mailbox,
+    hears: Hears,
     events: Subscription,
     /// What the bot was last told that it holds.
     told: Holdings,
     /// The `requestId` with which the bot last asked each question that waits.
     asked_as: BTreeMap<RequestId, Option<String>>,
+}
+
+/// What of its agent's mail this conversation is told.
+enum Hears {
+    /// All of it: the bot is the agent.
+    Everything(Mailbox),
+    /// How the questions ended that were asked in it: the bot is one of several that act as the agent, for as long as
+    /// the agent holds `@events`.
+    ItsOwn(Vec<Ticket>),
 }
 
 /// Something that concerns this agent.
@@ -40,21 +49,45 @@ pub(super) enum News {
 
 impl AgentPart {
     pub(super) fn new(engine: Engine, agent: Agent) -> AgentPart {
-        let (mailbox, events) = (agent.mailbox(), engine.subscribe());
-        AgentPart { engine, agent, mailbox, events, told: Holdings::default(), asked_as: BTreeMap::new() }
+        let hears = Hears::Everything(agent.mailbox());
+        AgentPart::hearing(hears, engine, agent)
+    }
+
+    /// One of several that act as `agent`, through its `@events`.
+    pub(super) fn beside_others(engine: Engine, agent: Agent) -> AgentPart {
+        AgentPart::hearing(Hears::ItsOwn(Vec::new()), engine, agent)
+    }
+
+    fn hearing(hears: Hears, engine: Engine, agent: Agent) -> AgentPart {
+        let events = engine.subscribe();
+        AgentPart { engine, agent, hears, events, told: Holdings::default(), asked_as: BTreeMap::new() }
+    }
+
+    /// Whether this conversation may go on: what an agent lost, nobody uses in its name.
+    fn may_go_on(&self) -> bool {
+        matches!(self.hears, Hears::Everything(_)) || self.agent.check(&Permission::Events) != Check::NotHeld
     }
 
     async fn request(&mut self, asked: RequestPermission) -> Result<ToAgent, NotDone> {
         let ask = Ask::new(asked.about.permissions, asked.reason);
         let ask = if let Some(scope) = asked.scope { ask.at_most(scope) } else { ask };
         let ticket = self.agent.request(ask).await?;
-        self.asked_as.insert(ticket.id(), asked.request_id.clone());
-        Ok(ToAgent::RequestAccepted(RequestAccepted {
+        let accepted = RequestAccepted {
             permission_request_id: ticket.id(),
             code: ticket.code().to_string(),
-            request_id: asked.request_id,
+            request_id: asked.request_id.clone(),
             ts: now(&self.engine),
-        }))
+        };
+        self.awaits(ticket, asked.request_id);
+        Ok(ToAgent::RequestAccepted(accepted))
+    }
+
+    /// The answer to this question is told here, with the mark it was asked with.
+    fn awaits(&mut self, ticket: Ticket, asked_as: Option<String>) {
+        self.asked_as.insert(ticket.id(), asked_as);
+        if let Hears::ItsOwn(tickets) = &mut self.hears {
+            tickets.push(ticket);
+        }
     }
 
     async fn authorize(&mut self, wanted: Authorize) -> Result<ToAgent, NotDone> {
@@ -62,7 +95,7 @@ impl AgentPart {
         let action = wanted.action().map_err(|why| NotDone::new(ErrorCode::ValidationError, why))?;
         let authorized = self.agent.authorize(action).await?;
         if let Authorization::Asked(_, ticket) = &authorized {
-            self.asked_as.insert(ticket.id(), request_id.clone());
+            self.awaits(ticket.clone(), request_id.clone());
         }
         let decision = authorized.decision();
         Ok(ToAgent::AuthorizeResult(AuthorizeResult {
@@ -250,6 +283,9 @@ impl Part for AgentPart {
     }
 
     async fn hear(&mut self, heard: FromAgent) -> Reply<ToAgent> {
+        if !self.may_go_on() {
+            return Reply::End(Ended::NotHeld);
+        }
         let (request_id, done) = match heard {
             FromAgent::Hello(hello) => return greeted(hello),
             FromAgent::Bye(_) => return Reply::End(Ended::Bye),
@@ -275,12 +311,19 @@ impl Part for AgentPart {
 
     async fn news(&mut self) -> Result<News, Ended> {
         loop {
-            let event = tokio::select! {
-                Some(mail) = self.mailbox.next() => return Ok(News::Mail(mail)),
-                event = self.events.next() => event,
+            let event = match &mut self.hears {
+                Hears::Everything(mailbox) => tokio::select! {
+                    Some(mail) = mailbox.next() => return Ok(News::Mail(mail)),
+                    event = self.events.next() => event,
+                },
+                Hears::ItsOwn(tickets) => match first_over(tickets) {
+                    Some(resolution) => return Ok(News::Mail(Mail::Resolved(resolution))),
+                    None => self.events.next().await,
+                },
             };
             match event {
                 Err(NoEvent::Ended) => return Err(Ended::Superseded),
+                _ if !self.may_go_on() => return Err(Ended::NotHeld),
                 Err(NoEvent::Missed(_)) => return Ok(News::Held),
                 Ok(recorded) => {
                     if matches!(&recorded.event, Event::AgentRetired { agent } if agent == self.agent.id()) {
@@ -308,4 +351,11 @@ impl Part for AgentPart {
     fn bye(bye: Bye) -> ToAgent {
         ToAgent::Bye(bye)
     }
+}
+
+/// The resolution of the first question that is over, which is told once.
+fn first_over(tickets: &mut Vec<Ticket>) -> Option<Arc<Resolution>> {
+    let (place, resolution) = tickets.iter().enumerate().find_map(|(place, ticket)| Some((place, ticket.poll()?)))?;
+    tickets.swap_remove(place);
+    Some(resolution)
 }

@@ -34,13 +34,14 @@ pub struct Bot {
 
 enum Seat {
     Agent(Agent),
+    BesideOthers(Agent),
     Connector { agent: AgentId, owner: OwnerId, approver: Option<Approver> },
 }
 
 impl fmt::Debug for Bot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.seat {
-            Seat::Agent(agent) => write!(f, "Bot({agent:?})"),
+            Seat::Agent(agent) | Seat::BesideOthers(agent) => write!(f, "Bot({agent:?})"),
             Seat::Connector { agent, approver, .. } => write!(f, "Bot(connector of {agent}, {approver:?})"),
         }
     }
@@ -58,6 +59,17 @@ impl Bot {
     /// [`Error::Refused`] if there is no such agent.
     pub fn agent(engine: &Engine, agent: &AgentId) -> Result<Bot, Error> {
         Ok(Bot::new(engine, Seat::Agent(engine.agent(agent)?)))
+    }
+
+    /// One of several that act as `agent` at the same time, for as long as it holds `@events` (`sources/004`, "Events
+    /// permission and unix sockets"). The agent's mail stays where it is: such a bot hears how the questions ended that
+    /// it asked itself, and nothing else that reaches the agent.
+    ///
+    /// # Authority
+    ///
+    /// As [`Bot::agent`].
+    pub fn beside_others(agent: Agent) -> Bot {
+        Bot::new(&agent.engine(), Seat::BesideOthers(agent))
     }
 
     /// A bot that shows the questions for the user of the foreground agent `agent`, and may not answer them.
@@ -129,6 +141,10 @@ impl Bot {
         match seat {
             Seat::Agent(agent) => {
                 let mut part = AgentPart::new(engine.clone(), agent);
+                converse(&mut part, &engine, &limits, reader, writer, stop).await
+            }
+            Seat::BesideOthers(agent) => {
+                let mut part = AgentPart::beside_others(engine.clone(), agent);
                 converse(&mut part, &engine, &limits, reader, writer, stop).await
             }
             Seat::Connector { agent, owner, approver } => {

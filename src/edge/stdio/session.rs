@@ -45,6 +45,8 @@ pub enum Ended {
     OtherVersion(u32),
     /// Another connection took its place, its agent was retired, or the engine ended.
     Superseded,
+    /// Its agent no longer holds `@events`, through which it was there.
+    NotHeld,
 }
 
 impl fmt::Display for Ended {
@@ -58,6 +60,7 @@ impl fmt::Display for Ended {
             Ended::TooManyBadLines => f.write_str("it wrote too many wrong lines"),
             Ended::OtherVersion(version) => write!(f, "it speaks version {version} of the protocol, not {PROTOCOL}"),
             Ended::Superseded => f.write_str("its place was taken, its agent is gone, or the engine ended"),
+            Ended::NotHeld => f.write_str("its agent does not hold `@events` any more"),
         }
     }
 }
@@ -153,7 +156,14 @@ pub(super) async fn converse<P: Part>(
             kind = over => return Ended::Broken(kind),
             line = lines.next(), if out.has_room() => match line {
                 Err(error) => return Ended::Broken(error.kind()),
-                Ok(None) => return broken.map_or(Ended::Closed, |(kind, _)| Ended::Broken(kind)),
+                Ok(None) => {
+                    let Some((kind, _)) = broken else {
+                        // It says no more, and may still hear what it was answered.
+                        let _ = tokio::time::timeout(limits.grace, out.finish()).await;
+                        return Ended::Closed;
+                    };
+                    return Ended::Broken(kind);
+                }
                 Ok(Some(line)) => match understand::<P>(line, limits) {
                     Ok(None) => {}
                     Ok(Some(heard)) => {

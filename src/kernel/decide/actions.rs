@@ -60,7 +60,7 @@ impl State {
         let only_lacks = !judgement.missing.is_empty() && !judgement.asks_about_action;
         let asked = matches!(judgement.conclusion.ruled, Ruled::Ask | Ruled::Unavailable);
         match judgement.missing.first() {
-            Some(right) if only_lacks && asked => super::super::not_held(case.agent, &right.permission, case.now),
+            Some(right) if only_lacks && asked => self.not_held(case.agent, &right.permission, case.now),
             Some(_) | None => Refusal::NotAllowed(Arc::new(judgement.decision(case))),
         }
     }

@@ -214,10 +214,12 @@ impl State {
     fn is_within(&self, agent: &Agent, right: &BaseRight) -> bool {
         let path = right.right.permission.path();
         let protected = path.is_some_and(|path| self.is_protected(path));
+        // What names something sensitive is more than a broad line that covers it.
+        let gives = self.gives(&right.right.permission);
         agent.held.iter().any(|grant| {
             matches!(grant.origin, Origin::Config(_))
                 && (grant.hold == Hold::Use || grant.hold == right.hold)
-                && grant.right.permission.covers(&right.right.permission)
+                && gives(grant)
                 && (!protected || grant.right.permission.path() == path)
         })
     }
@@ -327,7 +329,10 @@ fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
     ];
     let unprotected = now.protected.iter().filter(|path| !new.protected.contains(path));
     let unprotected = unprotected.map(|path| format!("{path} is no longer protected"));
-    changed(fields).map(|(field, now, new)| format!("{field} from {now} to {new}")).chain(unprotected).collect()
+    let plain = now.sensitive.iter().filter(|name| !new.sensitive.contains(name));
+    let plain = plain.map(|name| format!("{name} is no longer sensitive"));
+    let changed = changed(fields).map(|(field, now, new)| format!("{field} from {now} to {new}"));
+    changed.chain(unprotected).chain(plain).chain(now.commands.changes(&new.commands)).collect()
 }
 
 fn changed<const N: usize>(
@@ -342,11 +347,15 @@ fn narrowed_settings(now: &Settings, new: &Settings) -> Settings {
     let widening = if now.widening == Widening::Confirm { Widening::Confirm } else { new.widening };
     let kept = now.protected.iter().filter(|path| !new.protected.contains(path));
     let protected = new.protected.iter().chain(kept).cloned().collect();
+    let kept = now.sensitive.iter().filter(|name| !new.sensitive.contains(name));
+    let sensitive = new.sensitive.iter().chain(kept).cloned().collect();
     Settings {
         reads,
         widening,
         protected,
+        sensitive,
         default_verdict: new.default_verdict.max(now.default_verdict),
+        commands: now.commands.narrowed(&new.commands),
         max_grants: new.max_grants.min(now.max_grants),
         max_depth: new.max_depth.min(now.max_depth),
         max_children: new.max_children.min(now.max_children),

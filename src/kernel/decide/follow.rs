@@ -15,9 +15,10 @@ impl State {
     pub(in super::super) fn falls(&self, events: &[Event], now: Timestamp) -> Vec<Event> {
         let ended = ended(events);
         let settings_changed = events.iter().any(|event| matches!(event, Event::SettingsChanged { .. }));
-        // Reading may no longer be free, everywhere or where something is protected by now.
+        // Reading may no longer be free, everywhere or where something is protected by now; and writing where something
+        // is sensitive by now takes a right that names it.
         if settings_changed {
-            return self.falls_with_free_reading_and(&ended, now);
+            return self.falls_with_settings_and(&ended, now);
         }
         if ended.is_empty() { Vec::new() } else { self.falls_with(&ended, now) }
     }

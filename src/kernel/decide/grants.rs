@@ -11,7 +11,7 @@ use super::super::{
     Refusal, State,
     command::{Broken, Person, Start},
     state::{Agent, giver},
-    support::{Held, for_use, gives, unnamed},
+    support::{Held, for_use},
 };
 
 /// A grant that is complete but for its name and what is granted.
@@ -198,10 +198,9 @@ impl State {
         self.refuse_protected(&permission)?;
         match self.one_shot(holder, &permission, broken, now) {
             Some(grant) => Ok(vec![Event::GrantUsed { grant: Arc::clone(grant), permission }]),
-            None => {
-                Err(unnamed(holder, &permission)
-                    .unwrap_or_else(|| Refusal::NotHeld { agent: agent.clone(), permission }))
-            }
+            None => Err(self
+                .unnamed(holder, &permission)
+                .unwrap_or_else(|| Refusal::NotHeld { agent: agent.clone(), permission })),
         }
     }
 
@@ -216,7 +215,7 @@ impl State {
         if permission.path().is_some_and(|path| self.is_protected(path)) {
             return None;
         }
-        let gives = gives(permission);
+        let gives = self.gives(permission);
         let one_shots = for_use(&holder.held).filter(|grant| {
             let usable = grant.scope == Scope::Once && grant.is_live(now) && !broken.contains(&grant.id);
             usable && gives(grant)

@@ -11,7 +11,7 @@ fn config(more: &str) -> (World, String) {
     let engine = format!("[engine]\n{more}\n");
     let text = format!(
         "{engine}[defaults]\nowner = \"you\"\nworking_dir = \"workspace\"\n\
-         [agents.worker]\nkind = \"permanent\"\npermissions = [\"@write:workspace\"]\n"
+         [agents.worker]\nkind = \"permanent\"\npermissions = [\"@write:workspace\", \"@events\"]\n"
     );
     let path = world.text("agents.toml");
     fs::write(&path, text).unwrap();
@@ -79,4 +79,32 @@ fn a_profile_is_printed_in_each_format() {
         assert_eq!(told.status.code(), Some(0), "{}", text(&told.stderr));
         assert!(text(&told.stdout).contains(&world.workspace()), "{format}");
     }
+}
+
+#[test]
+fn a_command_with_events_speaks_for_its_agent_and_one_without_does_not() {
+    let (_world, config) = config("interaction = \"noninteractive\"");
+    let bestow = env!("CARGO_BIN_EXE_bestow");
+    let ask = format!("{bestow} request @network --reason 'to fetch'; echo $?");
+    let told = exec(&config, &["@events"], &ask);
+    assert_eq!((told.status.code(), text(&told.stdout)), (Some(0), "3\n"), "{}", text(&told.stderr));
+    let told = exec(&config, &[], &ask);
+    assert_eq!(text(&told.stdout), "1\n");
+    assert!(text(&told.stderr).contains("BESTOW_EVENTS_FD is not set"), "{}", text(&told.stderr));
+    let check = format!(r#"echo '{{"type":"check_permission","permission":"@events"}}' | {bestow} events"#);
+    let told = exec(&config, &["@events"], &check);
+    assert!(text(&told.stdout).contains(r#""held":"held""#), "{}", text(&told.stdout));
+}
+
+#[test]
+fn hosts_can_be_named_for_a_profile_and_what_is_none_is_a_usage_error() {
+    let (_world, config) = config("");
+    let with = |host: &str, format: &str| {
+        let words =
+            ["sandbox", "profile", "--agent", "worker", "--config", &config, "--domain", host, "--format", format];
+        bestow(&words, b"")
+    };
+    assert_eq!(with("*.com", "srt").status.code(), Some(64));
+    let told = with("Example.com", "json");
+    assert!(text(&told.stdout).contains("\"example.com\""), "{}", text(&told.stdout));
 }

@@ -1,5 +1,6 @@
 //! The binary as a process of its own.
 
+mod classify;
 mod exec;
 mod path;
 mod state;

@@ -62,7 +62,10 @@ fn an_addition_never_lowers_a_destructive_command() {
     assert_eq!(classifier.classify("rm list -rf /").tier, Tier::Destructive);
     row.subcommand.clear();
     row.matches = texts(&["rm -rf /"]);
-    assert!(matches!(Additions::new(vec![row], Vec::new()), Err(InvalidAddition::Example(_, _, Tier::Destructive))));
+    assert!(matches!(
+        Additions::new(vec![row], Vec::new()),
+        Err(InvalidAddition::Example { tier: Tier::Destructive, .. })
+    ));
 }
 
 #[test]
@@ -88,8 +91,8 @@ fn additions_without_examples_or_against_them_are_refused() {
     let refused = |row: SafeAddition| Additions::new(vec![row], Vec::new()).expect_err("refused");
     assert!(matches!(refused(safe("x", &[], &[], &["x y"])), InvalidAddition::NoExample(_)));
     assert!(matches!(refused(safe("x", &[], &["x list"], &[])), InvalidAddition::NoExample(_)));
-    assert!(matches!(refused(safe("x", &[], &["x list -a"], &["x y"])), InvalidAddition::Example(..)));
-    assert!(matches!(refused(safe("x", &[], &["x list"], &["x list y"])), InvalidAddition::Example(..)));
+    assert!(matches!(refused(safe("x", &[], &["x list -a"], &["x y"])), InvalidAddition::Example { .. }));
+    assert!(matches!(refused(safe("x", &[], &["x list"], &["x list y"])), InvalidAddition::Example { .. }));
     assert!(matches!(refused(safe("./x", &[], &["x list"], &["x y"])), InvalidAddition::Program(_)));
     assert!(matches!(refused(safe("x y", &[], &["x list"], &["x y"])), InvalidAddition::Program(_)));
     assert!(matches!(refused(safe("x", &["a"], &["x list"], &["x y"])), InvalidAddition::Word(..)));

@@ -15,7 +15,7 @@ fn cases(text: &str) -> Vec<Case> {
     text.lines().filter(|line| !line.trim().is_empty()).map(|line| serde_json::from_str(line).expect(line)).collect()
 }
 
-pub(super) fn given_commands() -> Vec<String> {
+pub(crate) fn given_commands() -> Vec<String> {
     let all = [include_str!("../../cases/commands.jsonl"), include_str!("../../cases/commands-own.jsonl")];
     all.into_iter().flat_map(cases).map(|case| case.command).collect()
 }

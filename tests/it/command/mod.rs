@@ -2,7 +2,7 @@
 #![allow(clippy::expect_used, clippy::string_slice, reason = "a helper of a test fails the test")]
 
 mod additions;
-mod cases;
+pub(crate) mod cases;
 mod differential;
 mod documented;
 mod lines;

@@ -93,3 +93,202 @@ fn a_shape_is_shown_in_full_and_survives_storage() {
     let stored = serde_json::to_string(&shape).unwrap();
     assert_eq!(serde_json::from_str::<Shape>(&stored).unwrap(), shape);
 }
+
+/// What the shape learned from `learned` says about `text`.
+fn covered(learned: &str, text: &str) -> bool {
+    shape(learned).expect("a shape to attack").covers(&classify(text))
+}
+
+/// What a prefix rule, the usual way to remember an answer, would let through.
+fn a_prefix_covers(learned: &str, text: &str) -> bool {
+    let prefix: Vec<&str> = learned.split(' ').take(2).collect();
+    text.starts_with(&prefix.join(" "))
+}
+
+#[test]
+fn a_shape_covers_its_own_command_and_others_with_other_words_in_its_roles() {
+    for (learned, text) in [
+        ("git commit -m x", "git commit -m x"),
+        ("git commit -m x", "git commit -m 'y; rm -rf /'"),
+        ("git commit -m x", "git  commit   -m \\\n 'y'"),
+        ("git commit -m x", "g''it commit -m '$(rm -rf /)'"),
+        ("git commit -m x", "git commit -m --amend"),
+        ("mkdir -p a/b", "mkdir -p c"),
+        ("npm run build", "npm run build # again"),
+    ] {
+        assert!(covered(learned, text), "{learned} / {text}");
+    }
+}
+
+#[test]
+fn a_shape_that_was_learned_covers_no_attack_that_begins_like_it() {
+    let learned = "git commit -m x";
+    let attacks = [
+        "git commit -m \"$(rm -rf /)\"",
+        "git commit -m \"`./x`\"",
+        "git commit -m $X",
+        "git commit -m ${X:-y}",
+        "git commit -m <(./x)",
+        "git commit -m *",
+        "git commit -m {a,b}",
+        "git commit -m ~",
+        "git commit -m $((1))",
+        "git commit -m x; ./x",
+        "git commit -m x && ./x",
+        "git commit -m x || ./x",
+        "git commit -m x | ./x",
+        "git commit -m x & ./x",
+        "git commit -m x\n./x",
+        "git commit -m x > f",
+        "git commit -m x >> ~/.bashrc",
+        "git commit -m x < f",
+        "git commit -m x <<< y",
+        "git commit -m x y",
+        "git commit -m x --no-verify",
+        "git commit -m x -m y",
+        "git commit --amend -m x",
+        "git commit -C HEAD",
+        "git commit -F f",
+        "git commit",
+        "git commit -m",
+        "git commit --message=x",
+    ];
+    for text in attacks {
+        assert!(a_prefix_covers(learned, text), "the naive rule falls: {text}");
+        assert!(!covered(learned, text), "{text}");
+    }
+    for text in [
+        "git -c core.pager=./x commit -m x",
+        "git -C /elsewhere commit -m x",
+        "git --exec-path=. commit -m x",
+        "GIT_EDITOR=./x git commit -m x",
+        "PATH=. git commit -m x",
+        "./git commit -m x",
+        "/tmp/git commit -m x",
+        "env git commit -m x",
+        "sudo git commit -m x",
+        "command git commit -m x",
+        "bash -c 'git commit -m x'",
+        "(git commit -m x)",
+        "{ git commit -m x; }",
+        "git() { ./x; }; git commit -m x",
+        "alias git=./x; git commit -m x",
+        "gіt commit -m x",
+        "git commit\u{a0}-m x",
+        "git commit -m x\r",
+    ] {
+        assert!(!covered(learned, text), "{text}");
+    }
+}
+
+#[test]
+fn a_path_in_a_role_stays_inside_and_is_nothing_special() {
+    for path in [
+        "/etc/x",
+        "~/x",
+        "../x",
+        "a/../../x",
+        "./..",
+        ".",
+        "./",
+        "./.",
+        ".//",
+        "-A",
+        "--all",
+        ":/",
+        ":(top)",
+        "a=b",
+        ".env",
+        ".git/hooks/x",
+        "a/.ssh/b",
+        "''",
+        "$X",
+        "*",
+        "a/*",
+        "{a,b}",
+        "'a\tb'",
+        "\\~",
+        ".claude/x",
+        ".husky/x",
+        "@f",
+        "!f",
+    ] {
+        let text = format!("git add {path}");
+        assert!(!covered("git add a", &text), "{text}");
+    }
+    for path in ["b", "./b", "a/b.rs", "'a b'", "a\\ b", "ä"] {
+        let text = format!("git add {path}");
+        assert!(covered("git add a", &text), "{text}");
+    }
+}
+
+#[test]
+fn a_shape_is_never_offered_for_code_in_the_words_of_an_interpreter() {
+    for text in [
+        "awk -i inplace '{print}' f",
+        "awk '{print > \"x\"}' f",
+        "sed -i s/a/b/ f",
+        "perl -wpe 'x' f",
+        "perl -Mx -e y",
+        "python -Ic x",
+        "python -",
+        "python -i x.py",
+        "node --import x y",
+        "ruby -rx -e y",
+        "vim +x f",
+        "emacs --batch --eval x",
+        "psql -c 'UPDATE t SET a = 1 WHERE b = 2'",
+        "sqlite3 x.db '.dump'",
+        "deno eval x",
+        "php -r x",
+        "R -e x",
+        "gdb -ex x",
+    ] {
+        assert_eq!(shape(text), None, "{text}");
+    }
+    for text in ["python x.py", "python -m pytest", "node x.js", "php artisan migrate"] {
+        assert!(shape(text).is_some(), "{text}");
+    }
+}
+
+#[test]
+fn a_shape_that_cannot_be_shown_in_full_is_not_offered() {
+    assert!(shape(&format!("npm run {}", "x".repeat(400))).is_some());
+    assert_eq!(shape(&format!("npm run {}", "x".repeat(600))), None);
+    assert_eq!(shape("touch a\u{202e}b"), None, "what turns the text around cannot be shown");
+}
+
+#[test]
+fn a_fixed_word_cannot_pass_for_a_role_when_it_is_shown() {
+    let shown = shape("npm run '<any text>'").expect("a shape").to_string();
+    assert_eq!(shown, "npm run \"<any text>\"");
+}
+
+#[test]
+fn a_shape_altered_where_it_is_stored_covers_nothing_that_could_not_be_offered() {
+    for (stored, text) in [
+        (r#"{"program":"bash","words":[{"fixed":"-c"},"text"]}"#, "bash -c ./x"),
+        (r#"{"program":"rm","words":[{"fixed":"-rf"},"text"]}"#, "rm -rf /"),
+        (r#"{"program":"npm","words":[{"fixed":"run"},"text"]}"#, "npm run x"),
+        (r#"{"program":"git","words":["text","text","text"]}"#, "git commit -m x"),
+    ] {
+        let altered: Shape = serde_json::from_str(stored).unwrap();
+        assert!(!altered.covers(&classify(text)), "{stored}");
+    }
+}
+
+#[test]
+fn what_a_person_raised_since_is_not_covered_any_more() {
+    use bestow::command::{Additions, Classifier, Raise, Tier};
+    let learned = shape("npm run deploy").expect("a shape");
+    let raise = Raise {
+        program: "npm".into(),
+        words: vec!["deploy".into()],
+        tier: Tier::Destructive,
+        matches: vec!["npm run deploy".into()],
+        not_matches: vec!["npm run build".into()],
+    };
+    let classifier = Classifier::default().with_additions(Additions::new(Vec::new(), vec![raise]).unwrap());
+    assert!(learned.covers(&classify("npm run deploy")));
+    assert!(!learned.covers(&classifier.classify("npm run deploy")));
+}

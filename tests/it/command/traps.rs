@@ -108,6 +108,41 @@ const TRAPS: &[&str] = &[
     "[ -f x ] || touch marker",
     "x[0]=1 touch marker",
     "touch${IFS%??}marker",
+    "a=(1); unset 'a[$(touch marker)]'",
+    "[ -v 'a[$(touch marker)]' ]",
+    "declare 'a[$(touch marker)]=1'",
+    "declare -n r='a[$(touch marker)]'; echo $r",
+    "x=abc; y='a[$(touch marker)]'; echo ${x:y}",
+    "x=abc; y='a[$(touch marker)]'; echo ${x:0:y}",
+    "y='a[$(touch marker)]'; b[y]=1",
+    "y='a[$(touch marker)]'; echo ${b[y]}",
+    "y='a[$(touch marker)]'; echo $[y]",
+    "y='a[$(touch marker)]'; for ((i=y;i<0;)); do :; done",
+    "y='a[$(touch marker)]'; [[ y -eq 0 ]]",
+    "read -r 'a[$(touch marker)]' < /etc/passwd",
+    "declare -i z; z='a[$(touch marker)]'",
+    "y='a[$(touch marker)]'; echo {1..$((y))}",
+    "y='a[$(touch marker)]'; exit $((y))",
+    "y=$(echo 'a[$(touch marker)]'); echo $((y))",
+    "set -- 'a[$(touch marker)]'; echo $(( $1 ))",
+    "f() { echo $(( $1 )); }; f 'a[$(touch marker)]'",
+    "PS4='$(touch marker)'; set -x; ls",
+    "trap 'touch marker' DEBUG; ls",
+    "trap 'touch marker' RETURN; . /dev/null",
+    "command_not_found_handle() { touch marker; }; no_such_program",
+    "echo 'touch marker' > >(sh); sleep 0.3",
+    "x=(touch marker); \"${x[@]}\"",
+    "c=touch; c+=' marker'; $c",
+    "read c <<< 'touch marker'; $c",
+    "(echo touch marker) | sh",
+    "f() { echo touch marker; }; f | sh",
+    "echo touch marker | xargs -I{} sh -c '{}'",
+    "awk 'BEGIN{print \"touch marker\" | \"sh\"}'",
+    "sed '1e touch marker' /etc/passwd",
+    "sed --expression='w marker' /etc/passwd",
+    "tar cf - /dev/null --checkpoint=1 --checkpoint-action=exec='touch marker'",
+    "git init -q .; git -c alias.x='!touch marker' x",
+    "git init -q .; git --no-pager -c core.fsmonitor='touch marker' status",
 ];
 
 #[test]
@@ -152,4 +187,62 @@ fn what_looks_like_a_trap_but_runs_nothing_may_be_safe() {
     ] {
         assert_eq!(classify(text).tier, Tier::Safe, "{text}");
     }
+}
+
+/// Whether bash, run on `text`, starts a program that lies under one of the names `planted` in its directory.
+fn starts_planted(planted: &str, text: &str) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = tempfile::tempdir().expect("a directory");
+    for planted in planted.split(' ') {
+        let program = directory.path().join(planted);
+        std::fs::create_dir_all(program.parent().expect("a place for it")).expect("a directory");
+        std::fs::write(&program, "#!/bin/sh\n: > \"$MARKER\"\n").expect("a program");
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("it may run");
+    }
+    let marker = directory.path().join("marker");
+    let mut bash = Command::new("bash");
+    bash.args(["--norc", "-c", text]).current_dir(directory.path()).env_clear();
+    bash.env("PATH", "/usr/bin:/bin").env("MARKER", &marker);
+    bash.stdin(std::process::Stdio::null()).output().expect("bash is here");
+    marker.exists()
+}
+
+/// `PATH`, and what bash remembers of programs, can be set in more ways than by `PATH=`.
+#[test]
+fn a_trusted_name_is_not_safe_where_the_text_says_which_program_it_is() {
+    for (planted, text) in [
+        ("ls", "PATH=.; ls"),
+        ("ls", "for PATH in .; do ls; done"),
+        ("ls", "read PATH <<< .; ls"),
+        ("ls", "read -r a PATH <<< 'x .'; ls"),
+        ("ls", "mapfile -t PATH <<< .; ls"),
+        ("ls", "unset PATH; : ${PATH:=.}; ls"),
+        ("ls", "printf -v PATH .; ls"),
+        ("ls", "declare PATH=.; ls"),
+        ("ls", "BASH_CMDS[ls]=./ls; ls"),
+        ("ls", "BASH_CMDS=([ls]=./ls); ls"),
+        ("ls", "hash -p ./ls ls; ls"),
+        ("1/ls", "((PATH=1)); ls"),
+        ("1/ls", "echo $((PATH=1)); ls"),
+        ("1/ls", "let PATH=1; ls"),
+        ("x/ls", "getopts x PATH -x; ls"),
+        ("10/ls 11/ls 12/ls", "{PATH}</dev/null true; ls"),
+    ] {
+        assert!(starts_planted(planted, text), "the label is wrong, bash runs the real one: {text}");
+        assert!(classify(text).tier > Tier::Safe, "{text}: {}", classify(text).reason);
+    }
+    for text in
+        ["for path in a b; do ls $path; done", "read -r line; ls $line/", "((count=1)); ls", "cat {a,b}</dev/null"]
+    {
+        assert!(!starts_planted("ls", text), "{text}");
+    }
+}
+
+/// What a file holds may be an option: `sort -omarker` writes.
+#[test]
+fn a_default_that_comes_from_a_file_is_not_known_text() {
+    let text = ": ${x:=$(echo -omarker | cat)}; sort $x /dev/null";
+    assert!(runs(text), "the label is wrong");
+    assert!(classify(": ${x:=$(cat f)}; sort $x /dev/null").tier > Tier::Safe);
+    assert!(classify(text).tier > Tier::Safe, "{}", classify(text).reason);
 }

@@ -29,6 +29,7 @@ fn the_example_states_the_defaults() {
     assert_eq!((stated.request_timeout, stated.denial_memory), (defaults.request_timeout, defaults.denial_memory));
     assert_eq!((stated.max_pending, stated.max_grants), (defaults.max_pending, defaults.max_grants));
     assert_eq!(stated.max_depth, defaults.max_depth);
+    assert_eq!(stated.commands.profile, defaults.commands.profile);
 }
 
 #[test]
@@ -53,7 +54,33 @@ fn every_protected_path_is_in_the_documentation() {
     }
 }
 
-const KEYS: [&str; 18] = [
+#[test]
+fn every_sensitive_name_is_in_the_documentation() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let documentation = fs::read_to_string(root.join("docs/agents-toml.md")).unwrap();
+    // The list itself is the engine's own business; here only its words matter.
+    let source = fs::read_to_string(root.join("src/model/sensitive.rs")).unwrap();
+    let lists = ["SENSITIVE_NAMES", "BELOW_GIT"].map(|list| {
+        let (_, after) = source.split_once(&format!("const {list}: ")).unwrap();
+        after.split_once("];").unwrap().0.to_owned()
+    });
+    let names: Vec<&str> = lists.iter().flat_map(|list| list.split('"').skip(1).step_by(2)).collect();
+    assert!(names.len() > 30, "{names:?}");
+    for name in names {
+        assert!(documentation.contains(&format!("`{name}`")), "the documentation does not list {name}");
+    }
+}
+
+const KEYS: [&str; 28] = [
+    "profile",
+    "program",
+    "subcommand",
+    "flags",
+    "operands",
+    "words",
+    "tier",
+    "match",
+    "not_match",
     "reads",
     "interaction",
     "on_no_user",
@@ -66,6 +93,7 @@ const KEYS: [&str; 18] = [
     "max_grants",
     "max_depth",
     "protected",
+    "sensitive",
     "owner",
     "working_dir",
     "permissions",

@@ -183,6 +183,15 @@ fn the_file_adds_to_the_protected_paths_and_takes_none_away() {
 }
 
 #[test]
+fn the_file_adds_to_the_sensitive_names_each_once() {
+    let sensitive = "sensitive = [\"*.p12\", \"secrets.yaml\", \"*.p12\"]";
+    let policy = Place::with(&format!("[engine]\n{sensitive}\n{}", one_agent(""))).load().unwrap();
+    let names: Vec<String> = policy.settings.sensitive.iter().map(ToString::to_string).collect();
+    assert_eq!(names, ["*.p12", "secrets.yaml"]);
+    assert!(Place::with(&one_agent("")).load().unwrap().settings.sensitive.is_empty());
+}
+
+#[test]
 fn the_file_itself_and_every_link_to_it_are_protected() {
     let place = Place::with(&one_agent(""));
     place.link("home/agents.toml", "../policy/agents.toml");

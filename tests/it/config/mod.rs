@@ -1,6 +1,7 @@
 //! `agents.toml`, on real files.
 
 mod bad_input;
+mod commands;
 mod example;
 mod files;
 mod links;

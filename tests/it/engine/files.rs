@@ -132,6 +132,21 @@ async fn a_sensitive_file_is_read_and_written_only_by_who_was_given_it_by_name()
 }
 
 #[tokio::test]
+async fn names_that_the_settings_add_are_sensitive_too() {
+    let world = World::new();
+    world.file("workspace/deploy.key.enc", "old");
+    let mut settings = Settings::default();
+    settings.sensitive = ["*.key.enc".parse().unwrap()].into();
+    let host = host(&world, settings, [write(&world.workspace())]).await;
+    let (files, key) = (host.agent.fs(), world.text("workspace/deploy.key.enc"));
+    assert_eq!(files.read(&key).await.unwrap(), b"old");
+    assert!(matches!(files.write(&key, "x").await, Err(Error::Refused(Refusal::Sensitive { .. }))));
+    host.given(write(&key), Scope::Session).await;
+    files.write(&key, "new").await.unwrap();
+    assert_eq!(world.content("workspace/deploy.key.enc"), "new");
+}
+
+#[tokio::test]
 async fn a_sensitive_file_given_once_is_written_once_and_another_one_shot_right_is_left_alone() {
     let world = World::new();
     let host = host(&world, Settings::default(), []).await;

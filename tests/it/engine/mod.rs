@@ -13,3 +13,4 @@ mod requests;
 mod revoking;
 mod routing;
 mod smoke;
+mod tags;

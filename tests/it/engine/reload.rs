@@ -257,6 +257,54 @@ async fn a_looser_mode_and_a_shorter_list_of_protected_paths_are_widening() {
     assert_eq!((ann.profile().unwrap().mode, check(&ann, "@read:/p")), (Mode::Bypass, Check::Held));
 }
 
+/// A broad line does not reach what is sensitive either.
+#[tokio::test]
+async fn naming_what_is_sensitive_is_widening_even_below_a_broad_line() {
+    let world = World::new();
+    world.engine.configure(careful(|_| {}, &[("ann", "you", &["@write:/ws"])])).await.unwrap();
+    let ann = world.engine.agent(&id("ann")).unwrap();
+    let wider: Agents<'_> = &[("ann", "you", &["@write:/ws", "@write:/ws/.git/hooks"])];
+    world.engine.configure(careful(|_| {}, wider)).await.unwrap();
+    let bob = world.worker("bob", &[]).await;
+    let refused = ann.grant(bob.id(), tag("@write:/ws/.git/hooks"), why()).await;
+    assert!(matches!(refusal(refused), Refusal::Sensitive { .. }));
+    world.you().agree_to_widening(1).await.unwrap();
+    ann.grant(bob.id(), tag("@write:/ws/.git/hooks"), why()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_longer_list_of_sensitive_names_takes_effect_at_once_on_what_was_passed_on() {
+    let world = World::new();
+    let agents: Agents<'_> = &[("ann", "you", &["@write:/ws"])];
+    world.engine.configure(file(agents)).await.unwrap();
+    let ann = world.engine.agent(&id("ann")).unwrap();
+    let bob = world.worker("bob", &[]).await;
+    ann.grant(bob.id(), tag("@write:/ws/Secrets.yaml"), why()).await.unwrap();
+    ann.grant(bob.id(), tag("@write:/ws/a"), why()).await.unwrap();
+    let sensitive = |settings: &mut Settings| settings.sensitive = ["secrets.*".parse().unwrap()].into();
+    let mut events = world.engine.subscribe();
+    world.engine.configure(policy(settings(sensitive), agents)).await.unwrap();
+    assert_eq!(check(&bob, "@write:/ws/Secrets.yaml"), Check::NotHeld, "what it rested on gives it no more");
+    assert_eq!(check(&bob, "@write:/ws/a"), Check::Held);
+    assert_eq!(diff(&heard(&mut events)).1, of("bob", &["@write:/ws/Secrets.yaml"]));
+    let refused = ann.grant(bob.id(), tag("@write:/ws/secrets.yml"), why()).await;
+    assert!(matches!(refusal(refused), Refusal::Sensitive { .. }));
+}
+
+#[tokio::test]
+async fn a_shorter_list_of_sensitive_names_is_widening() {
+    let world = World::new();
+    let agents: Agents<'_> = &[("ann", "you", &["@write:/ws"])];
+    let sensitive = |settings: &mut Settings| settings.sensitive = ["*.p12".parse().unwrap()].into();
+    world.engine.configure(careful(sensitive, agents)).await.unwrap();
+    world.engine.configure(careful(|_| {}, agents)).await.unwrap();
+    let (ann, bob) = (world.engine.agent(&id("ann")).unwrap(), world.worker("bob", &[]).await);
+    let refused = ann.grant(bob.id(), tag("@write:/ws/key.p12"), why()).await;
+    assert!(matches!(refusal(refused), Refusal::Sensitive { .. }));
+    world.engine.agree_to_widening(1).await.unwrap();
+    ann.grant(bob.id(), tag("@write:/ws/key.p12"), why()).await.unwrap();
+}
+
 #[tokio::test]
 async fn a_newer_file_replaces_what_was_held_back() {
     let world = World::new();

@@ -8,6 +8,8 @@ use bestow::{
     sandbox::{Command, ExecError, Sandbox},
 };
 
+use proptest::prelude::Rng;
+
 use super::ground::{Ground, shown, with_bubblewrap};
 
 struct Host {
@@ -144,12 +146,47 @@ fn a_violation_is_told_with_evidence_and_an_ordinary_failure_is_not_one() {
     });
 }
 
+/// Two hundred paths by chance: there and not there, inside and outside, up and down, through links.
+fn wild_paths(ground: &Ground) -> Vec<String> {
+    const PARTS: [&str; 16] = [
+        "workspace",
+        "outside",
+        "repo",
+        "src",
+        "lib.rs",
+        "in",
+        "out",
+        "..",
+        "..",
+        ".",
+        "f",
+        "secret",
+        "new",
+        ".git",
+        "config",
+        "dir",
+    ];
+    let mut rng = proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha);
+    let mut wild = || {
+        let length = 1 + rng.next_u32() as usize % 5;
+        let parts: Vec<_> = (0..length).map(|_| PARTS[rng.next_u32() as usize % PARTS.len()]).collect();
+        ground.world.text(&format!("workspace/{}", parts.join("/")))
+    };
+    // A `.git` that a command makes itself below the top is its own (`docs/security.md`).
+    std::iter::from_fn(|| Some(wild()))
+        .filter(|path| !path.contains(".git") || path.ends_with("config"))
+        .take(200)
+        .collect()
+}
+
 #[test]
 fn files_and_commands_of_one_agent_get_the_same_answer() {
     with_bubblewrap(|ground| {
         alone(async {
             let host = host(ground, &["outside/secret", "workspace/repo/own.toml"]).await;
-            let mut paths: Vec<String> = Vec::new();
+            ground.world.link("repo", "workspace/in");
+            ground.world.link(ground.path("outside"), "workspace/out");
+            let mut paths = wild_paths(ground);
             for dir in
                 ["workspace", "workspace/repo", "workspace/.git", "workspace/.git/hooks", "outside", "outside/dir"]
             {
@@ -164,6 +201,7 @@ fn files_and_commands_of_one_agent_get_the_same_answer() {
             let done = host.agent.exec(&ground.sandbox, command, &named).await.unwrap();
             let told = shown(&done.stdout.bytes);
             assert_eq!(told.lines().count(), paths.len());
+            assert!(told.lines().filter(|line| *line == "yes").count() > 20, "{told}");
             for (path, by_command) in paths.iter().zip(told.lines()) {
                 let by_file = host.agent.fs().write(path, "x").await;
                 assert_eq!(by_command == "yes", by_file.is_ok(), "{ground}: {path}: {by_command}, {by_file:?}");

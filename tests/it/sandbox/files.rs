@@ -2,7 +2,10 @@
 
 use std::{fs, os::fd::AsRawFd, process::Command as Process};
 
-use bestow::{Permission, sandbox::Command};
+use bestow::{
+    Permission, SensitiveName,
+    sandbox::{Command, Profile},
+};
 
 use super::ground::{everywhere, shown, with_bubblewrap};
 
@@ -111,7 +114,7 @@ fn what_is_sensitive_in_the_workspace_stays_as_it_is() {
 fn what_is_sensitive_and_missing_cannot_be_made_and_nothing_is_left_behind() {
     with_bubblewrap(|ground| {
         fs::remove_dir_all(ground.path("workspace/.git")).unwrap();
-        for name in [".git", ".codex", ".claude", ".vscode", ".mcp.json"] {
+        for name in [".git", ".codex", ".claude", ".vscode", ".mcp.json", ".npmrc", "agents.toml"] {
             ground.cannot(&format!("mkdir -p {name} && echo x > {name}/config"));
             ground.cannot(&format!("rmdir {name} && mkdir {name}"));
             ground.cannot(&format!("mv {name} other"));
@@ -247,5 +250,109 @@ fn standing_somewhere_is_no_right_to_write_there() {
         ground.cannot_under(&profile, "echo x > new");
         let done = ground.sandbox.run(&profile, &Command::new("pwd")).unwrap();
         assert_eq!(shown(&done.stdout.bytes).trim(), ground.world.text("outside"));
+    });
+}
+
+#[test]
+fn what_agents_editors_shells_and_tools_obey_stays_as_it_is_wherever_it_stands() {
+    with_bubblewrap(|ground| {
+        let files = [
+            ".vscode/tasks.json",
+            ".mcp.json",
+            ".claude/settings.json",
+            ".env",
+            ".env.local",
+            ".bashrc",
+            ".npmrc",
+            "deploy.PEM",
+            "repo/.idea/workspace.xml",
+            "repo/src/.Envrc",
+            "repo/credentials",
+        ];
+        for file in files {
+            let below = format!("workspace/{file}");
+            // The ground belongs to the ordinary user, which writes as itself.
+            assert!(
+                Process::new("mkdir").arg("-p").arg(ground.path(&below).parent().unwrap()).status().unwrap().success()
+            );
+            fs::write(ground.path(&below), "inside").unwrap();
+        }
+        for file in files {
+            for line in [
+                format!("echo x > {file}"),
+                format!("rm {file}"),
+                format!("mv {file} other"),
+                format!("echo x > new && mv new {file}"),
+                format!("ln -f f {file}"),
+            ] {
+                ground.cannot(&line);
+                assert_eq!(ground.world.content(&format!("workspace/{file}")), "inside", "{ground}: {line}");
+            }
+        }
+    });
+}
+
+#[test]
+fn names_that_were_added_are_as_sensitive_as_the_built_in_ones() {
+    with_bubblewrap(|ground| {
+        fs::write(ground.path("workspace/repo/src/key.P12"), "inside").unwrap();
+        fs::create_dir(ground.path("workspace/deploy")).unwrap();
+        let workspace = Permission::write(ground.world.workspace().parse().unwrap());
+        let named = ["*.p12", "deploy", "prod.yml"].map(|name| name.parse::<SensitiveName>().unwrap());
+        let scope = super::ground::scope(&ground.world.workspace(), &[workspace]);
+        let profile = Profile::guarding(&scope, [], named).unwrap();
+        for line in ["echo x > repo/src/key.P12", "echo x > deploy/x", "echo x > prod.yml", "mv deploy d"] {
+            ground.cannot_under(&profile, line);
+        }
+        assert!(!ground.world.exists("workspace/prod.yml"), "{ground}");
+        assert_eq!(ground.sh_under(&profile, "echo x > f").code, Some(0), "{ground}");
+        // Without the names the same profile lets it.
+        ground.can("echo x > deploy/x");
+    });
+}
+
+#[test]
+fn writing_below_something_sensitive_that_is_named_opens_nothing_beside_it() {
+    with_bubblewrap(|ground| {
+        fs::create_dir_all(ground.path("workspace/.vscode/y")).unwrap();
+        let inner = Permission::write(ground.world.text("workspace/.vscode/y").parse().unwrap());
+        let profile = ground.profile_with(&[inner]);
+        assert_eq!(ground.sh_under(&profile, "echo x > .vscode/y/made && echo x > f").code, Some(0), "{ground}");
+        ground.cannot_under(&profile, "echo x > .vscode/tasks.json");
+        ground.cannot_under(&profile, "mv .vscode/y .vscode/z");
+        ground.cannot_under(&profile, "mv .vscode v");
+    });
+}
+
+#[test]
+fn what_is_hidden_in_procfs_is_hidden_and_processes_are_seen_by_nobody_else() {
+    let cpus: bestow::SanitizedPath = "/proc/cpuinfo".parse().unwrap();
+    let this: bestow::SanitizedPath = format!("/proc/{}", std::process::id()).parse().unwrap();
+    everywhere(|ground| {
+        let scope = super::ground::scope(&ground.world.workspace(), &[]);
+        let profile = Profile::of(&scope, [cpus.clone(), this.clone(), "/proc/self".parse().unwrap()]).unwrap();
+        if ground.over == "landlock" {
+            // It would see the command line of this very process.
+            let missing = ground.sandbox.cannot_enforce(&profile).join("; ");
+            assert!(missing.contains("`/proc/cpuinfo`") && missing.contains(&format!("`{this}`")), "{missing}");
+            assert!(ground.sandbox.run(&profile, &Command::new("true")).is_err());
+            return;
+        }
+        ground.cannot_under(&profile, "grep -q . /proc/cpuinfo");
+        ground.cannot_under(&profile, &format!("grep -q . {this}/cmdline && ! grep -q sh {this}/cmdline"));
+        ground.can("grep -q . /proc/cpuinfo");
+    });
+}
+
+#[test]
+fn a_directory_to_stand_in_that_is_a_link_is_where_it_leads() {
+    everywhere(|ground| {
+        ground.world.link(ground.path("outside"), "workspace/out");
+        let workspace = Permission::write(ground.world.workspace().parse().unwrap());
+        let scope = super::ground::scope(&ground.world.text("workspace/out"), &[workspace]);
+        let profile = Profile::of(&scope, []).unwrap();
+        let profile = if ground.over == "landlock" { profile.without_guard() } else { profile };
+        ground.cannot_under(&profile, "echo x > new");
+        fs::remove_file(ground.path("workspace/out")).unwrap();
     });
 }

@@ -77,6 +77,9 @@ impl Ground {
         let ground = Ground { world, sandbox, is_root, over };
         if !is_root && geteuid().is_root() {
             ground.give_away();
+            // A program of the superuser's that makes whoever runs it the superuser.
+            let words = ["-m", "4755", "/usr/bin/id"];
+            assert!(Process::new("install").args(words).arg(ground.path("as-root")).status().unwrap().success());
         }
         ground
     }

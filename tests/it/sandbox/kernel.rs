@@ -121,3 +121,46 @@ fn without_namespaces_nothing_is_shared_by_name() {
         assert_ne!(done.code, Some(0), "{ground}: {}", shown(&done.stderr.bytes));
     });
 }
+
+#[test]
+fn a_program_that_would_make_it_the_superuser_does_not() {
+    everywhere(|ground| {
+        if ground.is_root || !rustix::process::geteuid().is_root() && !ground.world.exists("as-root") {
+            return;
+        }
+        let without = std::process::Command::new(ground.path("as-root")).arg("-u").output().unwrap();
+        assert_eq!(without.stdout, b"0\n", "without the sandbox it does");
+        assert_ne!(ground.can("$O/../as-root -u").trim(), "0", "{ground}");
+    });
+}
+
+#[test]
+fn processes_beside_it_are_not_killed() {
+    everywhere(|ground| {
+        // Of the same user, and a child of the same parent.
+        let mut beside = std::process::Command::new("sleep").arg("999").spawn().unwrap();
+        for line in
+            [format!("kill -9 {}", beside.id()), "kill -9 $PPID && test -e /proc/$PPID".into(), "kill -9 -1".into()]
+        {
+            let done = ground.sh(&line);
+            assert!(done.code != Some(0) || line.ends_with("-1"), "{ground}: {line}: {done:?}");
+        }
+        assert!(beside.try_wait().unwrap().is_none(), "{ground}");
+        beside.kill().unwrap();
+        beside.wait().unwrap();
+    });
+}
+
+#[test]
+fn the_root_of_another_process_is_no_way_out() {
+    everywhere(|ground| {
+        for line in [
+            "echo x > /proc/1/root$O/new",
+            "echo x > /proc/$PPID/root$O/new",
+            "echo x > /proc/self/root$O/new",
+            "echo x > /proc/$PPID/cwd/../outside/new",
+        ] {
+            ground.cannot(line);
+        }
+    });
+}

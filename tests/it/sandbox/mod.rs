@@ -1,6 +1,7 @@
 //! Commands in real children: what they can do, and what they cannot.
 
 mod agents;
+mod events;
 mod files;
 mod ground;
 mod kernel;

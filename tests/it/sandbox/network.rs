@@ -76,3 +76,19 @@ fn other_families_of_sockets_do_not_exist() {
         }
     });
 }
+
+#[test]
+fn the_machines_own_address_is_no_way_round() {
+    everywhere(|ground| {
+        let tcp = TcpListener::bind("0.0.0.0:0").unwrap();
+        let port = tcp.local_addr().unwrap().port();
+        // Nothing is sent: this only asks which address would be used.
+        let route = UdpSocket::bind("0.0.0.0:0").unwrap();
+        let own = route.connect("192.0.2.1:9").and_then(|()| route.local_addr()).map(|own| own.ip().to_string());
+        for address in ["127.0.0.1".to_owned()].into_iter().chain(own) {
+            let connect = format!("import socket; socket.create_connection((\"{address}\", {port}), 5)");
+            assert_ne!(python(ground, false, &connect).code, Some(0), "{ground}: {address}");
+            assert_eq!(python(ground, true, &connect).code, Some(0), "{ground}: {address}");
+        }
+    });
+}

@@ -1,8 +1,11 @@
 //! Time, limits, output, and the end of everything a command started.
 
-use std::{fs, io::Read, time::Duration};
+use std::{fs, io::Read, path::Path, process::Command as Process, time::Duration};
 
-use bestow::sandbox::{Command, Limits, SandboxError};
+use bestow::{
+    Permission,
+    sandbox::{Command, Limits, Profile, Sandbox, SandboxError},
+};
 
 use super::ground::{everywhere, shown};
 
@@ -16,12 +19,23 @@ fn limits(change: impl FnOnce(&mut Limits)) -> Limits {
 fn lifeline(ground: &super::ground::Ground) -> fs::File {
     let path = ground.path("workspace/lifeline");
     let _ = fs::remove_file(&path);
-    rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600), 0)
-        .unwrap();
+    pipe(&path);
     let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NONBLOCK;
     let reader = rustix::fs::open(&path, flags, rustix::fs::Mode::empty()).unwrap();
     rustix::fs::fcntl_setfl(&reader, rustix::fs::OFlags::RDONLY).unwrap();
     fs::File::from(reader)
+}
+
+pub(super) fn pipe(path: &Path) {
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+}
+
+/// A program with this text. Written by another process: a descriptor of ours could be in a child of another test when
+/// it is started.
+pub(super) fn program(path: &Path, text: &str) {
+    let words = ["-c", "printf %s \"$1\" > \"$0\" && chmod 755 \"$0\"", path.to_str().unwrap(), text];
+    assert!(Process::new("sh").args(words).status().unwrap().success());
 }
 
 #[test]
@@ -109,5 +123,81 @@ fn how_it_ended_is_told_and_a_program_that_is_not_there_did_not_run() {
         assert!(matches!(none, Err(SandboxError::NotStarted(_))), "{ground}: {none:?}");
         // Nothing to read, and no wait for it.
         assert_eq!(ground.can("cat"), "");
+    });
+}
+
+/// Three hundred processes, or as many as there may be; says how many there were.
+const BOMB: &str = "i=0; while [ $i -lt 300 ]; do sleep 999 & i=$((i+1)); done 2>/dev/null; echo $i";
+
+#[test]
+fn a_fork_bomb_is_stopped_by_its_limit() {
+    everywhere(|ground| {
+        let profile = ground.profile().limited(limits(|limits| {
+            limits.processes = Some(40);
+            limits.time = Duration::from_secs(20);
+        }));
+        if ground.is_root {
+            // The kernel does not bind the superuser to it, so nothing runs.
+            let missing = ground.sandbox.cannot_enforce(&profile).join("; ");
+            assert!(missing.contains("superuser"), "{ground}: {missing}");
+            let refused = ground.sandbox.run(&profile, &Command::new("touch").arg("ran"));
+            assert!(matches!(refused, Err(SandboxError::Unavailable(_))), "{ground}: {refused:?}");
+            assert!(!ground.world.exists("workspace/ran"));
+            return;
+        }
+        let done = ground.sh_under(&profile, BOMB);
+        assert_ne!(shown(&done.stdout.bytes), "300\n", "{ground}: {done:?}");
+        assert_eq!(done.facts.process_limits.get("processes"), Some(&40), "{ground}");
+    });
+}
+
+#[test]
+fn a_fork_bomb_without_a_limit_is_gone_with_its_time() {
+    everywhere(|ground| {
+        let mut line = lifeline(ground);
+        let profile = ground.profile().limited(limits(|limits| limits.time = Duration::from_secs(2)));
+        let done = ground.sh_under(&profile, &format!("exec 7> lifeline; {BOMB}; echo up >&7; sleep 999"));
+        assert!(done.timed_out, "{ground}: {done:?}");
+        let mut told = String::new();
+        line.read_to_string(&mut told).unwrap();
+        assert_eq!(told, "up\n", "{ground}: three hundred processes, and none is left");
+    });
+}
+
+#[test]
+fn a_busy_loop_and_a_hoard_of_memory_or_descriptors_end_at_their_limits() {
+    everywhere(|ground| {
+        let profile = ground.profile().limited(limits(|limits| {
+            limits.cpu_seconds = Some(1);
+            limits.memory = Some(512 << 20);
+            limits.open_files = Some(30);
+            limits.time = Duration::from_secs(60);
+        }));
+        let busy = ground.sh_under(&profile, "while :; do :; done");
+        assert!(!busy.timed_out && busy.code != Some(0), "{ground}: {busy:?}");
+        ground.cannot_under(&profile, "python3 -c 'x = bytearray(1 << 30)'");
+        ground.cannot_under(&profile, "python3 -c 'f = [open(\"/dev/null\") for _ in range(10000)]'");
+    });
+}
+
+#[test]
+fn commands_that_run_fail_and_are_refused_leave_no_descriptor_behind() {
+    let name = "sandbox::processes::commands_that_run_fail_and_are_refused_leave_no_descriptor_behind";
+    crate::fs::process::alone(name, &[], || {
+        everywhere(|ground| {
+            let short = ground.profile().limited(limits(|limits| limits.time = Duration::from_millis(300)));
+            let events = Profile::of(&super::ground::scope("/", &[Permission::Events]), []).unwrap();
+            let round = || {
+                ground.sh("echo x; exit 3");
+                ground.sh_under(&short, "sleep 999");
+                assert!(ground.sandbox.run(&ground.profile(), &Command::new("no-such-program")).is_err());
+                assert!(ground.sandbox.run(&events, &Command::new("true")).is_err());
+                assert!(Sandbox::with_helper("/bin/true").run(&ground.profile(), &Command::new("true")).is_err());
+            };
+            let open = || fs::read_dir("/proc/self/fd").unwrap().count();
+            let before = open();
+            (0..5).for_each(|_| round());
+            assert_eq!(open(), before, "{ground}");
+        });
     });
 }

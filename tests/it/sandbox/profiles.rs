@@ -1,11 +1,13 @@
 //! The same profile in other programs' words.
 
+use std::{fs, process::Command as Process};
+
 use bestow::{
     Permission,
-    sandbox::{Format, Profile},
+    sandbox::{Command, Domain, Format, InvalidDomain, Profile},
 };
 
-use super::ground::scope;
+use super::ground::{Ground, scope, with_bubblewrap};
 use crate::fs::world::World;
 
 fn write(path: &str) -> Permission {
@@ -74,7 +76,7 @@ fn what_a_format_cannot_say_is_refused() {
     let world = World::new();
     let of = |named: &[Permission]| Profile::of(&scope(&world.workspace(), named), []).unwrap();
     for (named, formats) in [
-        (Permission::Network, &[Format::Srt, Format::Codex][..]),
+        (Permission::Network, &[Format::Srt][..]),
         (Permission::Events, &[Format::Srt, Format::Codex, Format::Bubblewrap]),
     ] {
         for format in formats {
@@ -82,6 +84,7 @@ fn what_a_format_cannot_say_is_refused() {
         }
         assert!(of(&[named]).export(Format::Json).is_ok());
     }
+    assert!(of(&[Permission::Network]).export(Format::Codex).unwrap().contains("enabled = true"));
     world.dir("w[ab]*");
     assert!(of(&[write(&world.text("w[ab]*"))]).export(Format::Srt).is_err());
 }
@@ -96,4 +99,101 @@ fn codex_text_is_toml_whatever_a_path_holds() {
     let rules = toml["permissions"]["agent"]["filesystem"].as_table().unwrap();
     assert_eq!(rules[&world.text(odd)].as_str(), Some("write"));
     assert_eq!(rules[&world.text(&format!("{odd}/.git"))].as_str(), Some("read"));
+}
+
+/// Runs a line of shell under the words as they are exported, without the helper that adds the other walls.
+fn succeeds_as_exported(ground: &Ground, profile: &Profile, line: &str) -> bool {
+    let words: Vec<String> = serde_json::from_str(&profile.export(Format::Bubblewrap).unwrap()).unwrap();
+    let mut process = Process::new("bwrap");
+    process.args(words).args(["/bin/sh", "-c", line]).env("O", ground.world.text("outside"));
+    process.output().unwrap().status.success()
+}
+
+#[test]
+fn bubblewrap_takes_the_words_as_they_are_exported_and_they_hold() {
+    with_bubblewrap(|ground| {
+        let profile = ground.profile_hiding(&[], &["outside/secret", "workspace/f", "workspace/deep/own.toml"]);
+        let outside = ground.world.text("outside");
+        for (line, is_allowed) in [
+            ("echo x > new && cat /etc/hostname".to_owned(), true),
+            (format!("echo x > {outside}/new"), false),
+            (format!("grep -q . {outside}/secret"), false),
+            ("grep -q . f".to_owned(), false),
+            ("echo x > .git/hooks/pre-commit".to_owned(), false),
+            ("mkdir .vscode/x".to_owned(), false),
+            ("rmdir .vscode || mv .vscode other".to_owned(), false),
+            ("mkdir -p deep && echo x > deep/own.toml".to_owned(), false),
+            ("mount -o remount,bind,rw /".to_owned(), false),
+        ] {
+            assert_eq!(succeeds_as_exported(ground, &profile, &line), is_allowed, "{ground}: {line}");
+        }
+        // What was kept from being created is an empty directory now, and is kept like anything that is there.
+        assert_eq!(fs::read_dir(ground.path("workspace/.vscode")).unwrap().count(), 0);
+        assert!(!succeeds_as_exported(ground, &profile, "mkdir .vscode/x"), "{ground}");
+    });
+}
+
+#[test]
+fn bubblewrap_takes_paths_with_every_odd_character() {
+    with_bubblewrap(|ground| {
+        let odd = "workspace/a b$`\"'\n;*";
+        fs::create_dir(ground.path(odd)).unwrap();
+        if ground.is_root || !rustix::process::geteuid().is_root() {
+            let root = Permission::write(ground.world.text(odd).parse().unwrap());
+            let profile = Profile::of(&scope(&ground.world.text(odd), &[root]), []).unwrap();
+            assert!(succeeds_as_exported(ground, &profile, "echo x > made"), "{ground}");
+            let done = ground.sandbox.run(&profile, &Command::new("cat").arg("made")).unwrap();
+            assert_eq!(done.stdout.bytes, b"x\n", "{ground}");
+            assert!(!succeeds_as_exported(ground, &profile, "echo x > ../f"), "{ground}");
+        }
+    });
+}
+
+#[test]
+fn a_network_is_kept_to_hosts_where_that_can_be_said_and_refused_where_it_cannot() {
+    let world = World::new();
+    let hosts = || ["Docs.Example.com", "crates.io"].map(|name| name.parse::<Domain>().unwrap());
+    let of = |named: &[Permission]| Profile::of(&scope(&world.workspace(), named), []).unwrap().only_to(hosts());
+    let profile = of(&[Permission::Network]);
+    let srt: serde_json::Value = serde_json::from_str(&profile.export(Format::Srt).unwrap()).unwrap();
+    assert_eq!(srt["network"]["allowedDomains"], serde_json::json!(["crates.io", "docs.example.com"]));
+    for format in [Format::Bubblewrap, Format::Codex] {
+        assert!(profile.export(format).is_err(), "{format:?}");
+    }
+    let sandbox = bestow::sandbox::Sandbox::with_helper(env!("CARGO_BIN_EXE_bestow"));
+    for sandbox in [sandbox.clone(), sandbox.without_bubblewrap()] {
+        let missing = sandbox.cannot_enforce(&profile).join("; ");
+        assert!(missing.contains("`crates.io`, `docs.example.com`"), "{missing}");
+        assert!(sandbox.run(&profile, &Command::new("true")).unwrap_err().to_string().contains(&missing));
+    }
+    // Hosts are no right: without the network there are none.
+    let srt: serde_json::Value = serde_json::from_str(&of(&[]).export(Format::Srt).unwrap()).unwrap();
+    assert_eq!(srt["network"]["allowedDomains"], serde_json::json!([]));
+}
+
+#[test]
+fn what_is_nearly_the_name_of_a_host_is_none() {
+    for (text, why) in [
+        ("*", InvalidDomain::Pattern),
+        ("*.com", InvalidDomain::Pattern),
+        ("http://x.com", InvalidDomain::NotAName),
+        ("x.com:99999", InvalidDomain::NotAName),
+        ("x.com/y", InvalidDomain::NotAName),
+        ("me@x.com", InvalidDomain::NotAName),
+        ("10.0.0.1", InvalidDomain::NotAName),
+        ("a.0x7f", InvalidDomain::NotAName),
+        ("a\0.ok.com", InvalidDomain::Label),
+        ("a b.com", InvalidDomain::Label),
+        ("ok.com.", InvalidDomain::Label),
+        (".ok.com", InvalidDomain::Label),
+        ("-a.com", InvalidDomain::Label),
+        ("", InvalidDomain::Label),
+        ("localhost", InvalidDomain::TooShort),
+        ("b\u{fc}cher.de", InvalidDomain::NotAscii),
+        ("\u{ff41}.com", InvalidDomain::NotAscii),
+    ] {
+        assert_eq!(text.parse::<Domain>(), Err(why), "{text:?}");
+    }
+    assert_eq!(format!("{}.com", "a.".repeat(130)).parse::<Domain>(), Err(InvalidDomain::TooLong));
+    assert_eq!("XN--Bcher-kva.DE".parse::<Domain>().unwrap().as_str(), "xn--bcher-kva.de");
 }

@@ -86,9 +86,48 @@ fn roots_that_hold_the_machine_or_are_not_there_are_refused() {
     assert!(matches!(of("/no/such/root"), Err(ProfileError::NotThere(..))));
 }
 
+#[cfg(target_arch = "x86_64")]
+const LANDLOCK_CREATE_RULESET: i64 = 444;
+
+/// As a kernel without Landlock would answer, for this thread and what it starts.
+#[cfg(target_arch = "x86_64")]
+fn without_call(number: i64, errno: u32) {
+    use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_filter};
+    let arch: TargetArch = std::env::consts::ARCH.try_into().unwrap();
+    let rules = std::collections::BTreeMap::from([(number, vec![])]);
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(errno), arch).unwrap();
+    apply_filter(&BpfProgram::try_from(filter).unwrap()).unwrap();
+}
+
+#[cfg(target_arch = "x86_64")]
 #[test]
-fn events_without_a_socket_are_refused() {
-    let profile = Profile::of(&scope("/", &[Permission::Events]), []).unwrap();
-    let answer = Sandbox::with_helper(env!("CARGO_BIN_EXE_bestow")).run(&profile, &Command::new("true"));
-    assert!(matches!(answer, Err(SandboxError::Profile(ProfileError::NoSocket))), "{answer:?}");
+fn without_landlock_nothing_runs_alone_and_the_facts_of_bubblewrap_say_that_it_is_missing() {
+    everywhere(|ground| {
+        crate::fs::process::on_own_thread(|| {
+            const ENOSYS: u32 = 38;
+            without_call(LANDLOCK_CREATE_RULESET, ENOSYS);
+            let answer = ground.sandbox.run(&ground.profile(), &Command::new("touch").arg("ran"));
+            if ground.over == "landlock" {
+                assert!(refused(answer).contains("Landlock"), "{ground}");
+                assert!(!ground.world.exists("workspace/ran"), "{ground}");
+            } else {
+                assert_eq!(answer.unwrap().facts.landlock_abi, None, "{ground}");
+            }
+        });
+    });
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn where_namespaces_are_forbidden_bubblewrap_does_not_stand_and_nothing_runs() {
+    with_bubblewrap(|ground| {
+        crate::fs::process::on_own_thread(|| {
+            const EPERM: u32 = 1;
+            // bubblewrap makes its namespaces by `mount` in the end; without it there are none.
+            without_call(165, EPERM);
+            let why = refused(ground.sandbox.run(&ground.profile(), &Command::new("touch").arg("ran")));
+            assert!(why.contains("bwrap"), "{ground}: {why}");
+            assert!(!ground.world.exists("workspace/ran"), "{ground}");
+        });
+    });
 }

@@ -1,0 +1,147 @@
+//! Commands of agents: the engine says what, the sandbox how, and over `@events` the command speaks for its agent.
+
+use std::{
+    future::pending,
+    io,
+    os::{fd::OwnedFd, unix::net::UnixStream},
+    sync::Arc,
+    thread,
+};
+
+use tokio::sync::{Semaphore, oneshot};
+
+use super::{
+    sandbox::{Command, Door, ExecError, Finished, Profile, Sandbox, SandboxError, Wanted, Watched, watched},
+    stdio::{Bot, Limits},
+};
+use crate::{
+    engine::Agent,
+    model::{Permission, SandboxFacts},
+};
+
+/// How many conversations one command may have at the same time.
+const MOST_CONVERSATIONS: usize = 32;
+
+impl Agent {
+    /// What a command of this agent may do when it needs `named`: its [exec scope](Agent::exec_scope), and what is
+    /// protected hidden from it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Agent::exec_scope`]; and a root that no command gets.
+    pub fn sandbox_profile(&self, named: &[Permission]) -> Result<Profile, ExecError> {
+        let scope = self.exec_scope(named)?;
+        let (hidden, sensitive) = self.kept_from_commands()?;
+        Ok(Profile::guarding(&scope, hidden, sensitive)?)
+    }
+
+    /// Runs `command` with nothing but this agent's working directory and what is `named`, confined by `sandbox`.
+    ///
+    /// What was in force is a fact (`sandbox.applied`) before the command starts; what it tried beyond that is one too
+    /// (`sandbox.violation`), where there is evidence. With `@events` the command reaches this engine, and nothing else,
+    /// by [one socket](super::sandbox::connect_to_engine), as this agent.
+    ///
+    /// # Errors
+    ///
+    /// Then the command has not run: [`ExecError::Engine`] if something `named` is not held, [`ExecError::Sandbox`] if
+    /// something cannot be enforced. A command that failed is no error; how it ended is in what is returned.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future kills the command and everything it started, or keeps it from starting.
+    pub async fn exec(&self, sandbox: &Sandbox, command: Command, named: &[Permission]) -> Result<Finished, ExecError> {
+        let (agent, named) = (self.clone(), named.to_vec());
+        // It looks at every path that is protected, and a disk may be slow.
+        let profile = tokio::task::spawn_blocking(move || agent.sandbox_profile(&named)).await;
+        let profile = profile.map_err(|why| SandboxError::Io(io::Error::other(why)))?;
+        self.exec_under(sandbox, profile?, command).await
+    }
+
+    /// The same with a profile of this agent that was changed: other limits, say.
+    ///
+    /// # Errors
+    ///
+    /// As [`Agent::exec`].
+    ///
+    /// # Cancellation
+    ///
+    /// As [`Agent::exec`].
+    pub async fn exec_under(
+        &self,
+        sandbox: &Sandbox,
+        profile: Profile,
+        command: Command,
+    ) -> Result<Finished, ExecError> {
+        let (agent, sandbox) = (self.clone(), sandbox.clone());
+        // Whoever drops this future lets go of the one, and the command hears it through the other.
+        let (_wanted, watched): (Wanted, Watched) = watched();
+        let run = move || {
+            let tell = |facts: &SandboxFacts| agent.tell_sandbox(facts.clone()).map_err(ExecError::from);
+            let (_listening, way) = if profile.events() { Listening::start(&agent)? } else { Listening::nowhere() };
+            let done = sandbox.run_with(&profile, &command, way, &watched, tell)?;
+            agent.tell_violations(done.violations.clone())?;
+            Ok(done)
+        };
+        let done = tokio::task::spawn_blocking(run).await;
+        done.unwrap_or_else(|why| Err(SandboxError::Io(io::Error::other(why)).into()))
+    }
+}
+
+/// The engine's side of one command's `@events`, on a thread of its own: the host's runtime need not do I/O, and what the
+/// command does holds up nobody else. It is over when this is dropped.
+struct Listening {
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Listening {
+    fn nowhere() -> (Listening, Option<OwnedFd>) {
+        (Listening { stop: None, thread: None }, None)
+    }
+
+    /// And what the command inherits.
+    fn start(agent: &Agent) -> Result<(Listening, Option<OwnedFd>), SandboxError> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (stop, stopped) = oneshot::channel();
+        let agent = agent.clone();
+        let serve = move || {
+            runtime.block_on(async {
+                tokio::select! {
+                    _ = stopped => {}
+                    () = listen(ours, &agent) => {}
+                }
+            });
+        };
+        let thread = thread::Builder::new().name("bestow-events".into()).spawn(serve)?;
+        Ok((Listening { stop: Some(stop), thread: Some(thread) }, Some(theirs.into())))
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // What it was in the middle of saying was for nobody.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Talks to every process of the command that begins a conversation.
+async fn listen(ours: UnixStream, agent: &Agent) {
+    let Ok(door) = Door::new(ours) else { return };
+    let seats = Arc::new(Semaphore::new(MOST_CONVERSATIONS));
+    while let Ok(seat) = Arc::clone(&seats).acquire_owned().await {
+        let Some(stream) = door.next().await else { break };
+        let Ok(stream) = tokio::net::UnixStream::from_std(stream) else { continue };
+        let bot = Bot::beside_others(agent.clone()).limits(Limits::default());
+        tokio::spawn(async move {
+            let (reader, writer) = stream.into_split();
+            bot.serve(reader, writer).await;
+            drop(seat);
+        });
+    }
+    // Those that go on are heard to their end.
+    pending().await
+}

@@ -1,0 +1,118 @@
+//! The name of one host, for programs that confine a network to some.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+/// The name of one host, as a resolver takes it: lower-case ASCII, at least two labels, no port, no pattern.
+///
+/// Upper case is made lower case; nothing else is made into something else, since what is nearly a name has been a way
+/// around such lists before (`a.com.`, `evil.example\0.ok.com`).
+///
+/// ```
+/// use bestow::sandbox::{Domain, InvalidDomain};
+/// assert_eq!("Docs.Example.com".parse::<Domain>()?.as_str(), "docs.example.com");
+/// assert_eq!("*.com".parse::<Domain>(), Err(InvalidDomain::Pattern));
+/// # Ok::<(), InvalidDomain>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Domain(String);
+
+/// Why a text is not a [`Domain`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InvalidDomain {
+    /// It has a `*`: nobody knows whose all those hosts are.
+    Pattern,
+    /// It is an address, or has a scheme, a port or a path.
+    NotAName,
+    /// It is not ASCII: write the form that begins with `xn--`.
+    NotAscii,
+    /// A part is empty or too long, or has other characters than letters, digits and hyphens.
+    Label,
+    /// It has one part only.
+    TooShort,
+    /// It is longer than 253 characters.
+    TooLong,
+}
+
+impl fmt::Display for InvalidDomain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            InvalidDomain::Pattern => "name each host: a `*` may be anybody's",
+            InvalidDomain::NotAName => "name a host and nothing else: no address, scheme, port or path",
+            InvalidDomain::NotAscii => "write the ASCII form of the name, which begins with `xn--`",
+            InvalidDomain::Label => {
+                "each part of a name has 1 to 63 letters, digits and hyphens, and no dot stands at its end"
+            }
+            InvalidDomain::TooShort => "a name has at least two parts, as in `example.com`",
+            InvalidDomain::TooLong => "a name has at most 253 characters",
+        })
+    }
+}
+
+impl std::error::Error for InvalidDomain {}
+
+impl FromStr for Domain {
+    type Err = InvalidDomain;
+
+    fn from_str(text: &str) -> Result<Domain, InvalidDomain> {
+        if text.len() > 253 {
+            return Err(InvalidDomain::TooLong);
+        }
+        if text.contains('*') {
+            return Err(InvalidDomain::Pattern);
+        }
+        if text.contains([':', '/', '@', '[', '?', '#']) {
+            return Err(InvalidDomain::NotAName);
+        }
+        if !text.is_ascii() {
+            return Err(InvalidDomain::NotAscii);
+        }
+        let labels: Vec<&str> = text.split('.').collect();
+        if !labels.iter().all(|label| is_label(label)) {
+            return Err(InvalidDomain::Label);
+        }
+        // What a resolver would take for an address, in any of the ways there are to write one.
+        if labels.last().is_some_and(|last| last.starts_with(|c: char| c.is_ascii_digit())) {
+            return Err(InvalidDomain::NotAName);
+        }
+        if labels.len() < 2 {
+            return Err(InvalidDomain::TooShort);
+        }
+        Ok(Domain(text.to_ascii_lowercase()))
+    }
+}
+
+fn is_label(label: &str) -> bool {
+    let is_plain = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    (1..=63).contains(&label.len()) && is_plain && !label.starts_with('-') && !label.ends_with('-')
+}
+
+impl TryFrom<String> for Domain {
+    type Error = InvalidDomain;
+
+    fn try_from(text: String) -> Result<Domain, InvalidDomain> {
+        text.parse()
+    }
+}
+
+impl From<Domain> for String {
+    fn from(domain: Domain) -> String {
+        domain.0
+    }
+}
+
+impl Domain {
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Domain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

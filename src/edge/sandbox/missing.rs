@@ -1,0 +1,34 @@
+//! What of a profile cannot be enforced, each thing by its name.
+
+use rustix::process::geteuid;
+
+use super::{Guard, Profile};
+
+/// What is missing; nothing if the profile can be enforced, with bubblewrap or without.
+pub(super) fn missing(profile: &Profile, has_bubblewrap: bool) -> Vec<String> {
+    let mut all = Vec::new();
+    if !profile.domains.is_empty() {
+        let names = profile.domains.iter().map(|domain| format!("`{domain}`")).collect::<Vec<_>>().join(", ");
+        all.push(format!("neither bubblewrap nor Landlock can keep a network to {names}: it is all of it or none"));
+    }
+    if profile.limits.processes.is_some() && geteuid().is_root() {
+        all.push("the kernel does not bind the superuser to a limit of processes".to_owned());
+    }
+    if !has_bubblewrap {
+        all.extend(without_bubblewrap(profile));
+    }
+    all
+}
+
+/// What only mounts and namespaces can do, as one sentence.
+fn without_bubblewrap(profile: &Profile) -> Option<String> {
+    let hidden = profile.hidden.iter().chain(&profile.processes);
+    let hidden = hidden.map(|path| format!("keeping `{path}` from being read"));
+    let absent = profile.absent.iter().filter(|path| profile.root_of(path).is_some());
+    let absent = absent.map(|path| format!("keeping `{path}` from being created"));
+    let guarded = profile.write.keys().filter(|root| profile.guard == Guard::Sensitive && root.as_path().is_dir());
+    let guarded = guarded.map(|root| format!("keeping what is sensitive below `{root}` from being written"));
+    let missing: Vec<String> = hidden.chain(absent).chain(guarded).collect();
+    let sentence = || format!("bubblewrap is missing, and without it there is no {}", missing.join(", no "));
+    (!missing.is_empty()).then(sentence)
+}
