@@ -1,6 +1,6 @@
 //! What deciding an action costs, with rules and what people said before: `cargo bench --bench decide`.
 #![allow(missing_docs, reason = "criterion's macros make functions without documentation")]
-#![allow(clippy::unwrap_used, reason = "a bench may stop")]
+#![allow(clippy::unreachable, clippy::unwrap_used, reason = "a bench may stop")]
 
 use std::sync::Arc;
 

@@ -14,6 +14,8 @@ mod seam;
 pub use edge::OpenError;
 #[cfg(feature = "sandbox")]
 pub use edge::sandbox;
+#[cfg(feature = "schedule")]
+pub use edge::schedule;
 #[cfg(feature = "stdio")]
 pub use edge::stdio;
 #[cfg(feature = "config")]
@@ -26,22 +28,24 @@ pub use edge::{
 pub use edge::{control, journal};
 pub use engine::{
     Agent, Approver, Attendance, Authorization, Connection, Engine, Error, FileFailure, Files, Heard, Holding, Mail,
-    Mailbox, NoEvent, Resolved, Subscription, Ticket, ToPerson,
+    Mailbox, NoEvent, Rehearsal, Resolved, Subscription, Ticket, ToPerson,
 };
 pub use kernel::{Check, ExecScope, Explanation, Refusal, Stage, Step, Support};
 pub use model::{
-    Access, Action, ActionFacts, Actor, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, CallId, Code,
-    CommandPattern, CommandShape, Decider, Decision, DecisionId, DecisionSource, Destructive, Digest, Ended, Event,
-    FileIdentity, Grant, GrantId, Hold, Interaction, InvalidDecisionId, InvalidDigest, InvalidGlob, InvalidGrantId,
-    InvalidId, InvalidName, InvalidOperation, InvalidPath, InvalidPattern, InvalidPermission, InvalidPermissions,
-    InvalidReason, InvalidRequestId, InvalidRulingId, InvalidScope, InvalidSensitiveName, InvalidTimestamp,
-    InvalidVerdict, Kind, LeftOut, Means, Mode, Name, OnNoUser, Operation, Origin, Outcome, OwnerId, PathGlob, Pending,
-    Permission, PermissionSet, Permissions, Place, Policy, Profile, Reach, Reads, Reason, Recorded, Reply, Request,
-    RequestId, Resolution, Right, Route, Rule, RuleRef, Ruled, Ruling, RulingId, RunId, SandboxFacts, SandboxViolation,
-    SanitizedPath, Scope, SensitiveName, Settings, Shown, Source, Spoken, SpokenPart, Subject, Timestamp, ToolName,
-    Verdict, Want, Widening, sanitize,
+    Access, Action, ActionFacts, Actor, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, CallId, CatchUp,
+    Cause, Code, CommandPattern, CommandShape, Decider, Decision, DecisionId, DecisionSource, Destructive, Digest,
+    Ended, Envelope, Event, FileIdentity, GateOutcome, Grant, GrantId, Guard, Hold, HookCall, HookName, Ids,
+    Interaction, InvalidDecisionId, InvalidDigest, InvalidEnvelope, InvalidGlob, InvalidGrantId, InvalidId,
+    InvalidName, InvalidOperation, InvalidPath, InvalidPattern, InvalidPermission, InvalidPermissions, InvalidReason,
+    InvalidRequestId, InvalidRulingId, InvalidScope, InvalidSensitiveName, InvalidTaskId, InvalidTimestamp,
+    InvalidVerdict, Kind, LeftOut, Means, Mode, Name, OnMissing, OnNoUser, Operation, Origin, Outcome, OwnerId,
+    PathGlob, PathPolicy, Pending, Permission, PermissionSet, Permissions, Place, Policies, Policy, PolicyPatch,
+    Profile, Reach, Reads, Reason, Recorded, Reference, Reply, Request, RequestId, Resolution, Right, Route, Rule,
+    RuleRef, Ruled, Ruling, RulingId, RunId, RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath, Scope,
+    SensitiveName, Settings, Shown, Skip, Source, Spoken, SpokenPart, Subject, TaskEnd, TaskEvent, TaskId, TaskKind,
+    TaskSettings, Timestamp, ToolName, Verdict, Want, Widening, sanitize,
 };
 pub use seam::{
-    AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, ManualClock, MemoryStore, PathFailure, Paths, Progress, Real,
-    Store, StoreError, StoreFault, Stored, SystemClock, Taken,
+    AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, MemoryStore,
+    PathFailure, Paths, Progress, Proposal, Real, Store, StoreError, StoreFault, Stored, SystemClock, Taken,
 };

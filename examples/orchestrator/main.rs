@@ -9,7 +9,7 @@
 //!
 //! A *lead* talks with you through a *console*. A *writer* (Rust) and a *checker* (Python) work for it. All four are
 //! child processes that speak the protocol of `docs/protocol.md`; this program only starts them, follows what
-//! happens, and edits `agents.toml` once.
+//! happens, and edits `agents.toml` once. With the feature `schedule` it runs a scheduled task besides.
 
 #![allow(
     clippy::wildcard_enum_match_arm,
@@ -22,6 +22,8 @@ mod answer;
 mod console;
 #[path = "../bots/lead.rs"]
 mod lead;
+#[cfg(feature = "schedule")]
+mod night;
 mod open;
 mod place;
 #[path = "../bots/talk.rs"]
@@ -127,7 +129,11 @@ async fn orchestrate(mut options: Options) -> Result<ExitCode> {
     println!("workspace {}, agents from {}", place.workspace().display(), place.policy().display());
 
     let mut bots = Bots::start(&engine, &teller, &place, options.scripted)?;
+    #[cfg(feature = "schedule")]
+    let tasks = night::start(&engine).await?;
     let told_to_the_end = async {
+        #[cfg(feature = "schedule")]
+        night::story(&tasks, &teller).await?;
         let (_, exit) = tokio::try_join!(story(&teller, &place), bots.lead_ends())?;
         Ok(Ok(exit))
     };

@@ -12,6 +12,8 @@ use super::Result;
 const AGENTS: &str = include_str!("../../agents.example.toml");
 /// Part of this program, so that it runs from anywhere.
 const PYTHON_BOT: &str = include_str!("../bots/worker.py");
+/// Its gate wants the network, which nobody gives to whoever runs it.
+const TASK: &str = include_str!("links.md");
 const STYLE: &str = "# Style\n\n- One heading for each page.\n- No page without a heading.\n";
 
 /// The last line about the checker in the example.
@@ -43,6 +45,7 @@ impl Place {
         fs::write(place.dir.join("docs/style.md"), STYLE)?;
         fs::write(place.python_bot(), PYTHON_BOT)?;
         place.save(AGENTS)?;
+        place.save_task()?;
         Ok(place)
     }
 
@@ -60,6 +63,24 @@ impl Place {
 
     pub(crate) fn has(&self, name: &str) -> bool {
         self.workspace().join(name).is_file()
+    }
+
+    /// A task that a person wrote. Files that others may write are not taken.
+    fn save_task(&self) -> io::Result<()> {
+        let mut directory = self.dir.clone();
+        for part in ["tasks", "cron", "links"] {
+            directory.push(part);
+            fs::create_dir_all(&directory)?;
+            fs::set_permissions(&directory, fs::Permissions::from_mode(0o700))?;
+        }
+        let file = directory.join("TASK.md");
+        fs::write(&file, TASK)?;
+        fs::set_permissions(file, fs::Permissions::from_mode(0o600))
+    }
+
+    #[cfg(feature = "schedule")]
+    pub(crate) fn task_wrote(&self, name: &str) -> bool {
+        self.dir.join("tasks/cron/links/files").join(name).is_file()
     }
 
     /// What a person would do in an editor.

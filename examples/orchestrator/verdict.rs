@@ -67,9 +67,11 @@ pub(crate) fn verdict(told: &[Event], place: &Place, lead: &Exit, scripted: bool
         ("the checker signed off", place.has("done/signed.txt")),
         ("the lead ended well", lead.status.is_some_and(|status| status.success())),
     ];
+    #[cfg(feature = "schedule")]
+    let came_true = [came_true.as_slice(), &super::night::came_true(told, place)].concat();
     println!();
-    for (what, true_) in came_true {
-        println!("{} {what}", if true_ { "  yes" } else { "   NO" });
+    for (what, true_) in &came_true {
+        println!("{} {what}", if *true_ { "  yes" } else { "   NO" });
     }
     if came_true.iter().all(|(_, true_)| *true_) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

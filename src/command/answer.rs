@@ -123,7 +123,14 @@ impl Classification {
     /// What is affected by the parts that nobody can undo.
     pub(crate) fn impact(&self) -> String {
         let parts: Vec<_> = self.parts.iter().filter(|part| part.tier == Tier::Destructive).collect();
-        let told: Vec<_> = parts.iter().map(|part| format!("{} ({})", part.command, part.rule)).collect();
+        let told: Vec<_> = parts.iter().map(|part| format!("{} ({})", whole_words(&part.command), part.rule)).collect();
         if told.is_empty() { self.reason.clone() } else { told.join("; ") }
     }
+}
+
+/// Without the word that was cut: half a secret does not look like one.
+fn whole_words(shown: &str) -> &str {
+    let was_cut = shown.len() + 4 > MAX_SHOWN_BYTES;
+    let whole = shown.rsplit_once(char::is_whitespace).map(|(whole, _)| whole);
+    whole.filter(|_| was_cut).unwrap_or(shown)
 }

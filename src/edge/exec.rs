@@ -37,13 +37,17 @@ impl Agent {
 
     /// Runs `command` with nothing but this agent's working directory and what is `named`, confined by `sandbox`.
     ///
+    /// First it is decided, as every action is: what a rule or the mode forbids does not run, and what a person has to say
+    /// something about runs once they did. Ask with [`Agent::authorize`] and [`Profile::action`].
+    ///
     /// What was in force is a fact (`sandbox.applied`) before the command starts; what it tried beyond that is one too
     /// (`sandbox.violation`), where there is evidence. With `@events` the command reaches this engine, and nothing else,
     /// by [one socket](super::sandbox::connect_to_engine), as this agent.
     ///
     /// # Errors
     ///
-    /// Then the command has not run: [`ExecError::Engine`] if something `named` is not held, [`ExecError::Sandbox`] if
+    /// Then the command has not run: [`ExecError::Engine`] if something `named` is not held or the command may not
+    /// happen without a question ([`Refusal::NotAllowed`](crate::Refusal::NotAllowed)), [`ExecError::Sandbox`] if
     /// something cannot be enforced. A command that failed is no error; how it ended is in what is returned.
     ///
     /// # Cancellation
@@ -72,14 +76,15 @@ impl Agent {
         profile: Profile,
         command: Command,
     ) -> Result<Finished, ExecError> {
+        let cause = self.go_ahead(profile.action(&command)?).await?;
         let (agent, sandbox) = (self.clone(), sandbox.clone());
         // Whoever drops this future lets go of the one, and the command hears it through the other.
         let (_wanted, watched): (Wanted, Watched) = watched();
         let run = move || {
-            let tell = |facts: &SandboxFacts| agent.tell_sandbox(facts.clone()).map_err(ExecError::from);
+            let tell = |facts: &SandboxFacts| agent.tell_sandbox(facts.clone(), cause.clone()).map_err(ExecError::from);
             let (_listening, way) = if profile.events() { Listening::start(&agent)? } else { Listening::nowhere() };
             let done = sandbox.run_with(&profile, &command, way, &watched, tell)?;
-            agent.tell_violations(done.violations.clone())?;
+            agent.tell_violations(done.violations.clone(), cause.as_ref())?;
             Ok(done)
         };
         let done = tokio::task::spawn_blocking(run).await;

@@ -10,6 +10,8 @@ mod durable;
 mod exec;
 #[cfg(feature = "config")]
 mod follow;
+#[cfg(all(feature = "sandbox", feature = "schedule"))]
+mod gates;
 #[cfg(feature = "journal")]
 pub mod journal;
 #[cfg(feature = "config")]
@@ -18,8 +20,12 @@ pub(crate) mod open;
 mod open_error;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;
+#[cfg(feature = "schedule")]
+pub mod schedule;
 #[cfg(feature = "stdio")]
 pub mod stdio;
+#[cfg(feature = "schedule")]
+mod tasks;
 #[cfg(feature = "config")]
 pub(crate) mod watch;
 

@@ -161,7 +161,7 @@ impl Agent {
 
     /// What `path` really names, if this agent may use it so: ready to be opened, and nothing else.
     ///
-    /// Links are followed, the right is looked up for where they lead, and the object that the right was given for
+    /// Hooks are heard. Links are followed, the right is looked up for where they lead, and the object that the right was given for
     /// must still stand there. A one-shot right is used up. To write a sensitive file takes a right that names it.
     ///
     /// # Errors
@@ -169,7 +169,8 @@ impl Agent {
     /// [`Error::Refused`] if it is not held there, [`Error::Replaced`] if something else stands there now,
     /// [`Error::Path`] if it cannot be followed.
     pub async fn resolve(&self, access: Access, path: &str) -> Result<Resolved, Error> {
-        let found = self.found_away(access, path).await?;
+        let heard = self.heard_of_path(access, path).await?;
+        let found = self.found_away(access, path, heard).await?;
         Ok(Resolved { access, contained: found.contained })
     }
 
@@ -273,17 +274,25 @@ impl Agent {
 
     /// Leaves the fact that a command is confined, and how.
     #[cfg(feature = "sandbox")]
-    pub(crate) fn tell_sandbox(&self, facts: crate::model::SandboxFacts) -> Result<(), Error> {
-        self.carry_out(Command::Sandboxed { agent: self.id.clone(), facts: Arc::new(facts) }).at_once().map(drop)
+    pub(crate) fn tell_sandbox(
+        &self,
+        facts: crate::model::SandboxFacts,
+        cause: Option<Arc<crate::model::Cause>>,
+    ) -> Result<(), Error> {
+        let command = Command::Sandboxed { agent: self.id.clone(), facts: Arc::new(facts), cause };
+        self.carry_out(command).at_once().map(drop)
     }
 
     /// Leaves the facts of what a command was kept from.
     #[cfg(feature = "sandbox")]
-    pub(crate) fn tell_violations(&self, violations: Vec<crate::model::SandboxViolation>) -> Result<(), Error> {
+    pub(crate) fn tell_violations(
+        &self,
+        violations: Vec<crate::model::SandboxViolation>,
+        cause: Option<&Arc<crate::model::Cause>>,
+    ) -> Result<(), Error> {
         violations.into_iter().try_for_each(|violation| {
-            self.carry_out(Command::Violated { agent: self.id.clone(), violation: Arc::new(violation) })
-                .at_once()
-                .map(drop)
+            let (agent, violation, cause) = (self.id.clone(), Arc::new(violation), cause.cloned());
+            self.carry_out(Command::Violated { agent, violation, cause }).at_once().map(drop)
         })
     }
 
@@ -323,10 +332,15 @@ fn set_of(agent: &Known, now: Timestamp) -> PermissionSet {
 
 /// A right whose object is no longer there is told as such, and not as one that was never held.
 pub(super) fn or_replaced(why: Error) -> Error {
-    if let Error::Refused(Refusal::NotHeld { permission, .. }) = &why
-        && let Some(path) = permission.path()
-    {
-        return Error::Replaced { permission: permission.clone(), path: path.clone() };
+    let lacked = if let Error::Refused(Refusal::NotHeld { permission, .. }) = &why {
+        Some(permission)
+    } else if let Error::Refused(Refusal::NotAllowed(decision)) = &why {
+        decision.missing.first()
+    } else {
+        None
+    };
+    match lacked.and_then(|permission| Some((permission, permission.path()?))) {
+        Some((permission, path)) => Error::Replaced { permission: permission.clone(), path: path.clone() },
+        None => why,
     }
-    why
 }

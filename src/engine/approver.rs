@@ -192,7 +192,7 @@ impl Approver {
         Ok(Attendance { shared: Arc::downgrade(&self.shared), owner: self.owner.clone(), generation, receiver })
     }
 
-    fn person(&self) -> Person {
+    pub(super) fn person(&self) -> Person {
         Person { owner: self.owner.clone(), by: self.by.clone(), means: Arc::clone(&self.means) }
     }
 }

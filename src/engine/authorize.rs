@@ -7,6 +7,14 @@ use crate::{
     model::{Action, Decision, Event, RequestId, Ruling, Verdict},
 };
 
+#[cfg(feature = "sandbox")]
+use crate::model::Cause;
+#[cfg(all(feature = "sandbox", feature = "schedule"))]
+use crate::{
+    kernel::{Person, Stage},
+    model::{ApproverId, Mode, Reason, Ruled},
+};
+
 use super::{Agent, Error, Ticket, fresh_request};
 
 /// What came of [`Agent::authorize`].
@@ -20,19 +28,22 @@ pub enum Authorization {
     Asked(Arc<Decision>, Ticket),
     /// It may not happen.
     Denied(Arc<Decision>),
+    /// Not what was asked about, but this may happen now, once, in its place: a hook changed the input.
+    Updated(Arc<Decision>, Box<Action>),
 }
 
 impl Authorization {
     /// What was decided, with the facts.
     pub fn decision(&self) -> &Arc<Decision> {
         match self {
-            Authorization::Allowed(decision) | Authorization::Asked(decision, _) | Authorization::Denied(decision) => {
-                decision
-            }
+            Authorization::Allowed(decision)
+            | Authorization::Asked(decision, _)
+            | Authorization::Denied(decision)
+            | Authorization::Updated(decision, _) => decision,
         }
     }
 
-    /// Whether it may happen now.
+    /// Whether it may happen now, as it was asked about.
     pub fn is_allowed(&self) -> bool {
         matches!(self, Authorization::Allowed(_))
     }
@@ -45,17 +56,26 @@ impl Agent {
     /// asked as [`Agent::request`] asks, and the ticket tells how it ended. What the person allows is this very input:
     /// whatever differs is another question (`sources/002`, "Permission decision").
     ///
+    /// Hooks are heard first, all at once, each for at most [`Settings::hook_timeout`](crate::Settings::hook_timeout).
+    ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if the agent is gone, or asks too often. That the answer is no is no error.
+    /// [`Error::Refused`] if the agent is gone, or asks too often. [`Error::NoRuntime`] if there are hooks and no Tokio
+    /// runtime. That the answer is no is no error.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future before it is done may leave a question standing, as dropping the ticket does.
+    /// Until the hooks are heard, dropping the future leaves nothing but the fact that they were asked in vain. What comes
+    /// then is one step: a decision with all its consequences, or none of it.
     pub async fn authorize(&self, action: Action) -> Result<Authorization, Error> {
-        let (considered, opinions) = self.heard(action).await?;
-        let broken = self.shared.broken(&self.id, considered.permissions())?;
-        self.decide(considered, opinions, broken).await
+        let heard = self.heard(action).await?;
+        let broken = self.shared.broken(&self.id, heard.action.permissions())?;
+        let updated = heard.updated;
+        let decided = self.decide(heard.action, heard.opinions, broken).await?;
+        Ok(match (decided, updated) {
+            (Authorization::Allowed(decision), Some(action)) => Authorization::Updated(decision, action),
+            (decided, _) => decided,
+        })
     }
 
     async fn decide(&self, action: Considered, opinions: Vec<Opinion>, broken: Broken) -> Result<Authorization, Error> {
@@ -70,6 +90,43 @@ impl Agent {
                 Ok(Authorization::Asked(Arc::clone(decision), self.ticket(asked)?))
             }
         }
+    }
+
+    /// Lets `action` happen now, once, and leaves the record; or says why not. A question is no here: it is asked with
+    /// [`Agent::authorize`].
+    #[cfg(feature = "sandbox")]
+    pub(crate) async fn go_ahead(&self, action: Action) -> Result<Option<Arc<Cause>>, Error> {
+        let heard = self.heard(action.clone()).await?;
+        let (considered, opinions) = match heard.updated {
+            None => (heard.action, heard.opinions),
+            // Whoever runs a command runs its words, and not what a hook put in their place.
+            Some(_) => {
+                let hook = "changed the input".into();
+                (self.considered(&action)?, vec![Opinion { hook, verdict: Verdict::Deny, failed: false }])
+            }
+        };
+        let broken = self.shared.broken(&self.id, considered.permissions())?;
+        let (agent, action) = (self.id.clone(), Arc::new(considered));
+        let events = self.execute(Command::Act { agent, action, opinions, broken }).await?;
+        Ok(events.iter().find_map(Event::decided).and_then(|decision| Cause::of(decision)).map(Arc::new))
+    }
+
+    /// Answers for the host program what nothing but the tier of `action` asks, where it runs confined and for one happening.
+    /// What a rule asks, what is denied, and what nobody can undo stay as they are; so does mode `untrusted`.
+    #[cfg(all(feature = "sandbox", feature = "schedule"))]
+    pub(crate) async fn settle_tier(&self, action: &Action) -> Result<(), Error> {
+        let profile = self.profile()?;
+        let by_tier = self.judged(action, |judgement, _| {
+            let asks = matches!(judgement.conclusion.ruled, Ruled::Ask | Ruled::Unavailable);
+            asks && matches!(judgement.stage, Stage::Tier | Stage::Default)
+        })?;
+        if !by_tier || profile.mode == Mode::Untrusted {
+            return Ok(());
+        }
+        let by = Person { owner: profile.owner.clone(), by: ApproverId::host(), means: "gate of a task".into() };
+        let (agent, action) = (self.id.clone(), Arc::new(self.shared.consider(&profile, action)?));
+        let reason = Reason::not_said();
+        self.shared.execute(Command::Enable { by, agent, action, reason }).acknowledged().await.map(drop)
     }
 
     /// What would be decided about `action` now. Nothing is asked, used up or recorded; hooks are not heard.
@@ -112,9 +169,5 @@ impl Agent {
     /// `action`, understood as this agent means it.
     pub(super) fn considered(&self, action: &Action) -> Result<Considered, Error> {
         self.shared.consider(&*self.profile()?, action)
-    }
-
-    async fn heard(&self, action: Action) -> Result<(Considered, Vec<Opinion>), Error> {
-        Ok((self.considered(&action)?, Vec::new()))
     }
 }

@@ -6,8 +6,8 @@ use crate::{
     command::{Call, Classifier},
     kernel::{Considered, Target},
     model::{
-        Access, Action, CommandShape, Destructive, Operation, Permission, Profile, Right, Tier, ToolName, What,
-        redacted,
+        Access, Action, CommandShape, Destructive, Digest, Operation, Permission, Profile, Reason, Right, Tier,
+        ToolName, What, redacted, redacted_with,
     },
     seam::Real,
 };
@@ -29,14 +29,14 @@ impl Shared {
                     Call::Writes(path) => (Operation::Write, Ok(path.to_owned())),
                     Call::Reads(path) => (Operation::Read, Ok(path.to_owned())),
                     Call::Unclear(operation, why) => (operation, Err(why)),
-                    Call::Unknown => return Ok(unknown_tool(action, input.to_string())),
+                    Call::Unknown => return self.using_besides(action, unknown_tool(action, input.to_string())),
                 };
                 (operation, resource, input.to_string())
             }
         };
-        let tool = tool.unwrap_or_else(|| default_tool(operation));
+        let tool = tool.unwrap_or_else(|| operation.own_tool());
         let base = blank(operation, tool, action, input);
-        let mut understood = match resource {
+        let understood = match resource {
             Err(why) => invalid(base, "", why),
             Ok(text) => match operation {
                 Operation::Command => command(base, &text, &self.classifier.load()),
@@ -44,6 +44,11 @@ impl Shared {
                 Operation::Read | Operation::Write | Operation::Exec => self.path(profile, base, &text),
             },
         };
+        self.using_besides(action, understood)
+    }
+
+    /// With the permissions that whoever describes `action` says it uses.
+    fn using_besides(&self, action: &Action, mut understood: Considered) -> Result<Considered, Error> {
         for permission in &action.needs {
             match self.pin(permission) {
                 Ok(right) if understood.needs.contains(&right) => {}
@@ -71,7 +76,7 @@ impl Shared {
             Access::Write => Action::write(""),
         };
         let operation = if access == Access::Write { Operation::Write } else { Operation::Read };
-        self.at(blank(operation, default_tool(operation), &action, String::new()), real)
+        self.at(blank(operation, operation.own_tool(), &action, String::new()), real)
     }
 
     fn at(&self, base: Considered, real: Real) -> Considered {
@@ -85,7 +90,8 @@ impl Shared {
         let tier = (base.operation != Operation::Exec).then_some(tier);
         let permission = Permission::Path(access, real.path.clone());
         let needs = vec![Right { permission, identity: real.identity }];
-        let shown = redacted(real.path.as_str());
+        // A path is a name, and a person has to be able to tell it from others.
+        let shown = real.path.as_str().into();
         Considered { target: Target::Path(real.path), shown, tier, tier_reason: why.into(), needs, ..base }
     }
 }
@@ -103,28 +109,30 @@ fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -
         destructive: None,
         needs: Vec::new(),
         input,
-        reason: action.reason.clone(),
+        reason: action.reason.as_ref().map(Reason::redacted),
         call: action.call.clone(),
+        updated: false,
         overrides: action.overrides,
     }
 }
 
 fn invalid(base: Considered, text: &str, why: &str) -> Considered {
-    let target = Target::Invalid { text: text.into(), why: why.into() };
-    Considered { target, shown: redacted(text), tier: Some(Tier::Dangerous), tier_reason: why.into(), ..base }
+    let why = redacted_with(why, text);
+    let target = Target::Invalid { text: text.into(), why: Arc::clone(&why) };
+    Considered { target, shown: redacted(text), tier: Some(Tier::Dangerous), tier_reason: why, ..base }
 }
 
 fn command(base: Considered, text: &str, classifier: &Classifier) -> Considered {
     let judged = classifier.classify(text);
     let shape = judged.shape.as_ref().and_then(|shape| {
-        let (key, shown) = (serde_json::to_string(shape).ok()?, shape.to_string());
-        Some(CommandShape { key: key.into(), shown: shown.into() })
+        let key = Digest::of_texts([serde_json::to_string(shape).ok()?.as_str()]);
+        Some(CommandShape { key: key.to_string().into(), shown: redacted_with(&shape.to_string(), text) })
     });
     let destructive = (judged.tier == Tier::Destructive).then(|| Destructive {
-        impact_scope: redacted(&judged.impact()),
+        impact_scope: redacted_with(&judged.impact(), text),
         rollback_advice: judged.rollback_advice().into(),
     });
-    let (tier, tier_reason) = (Some(judged.tier), redacted(&judged.reason));
+    let (tier, tier_reason) = (Some(judged.tier), redacted_with(&judged.reason, text));
     let target = Target::Command { text: text.into(), parts: judged.spoken() };
     Considered { target, shown: redacted(text), tier, tier_reason, shape, destructive, ..base }
 }
@@ -137,27 +145,17 @@ fn host(base: Considered, text: &str) -> Considered {
     }
     let (target, needs) = (Target::Host(text.into()), vec![Right::from(Permission::Network)]);
     let tier_reason = "reaches what it may reach".into();
-    Considered { target, shown: redacted(text), tier: Some(Tier::Safe), tier_reason, needs, ..base }
+    // As in a URL, somebody may have put a password before the host.
+    let shown = redacted(&format!("//{text}")).trim_start_matches("//").into();
+    Considered { target, shown, tier: Some(Tier::Safe), tier_reason, needs, ..base }
 }
 
 /// A tool that nobody has classified may do anything: its name is what it is known by.
 fn unknown_tool(action: &Action, input: String) -> Considered {
-    let tool = action.tool.clone().unwrap_or_else(|| default_tool(Operation::Command));
+    let tool = action.tool.clone().unwrap_or_else(|| Operation::Command.own_tool());
     let text: Arc<str> = tool.as_str().into();
     let base = blank(Operation::Command, tool, action, input);
     let target = Target::Command { text: Arc::clone(&text), parts: None };
     let tier_reason = "a tool that is not on any list".into();
     Considered { target, shown: text, tier: Some(Tier::Dangerous), tier_reason, ..base }
-}
-
-fn default_tool(operation: Operation) -> ToolName {
-    let name = match operation {
-        Operation::Read => "read",
-        Operation::Write => "write",
-        Operation::Exec => "exec",
-        Operation::Command => "bash",
-        Operation::Network => "network",
-    };
-    // A word of letters is a name.
-    name.parse().unwrap_or_else(|_| default_tool(operation))
 }

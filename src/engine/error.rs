@@ -5,7 +5,7 @@ use std::{fmt, io::ErrorKind, sync::Arc};
 use crate::{
     command::InvalidAddition,
     kernel::Refusal,
-    model::{Permission, SanitizedPath, Shown},
+    model::{HookName, Permission, SanitizedPath, Shown},
     seam::{ClockUnreadable, PathFailure, StoreError},
 };
 
@@ -31,6 +31,8 @@ pub enum Error {
     /// What was decided could not be stored. What would have given somebody something did not happen; what took something
     /// away is in force in this engine, but a later one may not know of it: do it again there.
     Store(StoreError),
+    /// There is a hook of this name already.
+    HookExists(HookName),
     /// The settings hold rules about commands that say something else than their examples.
     Commands(InvalidAddition),
     /// The time cannot be told.
@@ -55,6 +57,7 @@ impl fmt::Display for Error {
             Error::Open(why) => f.write_str(why),
             Error::File(why) => why.fmt(f),
             Error::Store(why) => why.fmt(f),
+            Error::HookExists(name) => write!(f, "there is a hook `{name}` already: choose another name"),
             Error::Commands(why) => why.fmt(f),
             Error::Clock(why) => why.fmt(f),
             Error::Closed => f.write_str("the engine is closed"),
@@ -72,7 +75,7 @@ impl std::error::Error for Error {
             Error::Store(why) => Some(why),
             Error::Commands(why) => Some(why),
             Error::Clock(why) => Some(why),
-            Error::Replaced { .. } | Error::Open(_) | Error::Closed | Error::NoRuntime => None,
+            Error::Replaced { .. } | Error::Open(_) | Error::HookExists(_) | Error::Closed | Error::NoRuntime => None,
         }
     }
 }

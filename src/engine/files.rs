@@ -4,10 +4,10 @@ use std::{fs::File, io::ErrorKind, sync::Arc};
 
 use tokio::runtime::Handle;
 
-use super::{Agent, Error, FileFailure, agent::or_replaced, keep::Done};
+use super::{Agent, Error, FileFailure, agent::or_replaced, hooks::HeardOfPath, keep::Done};
 use crate::{
     fs::{self, Base, ContainedPath, Entry, FileError, Place},
-    kernel::{Broken, Case, Command, Considered, judge},
+    kernel::{Broken, Case, Command, Considered, Opinion, judge},
     model::{Access, Event, Permission, SanitizedPath, Verdict},
 };
 
@@ -135,8 +135,9 @@ impl Files {
         path: &str,
         work: impl FnOnce(&Found) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
+        let heard = self.agent.heard_of_path(access, path).await?;
         let (agent, path) = (self.agent.clone(), path.to_owned());
-        let step = move || agent.find(access, &path).and_then(|found| work(&found));
+        let step = move || agent.find(access, &path, heard).and_then(|found| work(&found));
         away(step).await
     }
 }
@@ -221,32 +222,41 @@ fn told(replaced: bool, done: Result<Vec<Event>, Error>) -> Result<(), Error> {
 /// The way the answer is found, without waiting for anything but the disk.
 impl Agent {
     /// The same, where a use has to be stored before it counts.
-    pub(super) async fn found_away(&self, access: Access, path: &str) -> Result<Found, Error> {
+    pub(super) async fn found_away(
+        &self,
+        access: Access,
+        path: &str,
+        heard: Option<HeardOfPath>,
+    ) -> Result<Found, Error> {
         if !self.shared.keeps() {
-            return self.find(access, path);
+            return self.find(access, path, heard);
         }
         let (agent, path) = (self.clone(), path.to_owned());
-        away(move || agent.find(access, &path)).await
+        away(move || agent.find(access, &path, heard)).await
     }
 
-    pub(super) fn find(&self, access: Access, path: &str) -> Result<Found, Error> {
+    pub(super) fn find(&self, access: Access, path: &str, heard: Option<HeardOfPath>) -> Result<Found, Error> {
         let real = self.shared.paths.real(path)?;
         let permission = Permission::Path(access, real.path.clone());
+        let opinions = match heard {
+            Some(heard) if heard.path == real.path => heard.opinions,
+            // The path leads elsewhere than where the hooks saw it lead.
+            Some(_) => return Err(Error::Replaced { permission, path: real.path }),
+            None => Vec::new(),
+        };
         let action = self.shared.using(access, real.clone());
-        self.refuse_what_is_being_taken(&action)?;
-        let (is_free, roots, for_once) = self.look(|state, agent, now| {
-            let case = Case { state, agent, action: &action, broken: &Broken::new(), opinions: &[], now };
+        self.refuse_what_is_being_taken(&action, &opinions)?;
+        let (is_free, roots) = self.look(|state, agent, now| {
+            let case = Case { state, agent, action: &action, broken: &Broken::new(), opinions: &opinions, now };
             let judged = judge(&case);
-            if judged.conclusion.ruled.verdict() != Verdict::Allow {
-                return Err(state.not_allowed(&case, &judged));
-            }
-            let roots: Vec<_> = state.usable(agent, &permission, now).cloned().collect();
-            let for_once = judged.uses_ruling.is_some() || !judged.uses_grants.is_empty();
-            Ok((state.readable_by_all(&permission), roots, for_once))
-        })??;
-        if for_once {
-            self.act(action)?.waited()?;
-            if roots.is_empty() && !is_free {
+            let is_allowed = judged.conclusion.ruled.verdict() == Verdict::Allow;
+            let is_free = is_allowed && judged.missing.is_empty() && state.readable_by_all(&permission);
+            (is_free, state.usable(agent, &permission, now).cloned().collect::<Vec<_>>())
+        })?;
+        if !is_free {
+            // What everybody reads is no use of a right; everything else is recorded, and uses up what is for one use.
+            self.act(action, opinions)?.waited()?;
+            if roots.is_empty() {
                 return self.found("/", permission, real.path.clone());
             }
         }
@@ -284,9 +294,9 @@ impl Agent {
     }
 
     /// What somebody said no to is no, while that is still being stored.
-    fn refuse_what_is_being_taken(&self, action: &Considered) -> Result<(), Error> {
+    fn refuse_what_is_being_taken(&self, action: &Considered, opinions: &[Opinion]) -> Result<(), Error> {
         let judged = self.shared.look_ahead(&self.id, |state, agent, now| {
-            let case = Case { state, agent, action, broken: &Broken::new(), opinions: &[], now };
+            let case = Case { state, agent, action, broken: &Broken::new(), opinions, now };
             let judged = judge(&case);
             let allowed = judged.conclusion.ruled.verdict() == Verdict::Allow;
             if allowed { Ok(()) } else { Err(state.not_allowed(&case, &judged)) }
@@ -295,10 +305,10 @@ impl Agent {
     }
 
     /// Does `action` now, using up what is for one use; judged again, since time went by.
-    fn act(&self, action: Considered) -> Result<Using, Error> {
+    fn act(&self, action: Considered, opinions: Vec<Opinion>) -> Result<Using, Error> {
         let broken = self.shared.broken(&self.id, action.permissions())?;
         let (agent, action, replaced) = (self.id.clone(), Arc::new(action), !broken.is_empty());
-        Ok(Using { done: self.carry_out(Command::Act { agent, action, broken }), replaced })
+        Ok(Using { done: self.carry_out(Command::Act { agent, action, opinions, broken }), replaced })
     }
 
     pub(super) fn use_up(&self, permission: &Permission) -> Result<Using, Error> {

@@ -8,7 +8,7 @@ use std::{
 
 use tokio::sync::Notify;
 
-use crate::model::{AgentId, Ended, Event, Grant, Origin, Request, Resolution, Route, Shown};
+use crate::model::{AgentId, Ended, Event, Grant, Origin, Request, Resolution, Route, Shown, TaskEvent};
 
 /// How much waits for an agent that does not read its mail; then the oldest goes.
 const CAPACITY: usize = 256;
@@ -35,6 +35,8 @@ pub enum Mail {
     Carried(Arc<Request>),
     /// Silent: the question that this agent carried ended, and the asker knows.
     CarriedResolved(Arc<Resolution>),
+    /// Silent: something about a scheduled task of this agent, such as that its gate lacks a permission.
+    Task(TaskEvent),
     /// Somebody says something.
     Message {
         /// Who; none is the user.
@@ -49,7 +51,7 @@ pub enum Mail {
 impl Mail {
     /// Whether it is for the record only: it should not make the agent act (`sources/004`, "Permission requests").
     pub fn is_silent(&self) -> bool {
-        matches!(self, Mail::Carried(_) | Mail::CarriedResolved(_))
+        matches!(self, Mail::Carried(_) | Mail::CarriedResolved(_) | Mail::Task(_))
     }
 }
 
@@ -74,6 +76,7 @@ impl fmt::Display for Mail {
             Mail::CarriedResolved(resolution) => {
                 write!(f, "your user's answer was delivered to {}: {resolution}", resolution.from)
             }
+            Mail::Task(event) => event.fmt(f),
             Mail::Message { from: Some(from), text } => write!(f, "{from}: {}", Shown(text)),
             Mail::Message { from: None, text } => write!(f, "{}", Shown(text)),
             Mail::Missed(count) => write!(f, "{count} notices were dropped unread"),
@@ -211,6 +214,9 @@ fn about_one(event: &Event, events: &[Event]) -> Option<(AgentId, Mail)> {
     if let Event::Routed { request, route: Route::Carrier(carrier) } = event {
         let other = *carrier != request.from;
         return other.then(|| (carrier.clone(), Mail::Carried(Arc::clone(request))));
+    }
+    if let Event::Task(event) = event {
+        return Some((event.tells()?.clone(), Mail::Task(event.clone())));
     }
     let grant = event.grant()?;
     let mail = if let Event::GrantRevoked { ended, .. } = event {

@@ -10,11 +10,14 @@ mod cell;
 mod consider;
 mod error;
 mod files;
+mod guards;
+mod hooks;
 mod keep;
 mod mail;
 mod pin;
 mod presence;
 mod publish;
+mod rehearse;
 mod resolved;
 mod restore;
 mod shared;
@@ -34,10 +37,11 @@ use crate::{
     command::Classifier,
     kernel::{Check, Command, Refusal, Start, State, Support},
     model::{
-        Actor, AgentId, ApproverId, Grant, GrantId, Hold, Means, OwnerId, Pending, Permission, PermissionSet, Policy,
-        Profile, Reason, RequestId, Resolution, Right, Ruling, RulingId, RunId, Settings, Timestamp, Want,
+        Actor, AgentId, ApproverId, Envelope, Grant, GrantId, Hold, HookName, Means, OwnerId, Pending, Permission,
+        PermissionSet, Policy, Profile, Reason, Recorded, RequestId, Resolution, Right, Ruling, RulingId, RunId,
+        RuntimeId, Settings, Timestamp, Want,
     },
-    seam::{Clock, DiskPaths, Paths, SystemClock},
+    seam::{Clock, DiskPaths, Hook, Paths, SystemClock},
 };
 
 use self::shared::Shared;
@@ -48,11 +52,14 @@ pub use self::{
     error::{Error, FileFailure},
     files::Files,
     mail::{Mail, Mailbox},
+    rehearse::Rehearsal,
     resolved::Resolved,
     subscription::{NoEvent, Subscription},
     surface::{Attendance, Connection, Heard, ToPerson},
     ticket::Ticket,
 };
+#[cfg(feature = "config")]
+pub(crate) use rehearse::Examples;
 
 /// The operator's handle to one running engine. Clones share it; when the last handle of any kind is gone, every
 /// waiting question is over.
@@ -290,9 +297,48 @@ impl Engine {
         Ok(self.shared.clock.now()?)
     }
 
+    /// The settings in force.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn settings(&self) -> Result<Arc<Settings>, Error> {
+        self.shared.look(|state, _| Arc::clone(&state.settings))
+    }
+
+    /// For whoever waits on this engine's time.
+    #[cfg(feature = "schedule")]
+    pub(crate) fn clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.shared.clock)
+    }
+
+    /// Leaves the fact that something happened to a scheduled task.
+    #[cfg(feature = "schedule")]
+    pub(crate) fn tell_task(&self, event: crate::model::TaskEvent) -> Result<(), Error> {
+        self.shared.execute(Command::Task(event)).at_once().map(drop)
+    }
+
     /// Hears everything that happens from now on.
     pub fn subscribe(&self) -> Subscription {
         Subscription(self.shared.subscribe())
+    }
+
+    /// What `recorded` says, in the form in which other programs take it.
+    pub fn envelope(&self, recorded: &Recorded) -> Envelope {
+        Envelope::of(recorded, &self.shared.runtime)
+    }
+
+    /// Asks `hook` about every action from now on, before it is decided. The name stays with what it says.
+    ///
+    /// # Authority
+    ///
+    /// A hook can keep any agent from anything, and sees what all agents do. It gives nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::HookExists`] if there is one of that name: nothing takes the place of a hook.
+    pub fn add_hook(&self, name: HookName, hook: Arc<dyn Hook>) -> Result<(), Error> {
+        self.shared.add_hook(name, hook)
     }
 
     /// Every question that waits.
@@ -410,6 +456,12 @@ fn fresh_run() -> RunId {
     let text = format!("run-{}", uuid::Uuid::now_v7().simple());
     // Letters, digits and a dash: always an id.
     text.parse().unwrap_or_else(|_| fresh_run())
+}
+
+/// An engine nobody had before.
+fn fresh_runtime() -> RuntimeId {
+    let text = format!("engine-{}", uuid::Uuid::now_v7().simple());
+    text.parse().unwrap_or_else(|_| fresh_runtime())
 }
 
 fn fresh_request() -> RequestId {

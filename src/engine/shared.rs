@@ -16,13 +16,14 @@ use tokio::sync::{Notify, broadcast, watch};
 use crate::{
     command::Classifier,
     kernel::{Command, Ground, Known, Refusal, State},
-    model::{AgentId, Event, GrantId, OwnerId, Recorded, RequestId, Resolution, Timestamp},
+    model::{AgentId, Event, GrantId, OwnerId, Recorded, RequestId, Resolution, RuntimeId, Timestamp},
     seam::{Clock, Paths},
 };
 
 use super::{
     Error, Ticket,
     cell::Cell,
+    hooks::Registered,
     keep::{Done, Keeping},
     subscription::CAPACITY,
     surface::Open,
@@ -33,6 +34,10 @@ use super::{
 pub(super) struct Shared {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) paths: Arc<dyn Paths>,
+    /// What the host program has to say about actions. Changed as a whole.
+    pub(super) hooks: ArcSwap<Vec<Registered>>,
+    /// Which engine this is, for those who hear from several.
+    pub(super) runtime: RuntimeId,
     /// Sorts commands into tiers, as the settings in force say.
     pub(super) classifier: ArcSwap<Classifier>,
     /// The only lock. Only short, pure, non-async calls run under it.
@@ -112,6 +117,8 @@ impl Shared {
         Shared {
             clock,
             paths,
+            hooks: ArcSwap::default(),
+            runtime: super::fresh_runtime(),
             classifier: ArcSwap::from_pointee(classifier),
             writer: Mutex::new(writer),
             cells: DashMap::default(),

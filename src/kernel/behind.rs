@@ -63,6 +63,9 @@ pub(crate) fn only_takes(event: &Event) -> bool {
             | Event::GrantExpired { .. }
             | Event::GrantRevoked { .. }
             | Event::GrantUsed { .. }
+            | Event::HookCompleted { .. }
+            | Event::HookFailed { .. }
+            | Event::HookStarted { .. }
             | Event::Refused { .. }
             | Event::Routed { .. }
             | Event::RunBegan { .. }

@@ -2,14 +2,17 @@
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
+#[cfg(feature = "schedule")]
+use crate::model::TaskEvent;
 use crate::model::{
-    Actor, AgentId, Answer, ApproverId, Event, GrantId, Hold, Means, OwnerId, Permission, Policy, Profile, Reason,
-    RequestId, Right, RulingId, RunId, Scope, Settings,
+    Actor, AgentId, Answer, ApproverId, Digest, Event, GrantId, Hold, HookCall, Means, OwnerId, Permission, Policies,
+    Policy, PolicyPatch, Profile, Reason, RequestId, Right, RulingId, RunId, SanitizedPath, Scope, Settings, ToolName,
+    Verdict,
 };
 
 use super::{Refusal, considered::Considered, judge::Opinion};
 #[cfg(feature = "sandbox")]
-use crate::model::{SandboxFacts, SandboxViolation};
+use crate::model::{Cause, SandboxFacts, SandboxViolation};
 
 /// A right that the host program or a creator gives an agent at its start.
 #[derive(Clone, Debug)]
@@ -34,6 +37,14 @@ impl Person {
 
 /// Grants whose path no longer leads to the object it did: they support nothing now.
 pub(crate) type Broken = BTreeSet<GrantId>;
+
+/// What is new about a hook that is asked.
+#[derive(Clone, Debug)]
+pub(crate) enum HookNews {
+    Started,
+    Completed { verdict: Option<Verdict>, reason: Option<Arc<str>>, updated_input_ref: Option<Digest> },
+    Failed { why: Arc<str> },
+}
 
 /// What somebody wants to happen.
 #[derive(Clone, Debug)]
@@ -92,6 +103,7 @@ pub(crate) enum Command {
     Act {
         agent: AgentId,
         action: Arc<Considered>,
+        opinions: Vec<Opinion>,
         broken: Broken,
     },
     /// A person lets exactly one thing happen once.
@@ -107,6 +119,31 @@ pub(crate) enum Command {
         by: Actor,
         owner: Option<OwnerId>,
         reason: Option<Reason>,
+    },
+    /// A person says which tools a run has.
+    DeclareTools {
+        by: Person,
+        run: RunId,
+        tools: BTreeSet<ToolName>,
+    },
+    /// A person sets the policies of one tool of a run, or of all that it has and will have.
+    SetPolicies {
+        by: Person,
+        run: RunId,
+        tool: Option<ToolName>,
+        policies: Arc<Policies>,
+    },
+    /// `update_policy`; globs count below `base`, which is a real path.
+    UpdatePolicy {
+        by: Person,
+        run: RunId,
+        patch: PolicyPatch,
+        base: SanitizedPath,
+    },
+    /// A person changed policies, which may answer these questions.
+    Reconsider {
+        by: Person,
+        actions: Vec<(RequestId, Arc<Considered>)>,
     },
     /// The asker takes its question back.
     Cancel {
@@ -185,12 +222,14 @@ pub(crate) enum Command {
     Sandboxed {
         agent: AgentId,
         facts: Arc<SandboxFacts>,
+        cause: Option<Arc<Cause>>,
     },
     /// A command of an agent reached for what its profile forbids.
     #[cfg(feature = "sandbox")]
     Violated {
         agent: AgentId,
         violation: Arc<SandboxViolation>,
+        cause: Option<Arc<Cause>>,
     },
     /// The engine goes on from what is stored, in another process or another run of this one.
     Resume {
@@ -199,6 +238,14 @@ pub(crate) enum Command {
         run: RunId,
         cut: Option<Arc<str>>,
     },
+    /// Something about a hook of the host program.
+    Hook {
+        call: Arc<HookCall>,
+        news: HookNews,
+    },
+    /// Something happened to a scheduled task.
+    #[cfg(feature = "schedule")]
+    Task(TaskEvent),
     /// Time went by.
     Tick,
     /// Every question is taken back.
@@ -227,6 +274,13 @@ impl Command {
             Command::RevokeRuling { ruling, by: actor, .. } => {
                 by(actor.clone(), "revoke ruling", About::Ruling(*ruling))
             }
+            Command::DeclareTools { by: person, run, .. } => {
+                by(person.actor(), "declare tools of run", About::Run(run.clone()))
+            }
+            Command::SetPolicies { by: person, run, .. } | Command::UpdatePolicy { by: person, run, .. } => {
+                by(person.actor(), "change policies of run", About::Run(run.clone()))
+            }
+            Command::Reconsider { by: person, .. } => by(person.actor(), "look at questions again", About::Nothing),
             Command::Cancel { request, by } => agent(by, "cancel request", About::Request(*request)),
             Command::Grant { from, to: receiver, .. } => agent(from, "grant permission to", to(receiver)),
             Command::Give { by: person, to: receiver, .. } => by(person.actor(), "give permission to", to(receiver)),
@@ -249,6 +303,9 @@ impl Command {
                 agent(by, "run a command", About::Nothing)
             }
             Command::Resume { .. } => operator("go on", About::Nothing),
+            Command::Hook { call, .. } => agent(&call.agent, "be judged by a hook", About::Nothing),
+            #[cfg(feature = "schedule")]
+            Command::Task(_) => operator("run tasks", About::Nothing),
             Command::Tick => operator("pass time", About::Nothing),
             Command::Shutdown => operator("end", About::Nothing),
         }
@@ -270,6 +327,7 @@ enum About {
     Request(RequestId),
     Grant(GrantId),
     Ruling(RulingId),
+    Run(RunId),
 }
 
 impl Attempt {
@@ -289,6 +347,7 @@ impl fmt::Display for Attempt {
             About::Request(request) => write!(f, " {}", request.code()),
             About::Grant(grant) => write!(f, " {grant}"),
             About::Ruling(ruling) => write!(f, " {ruling}"),
+            About::Run(run) => write!(f, " {run}"),
         }
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct Considered {
     pub(crate) input: String,
     pub(crate) reason: Option<Reason>,
     pub(crate) call: Option<CallId>,
+    /// Whether a hook put it in the place of what was asked about.
+    pub(crate) updated: bool,
     /// Whether a person may be asked although a no for the session stands.
     pub(crate) overrides: bool,
 }

@@ -9,6 +9,7 @@ mod command;
 mod considered;
 mod decide;
 mod exec_scope;
+mod guards;
 mod image;
 mod judge;
 mod refusal;
@@ -19,14 +20,16 @@ mod support;
 mod why;
 
 pub(crate) use behind::only_takes;
-pub(crate) use command::{Broken, Command, Person, Start};
+pub(crate) use command::{Broken, Command, HookNews, Person, Start};
 pub(crate) use considered::{Considered, Target};
 pub use exec_scope::ExecScope;
-pub(crate) use judge::{Case, Judgement, Opinion, judge};
+pub(crate) use judge::{Case, Judgement, Opinion, is_no_worse, judge};
 pub use judge::{Explanation, Stage, Step};
 pub use refusal::Refusal;
 pub use rights::Check;
 pub(crate) use rights::{Ground, Rights, check, compile, extend};
+#[cfg(feature = "config")]
+pub(crate) use rules::Rules;
 pub(crate) use state::{Agent as Known, State, Waiting};
 pub(crate) use support::lasting;
 pub use why::Support;
@@ -44,7 +47,7 @@ impl State {
         let mut events = self.decide(command, now)?;
         events.iter().for_each(|event| self.apply(event));
         // What rested on what ended falls first; then requests look at what is left.
-        for consequences in [State::falls, State::requests_follow] {
+        for consequences in [State::falls, State::guards_follow, State::requests_follow] {
             let more = consequences(self, &events, now);
             more.iter().for_each(|event| self.apply(event));
             events.extend(more);

@@ -1,10 +1,10 @@
 //! Why the answer is no: the engine working.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use crate::model::{
-    AgentId, Code, Decision, GrantId, Kind, OwnerId, Permission, Place, RequestId, Resolution, Ruled, RulingId,
-    SanitizedPath, Scope, Shown,
+    AgentId, Code, Decision, GrantId, InvalidGlob, Kind, OwnerId, Permission, Place, RequestId, Resolution, Ruled,
+    RulingId, RunId, SanitizedPath, Scope, Shown, ToolName,
 };
 
 /// Why a command was not carried out. Nothing has changed.
@@ -49,6 +49,33 @@ pub enum Refusal {
     NotForGood(Arc<str>),
     /// There is no such ruling.
     UnknownRuling(RulingId),
+    /// This owner has no agent in such a run, or no longer.
+    UnknownRun(RunId),
+    /// The run has no such tool: nobody declared it, and it was not used.
+    UnknownTool {
+        /// What was named.
+        tool: ToolName,
+        /// In which run.
+        run: RunId,
+        /// What it has.
+        known: BTreeSet<ToolName>,
+    },
+    /// One glob of a change is none; nothing of the change was made.
+    InvalidGlob {
+        /// Which.
+        glob: Arc<str>,
+        /// Why.
+        why: InvalidGlob,
+    },
+    /// Agents of the run work in different directories, so nobody knows below which of them a glob counts.
+    SeveralBases(RunId),
+    /// A run would have too many tools, or a guard of it too many or too large globs and patterns.
+    TooManyPolicies {
+        /// Which run.
+        run: RunId,
+        /// The limit.
+        max: u32,
+    },
     /// Answered about something that was not asked.
     NotAsked(Permission),
     /// Nothing is held back that a person could agree to.
@@ -189,6 +216,27 @@ impl fmt::Display for Refusal {
                 Shown(resource)
             ),
             Refusal::UnknownRuling(ruling) => write!(f, "there is no ruling {ruling}, or no longer"),
+            Refusal::UnknownRun(run) => write!(f, "there is no run {run}, or no longer"),
+            Refusal::UnknownTool { tool, run, known } => {
+                write!(f, "run {run} has no tool `{tool}`, only")?;
+                for (place, tool) in known.iter().enumerate() {
+                    write!(f, "{} `{tool}`", if place > 0 { "," } else { "" })?;
+                }
+                f.write_str(": declare it with `declare_tools`, or correct the name")
+            }
+            Refusal::InvalidGlob { glob, why } => {
+                write!(f, "`{}` cannot be taken, and nothing was changed: {}", Shown(glob), Shown(&why.to_string()))
+            }
+            Refusal::SeveralBases(run) => write!(
+                f,
+                "the agents of run {run} work in different directories: say below which of them the globs count, or begin \
+                 them with `/`"
+            ),
+            Refusal::TooManyPolicies { run, max } => write!(
+                f,
+                "run {run} would have more than {max} tools, or a guard more than {max} patterns or too large ones, which \
+                 is the limit: use fewer"
+            ),
             Refusal::NotAsked(permission) => {
                 write!(f, "`{}` is not among what was asked", Shown(&permission.to_string()))
             }

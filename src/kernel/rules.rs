@@ -115,7 +115,7 @@ fn speaks_about(rule: &Rule, action: &Considered) -> bool {
 }
 
 /// What is not understood may be anything: enough for a no or a question, never for a yes.
-fn meets(pattern: &CommandPattern, parts: Option<&[SpokenPart]>, verdict: Verdict) -> bool {
+pub(super) fn meets(pattern: &CommandPattern, parts: Option<&[SpokenPart]>, verdict: Verdict) -> bool {
     let Some(parts) = parts else { return verdict > Verdict::Allow };
     let mut commands = parts.iter().flat_map(|part| &part.commands);
     match verdict {

@@ -15,7 +15,7 @@ use crate::model::{
     Verdict,
 };
 
-use super::{Refusal, rules::Rules};
+use super::{Refusal, guards::Guards, rules::Rules};
 
 /// How many ended requests of one agent are remembered, so that a late answer can be told the truth.
 const REMEMBERED: usize = 32;
@@ -58,6 +58,8 @@ pub(crate) struct State {
     /// Rulings that end by themselves, soonest first.
     #[serde(skip)]
     pub(super) rulings_ending: BTreeSet<(Timestamp, RulingId)>,
+    /// What guards the tools of each run.
+    pub(super) guards: Guards,
     pub(super) next_ruling: u64,
     pub(super) next_decision: u64,
     /// Counts user activity: "latest" is an order, not a clock.
@@ -173,8 +175,12 @@ impl State {
                     agent.profile = Arc::clone(profile);
                 }
             }
-            Event::AgentRetired { agent } => self.forget(agent),
+            Event::AgentRetired { agent } => {
+                self.leave_guards(agent);
+                self.forget(agent);
+            }
             Event::RunBegan { agent, run } => {
+                self.leave_guards(agent);
                 if let Some(agent) = self.agents.get_mut(agent) {
                     agent.run = run.clone();
                     agent.kept_from.clear();
@@ -214,12 +220,15 @@ impl State {
             Event::Evaluated { decision } => self.evaluated(decision),
             Event::RulingMade { ruling } => self.rule(ruling),
             Event::RulingUsed { ruling } | Event::RulingEnded { ruling, .. } => self.end_ruling(ruling.id),
+            Event::ToolsDeclared { owner, run, tools, .. } => self.declare(owner, run, tools),
+            Event::PolicyForAll { owner, run, rules, .. } => self.guard(owner, run, None, rules),
+            Event::PolicyUpdated { owner, run, tool, rules, .. } => self.guard(owner, run, Some(tool), rules),
             Event::RulesChanged { agent, rules } => {
                 if let Some(agent) = self.agents.get_mut(agent) {
                     agent.rules = Rules::compile(rules);
                 }
             }
-            Event::SandboxViolated { agent, violation } => {
+            Event::SandboxViolated { agent, violation, .. } => {
                 if let Some(agent) = self.agents.get_mut(agent) {
                     agent.kept_from.push_back(violation.path.clone());
                     let too_many = agent.kept_from.len().saturating_sub(REMEMBERED);
@@ -234,7 +243,11 @@ impl State {
             | Event::ConfigRejected { .. }
             | Event::SandboxApplied { .. }
             | Event::StoreOpened { .. }
-            | Event::StoreFailed { .. } => {}
+            | Event::StoreFailed { .. }
+            | Event::HookStarted { .. }
+            | Event::HookCompleted { .. }
+            | Event::HookFailed { .. }
+            | Event::Task(_) => {}
         }
     }
 
@@ -286,6 +299,7 @@ impl State {
     fn evaluated(&mut self, decision: &Decision) {
         let next = decision.id.map_or(0, |id| id.number() + 1);
         self.next_decision = self.next_decision.max(next);
+        self.used_tool(decision);
     }
 
     fn rule(&mut self, ruling: &Arc<Ruling>) {

@@ -2,6 +2,7 @@
 
 mod behind;
 mod refusals;
+mod strictest;
 mod supports;
 mod tale;
 mod tales;
@@ -78,6 +79,7 @@ fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Consid
         input: String::new(),
         reason: None,
         call: None,
+        updated: false,
         overrides: false,
     })
 }

@@ -29,8 +29,21 @@ pub enum Operation {
 }
 
 impl Operation {
-    const ALL: [Operation; 5] =
+    pub(crate) const ALL: [Operation; 5] =
         [Operation::Read, Operation::Write, Operation::Exec, Operation::Command, Operation::Network];
+
+    /// The tool that does it, where nobody says which does.
+    pub(crate) fn own_tool(self) -> ToolName {
+        let name = match self {
+            Operation::Read => "read",
+            Operation::Write => "write",
+            Operation::Exec => "exec",
+            Operation::Command => "bash",
+            Operation::Network => "network",
+        };
+        // A word of letters is a name.
+        name.parse().unwrap_or_else(|_| self.own_tool())
+    }
 
     /// The name in files and on the wire.
     pub fn as_str(self) -> &'static str {
@@ -236,7 +249,7 @@ impl fmt::Display for ActionFacts {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CommandShape {
-    /// What two commands have in common exactly if they have one shape.
+    /// What two commands have in common exactly if they have one shape: a digest, since words may be secrets.
     pub key: Arc<str>,
     /// The whole of it, for a person.
     pub shown: Arc<str>,

@@ -1,13 +1,13 @@
 //! What happened. The one record that changes state, is told, and can be read back.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Actor, AgentId, Decision, Ended, Grant, GrantId, LeftOut, OwnerId, Permission, Policy, Profile, Request, RequestId,
-    Resolution, Route, Rule, Ruling, RunId, SandboxFacts, SandboxViolation, Settings, Shown, Source, Timestamp,
-    permission::list,
+    Actor, AgentId, CallId, Decision, DecisionId, Digest, Ended, Grant, GrantId, HookName, LeftOut, OwnerId,
+    Permission, Policies, Policy, Profile, Request, RequestId, Resolution, Route, Rule, Ruling, RunId, SandboxFacts,
+    SandboxViolation, Settings, Shown, Source, TaskEvent, Timestamp, ToolName, Verdict, permission::list,
 };
 
 /// Something that happened.
@@ -143,6 +143,49 @@ pub enum Event {
         /// Why.
         ended: Ended,
     },
+    /// A run has these tools, which have guards from now on.
+    #[serde(rename = "tools.declared")]
+    ToolsDeclared {
+        /// Whose agents.
+        owner: OwnerId,
+        /// Which run.
+        run: RunId,
+        /// All that were declared by this.
+        tools: Arc<BTreeSet<ToolName>>,
+        /// Who said so.
+        by: Actor,
+    },
+    /// Every tool of a run that has no guard yet begins with other policies.
+    #[serde(rename = "policy.for_all")]
+    PolicyForAll {
+        /// Whose agents.
+        owner: OwnerId,
+        /// Which run.
+        run: RunId,
+        /// All of them, by name.
+        policies: Vec<Arc<str>>,
+        /// The same in full.
+        rules: Arc<Policies>,
+        /// Who said so.
+        by: Actor,
+    },
+    /// Something else speaks in the guard of a run's tool (`sources/000`, "Event: policy_updated").
+    #[serde(rename = "policy.updated")]
+    PolicyUpdated {
+        /// Whose agents.
+        owner: OwnerId,
+        /// Which run.
+        run: RunId,
+        /// Which tool.
+        tool: ToolName,
+        /// All that speaks, by name: policies, then what people said for this run.
+        policies: Vec<Arc<str>>,
+        /// The policies in full.
+        rules: Arc<Policies>,
+        /// Who said so. None: it follows from what a person said about an action, or no longer says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Actor>,
+    },
     /// Other rules bind an agent.
     #[serde(rename = "rules.changed")]
     RulesChanged {
@@ -239,6 +282,9 @@ pub enum Event {
         agent: AgentId,
         /// What is in force, read back.
         facts: Arc<SandboxFacts>,
+        /// The decision that let it start, if one did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cause: Option<Arc<Cause>>,
     },
     /// A command of an agent tried what its profile forbids.
     #[serde(rename = "sandbox.violation")]
@@ -247,6 +293,9 @@ pub enum Event {
         agent: AgentId,
         /// What, and how that is known.
         violation: Arc<SandboxViolation>,
+        /// The decision that let it start, if one did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cause: Option<Arc<Cause>>,
     },
     /// The engine goes on from what is stored: rights of a session have ended with the run before.
     #[serde(rename = "store.opened")]
@@ -261,6 +310,89 @@ pub enum Event {
         /// What failed, and the way out.
         why: Arc<str>,
     },
+    /// A hook of the host program is asked about an action.
+    #[serde(rename = "hook.started")]
+    HookStarted {
+        /// Which, and about what.
+        call: Arc<HookCall>,
+    },
+    /// It answered.
+    #[serde(rename = "hook.completed")]
+    HookCompleted {
+        /// Which, and about what.
+        call: Arc<HookCall>,
+        /// What it said, if anything.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        verdict: Option<Verdict>,
+        /// Why, if it said; no secrets.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<Arc<str>>,
+        /// The input that it put in the place of the one it was asked about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        updated_input_ref: Option<Digest>,
+    },
+    /// It did not answer, or not in a way that counts.
+    #[serde(rename = "hook.failed")]
+    HookFailed {
+        /// Which, and about what.
+        call: Arc<HookCall>,
+        /// Why; no secrets.
+        why: Arc<str>,
+        /// Whether that keeps the action from happening by itself. It always does.
+        fail_closed: bool,
+    },
+    /// Something happened to a scheduled task. Last, and read and written as what it holds.
+    #[serde(untagged)]
+    Task(TaskEvent),
+}
+
+/// One hook, asked about one action.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct HookCall {
+    /// The hook.
+    pub hook: HookName,
+    /// Whose action.
+    pub agent: AgentId,
+    /// In which run.
+    pub run: RunId,
+    /// Binds the action, as [`ActionFacts::input`](super::ActionFacts::input) does.
+    pub input: Digest,
+    /// The call of the tool, if the host program said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallId>,
+}
+
+/// What let something happen: joins what the sandbox tells with the decision and its approval.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Cause {
+    /// The decision.
+    pub decision: DecisionId,
+    /// In which run.
+    pub run: RunId,
+    /// The request that a person answered, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<RequestId>,
+    /// The call of the tool, if the host program said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallId>,
+    /// Whether it does what nobody can undo.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub destructive: bool,
+}
+
+impl Cause {
+    /// What `decision` let happen; none if nothing was decided.
+    pub fn of(decision: &Decision) -> Option<Cause> {
+        Some(Cause {
+            decision: decision.id?,
+            run: decision.run.clone(),
+            request: decision.approval_action_id,
+            call: decision.action.call.clone(),
+            destructive: decision.action.destructive.is_some(),
+        })
+    }
 }
 
 impl Event {
@@ -285,6 +417,9 @@ impl Event {
             Event::RulingMade { .. } => "ruling.made",
             Event::RulingUsed { .. } => "ruling.used",
             Event::RulingEnded { .. } => "ruling.ended",
+            Event::ToolsDeclared { .. } => "tools.declared",
+            Event::PolicyForAll { .. } => "policy.for_all",
+            Event::PolicyUpdated { .. } => "policy.updated",
             Event::RulesChanged { .. } => "rules.changed",
             Event::Refused { .. } => "permission.refused",
             Event::CarrierConnected { .. } => "carrier.connected",
@@ -301,6 +436,10 @@ impl Event {
             Event::SandboxViolated { .. } => "sandbox.violation",
             Event::StoreOpened { .. } => "store.opened",
             Event::StoreFailed { .. } => "store.failed",
+            Event::HookStarted { .. } => "hook.started",
+            Event::HookCompleted { .. } => "hook.completed",
+            Event::HookFailed { .. } => "hook.failed",
+            Event::Task(event) => event.kind(),
         }
     }
 
@@ -374,6 +513,17 @@ impl fmt::Display for Event {
             Event::RulingMade { ruling } => ruling.fmt(f),
             Event::RulingUsed { ruling } => write!(f, "{} is used up", ruling.id),
             Event::RulingEnded { ruling, ended } => write!(f, "{} no longer counts: {ended}", ruling.id),
+            Event::ToolsDeclared { run, tools, by, .. } => {
+                write!(f, "{by} declared {} tools for {run}", tools.len())
+            }
+            Event::PolicyForAll { run, policies, by, .. } => {
+                write!(f, "{by} set for every new tool of {run}:")?;
+                policies.iter().try_for_each(|name| write!(f, " {}", Shown(name)))
+            }
+            Event::PolicyUpdated { run, tool, policies, .. } => {
+                write!(f, "{tool} of {run} is guarded by:")?;
+                policies.iter().try_for_each(|name| write!(f, " {}", Shown(name)))
+            }
             Event::RulesChanged { agent, rules } => write!(f, "{} rules bind {agent}", rules.len()),
             Event::Refused { by, attempt, why } => write!(f, "{by} may not {attempt}: {}", Shown(why)),
             Event::CarrierConnected { agent } => write!(f, "{agent} can reach its user"),
@@ -400,10 +550,10 @@ impl fmt::Display for Event {
             Event::ConfigRejected { why } => {
                 write!(f, "the file was not taken, the last good one stays: {}", Shown(why))
             }
-            Event::SandboxApplied { agent, facts } => {
+            Event::SandboxApplied { agent, facts, .. } => {
                 write!(f, "a command of {agent} runs under {}, {}", facts.backend, facts.mode)
             }
-            Event::SandboxViolated { agent, violation } => {
+            Event::SandboxViolated { agent, violation, .. } => {
                 write!(f, "a command of {agent} was kept from `{}`: {}", Shown(violation.path.as_str()), violation.rule)
             }
             Event::StoreOpened { cut: None } => f.write_str("the engine goes on from what is stored"),
@@ -411,6 +561,19 @@ impl fmt::Display for Event {
                 write!(f, "the engine goes on from what is stored; set aside: {}", Shown(what))
             }
             Event::StoreFailed { why } => write!(f, "nothing new is given, since it cannot be stored: {}", Shown(why)),
+            Event::HookStarted { call } => write!(f, "hook {} is asked about an action of {}", call.hook, call.agent),
+            Event::HookCompleted { call, verdict, reason, updated_input_ref } => {
+                write!(f, "hook {} says ", call.hook)?;
+                f.write_str(verdict.map_or("nothing", Verdict::as_str))?;
+                if updated_input_ref.is_some() {
+                    f.write_str(", with another input")?;
+                }
+                reason.as_ref().map_or(Ok(()), |reason| write!(f, ": {}", Shown(reason)))
+            }
+            Event::HookFailed { call, why, .. } => {
+                write!(f, "hook {} failed, and what it was to say counts as a question: {}", call.hook, Shown(why))
+            }
+            Event::Task(event) => event.fmt(f),
         }
     }
 }

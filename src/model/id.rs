@@ -127,8 +127,24 @@ text_id! {
     ToolName
 }
 text_id! {
+    /// Names a hook of the host program.
+    HookName
+}
+text_id! {
+    /// Names one engine, from when it was made to its end. Another one, later, has another.
+    RuntimeId
+}
+text_id! {
     /// Names one call of a tool, as the host program calls it; joins facts with its records.
     CallId
+}
+
+impl ApproverId {
+    /// The program that embeds the engine.
+    #[cfg(all(feature = "sandbox", feature = "schedule"))]
+    pub(crate) fn host() -> ApproverId {
+        ApproverId("host".into())
+    }
 }
 
 macro_rules! number_id {

@@ -5,9 +5,11 @@ mod agent;
 mod command;
 mod decision;
 mod digest;
+mod envelope;
 mod event;
 mod glob;
 mod grant;
+mod guard;
 mod id;
 mod identity;
 mod path;
@@ -21,6 +23,7 @@ mod sandbox;
 mod sensitive;
 mod set;
 mod spoken;
+mod task;
 mod text;
 mod time;
 mod verdict;
@@ -31,18 +34,20 @@ pub use agent::{Kind, Mode, Profile, Source};
 pub use command::{CommandProfile, CommandRules, InvalidProfile, InvalidTier, Raise, SafeAddition, Tier};
 pub use decision::{Decision, DecisionSource, Ruled};
 pub use digest::{Digest, InvalidDigest};
-pub use event::{Event, Recorded};
+pub use envelope::{Envelope, Ids, InvalidEnvelope, Reference};
+pub use event::{Cause, Event, HookCall, Recorded};
 pub use glob::{InvalidGlob, PathGlob, Reach};
 pub use grant::{Actor, Ended, Grant, Hold, InvalidScope, Means, Origin, Place, Right, Scope};
+pub use guard::{Guard, PathPolicy, Policies, PolicyPatch};
 pub use id::{
-    AgentId, ApproverId, CallId, Code, DecisionId, GrantId, InvalidDecisionId, InvalidGrantId, InvalidId,
-    InvalidRequestId, InvalidRulingId, OwnerId, RequestId, RulingId, RunId, ToolName,
+    AgentId, ApproverId, CallId, Code, DecisionId, GrantId, HookName, InvalidDecisionId, InvalidGrantId, InvalidId,
+    InvalidRequestId, InvalidRulingId, OwnerId, RequestId, RulingId, RunId, RuntimeId, ToolName,
 };
 pub use identity::FileIdentity;
 pub use path::{InvalidPath, SanitizedPath, sanitize};
 pub use permission::{Access, InvalidPermission, InvalidPermissions, Permission, Permissions, Want};
 pub use policy::{AgentPolicy, BaseRight, Interaction, LeftOut, OnNoUser, Policy, Settings, Widening};
-pub(crate) use redact::redacted;
+pub(crate) use redact::{has_mark, redacted, redacted_value, redacted_with};
 pub(crate) use request::Allowed;
 pub use request::{Answer, Ask, Decider, Outcome, Pending, Reply, Request, Resolution, Route};
 pub use rule::{Rule, RuleRef};
@@ -52,6 +57,9 @@ pub use sensitive::{InvalidSensitiveName, SensitiveName};
 pub(crate) use sensitive::{SENSITIVE_NAMES, sensitive_part};
 pub use set::{PermissionSet, Reads};
 pub use spoken::{CommandPattern, InvalidPattern, Spoken, SpokenPart};
+pub use task::{
+    CatchUp, GateOutcome, InvalidTaskId, OnMissing, Skip, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings,
+};
 pub use text::{InvalidName, InvalidReason, Name, Reason, Shown};
 pub use time::{InvalidTimestamp, Timestamp};
 pub use verdict::{InvalidVerdict, Verdict};

@@ -5,7 +5,8 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentId, CommandRules, Hold, Place, Profile, Reads, Right, Rule, SanitizedPath, SensitiveName, Shown, Verdict,
+    AgentId, CommandRules, Hold, Place, Profile, Reads, Right, Rule, SanitizedPath, SensitiveName, Shown, TaskSettings,
+    Verdict,
 };
 
 /// What to do with a request when nobody is there.
@@ -69,14 +70,24 @@ pub struct Settings {
     pub max_children: u32,
     /// How often a right may be passed on from agent to agent.
     pub max_depth: u8,
+    /// How long a hook of the host program may take; then it has failed.
+    #[serde(default = "for_hooks")]
+    pub hook_timeout: Duration,
     /// Paths that no grant reaches, except one from a file that names exactly that path.
     pub protected: Arc<[SanitizedPath]>,
+    /// Scheduled tasks.
+    #[serde(default)]
+    pub tasks: TaskSettings,
     /// How commands are judged.
     #[serde(default)]
     pub commands: CommandRules,
     /// Names that are sensitive besides the built-in ones: who may write a directory may not write these in it, unless
     /// a right names them.
     pub sensitive: Arc<[SensitiveName]>,
+}
+
+fn for_hooks() -> Duration {
+    Duration::from_secs(5)
 }
 
 impl Default for Settings {
@@ -94,7 +105,9 @@ impl Default for Settings {
             max_grants: 1024,
             max_children: 256,
             max_depth: 8,
+            hook_timeout: for_hooks(),
             protected: Arc::default(),
+            tasks: TaskSettings::default(),
             commands: CommandRules::default(),
             sensitive: Arc::default(),
         }

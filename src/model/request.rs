@@ -246,6 +246,13 @@ pub enum Decider {
         /// Through what.
         means: Means,
     },
+    /// A person changed the policies of the asker's run, and those say it now.
+    Policies {
+        /// Who.
+        by: ApproverId,
+        /// Through what.
+        means: Means,
+    },
     /// The asker began another run.
     RunOver,
     /// The asker is no longer an agent of this engine.
@@ -263,6 +270,7 @@ impl fmt::Display for Decider {
             Decider::FreshRefusal => f.write_str("refused a moment ago"),
             Decider::NobodyThere => f.write_str("nobody is there to ask"),
             Decider::Person { by, means } => write!(f, "{by}, {}", Shown(means)),
+            Decider::Policies { by, means } => write!(f, "policies changed by {by}, {}", Shown(means)),
             Decider::RunOver => f.write_str("the asker began another run"),
             Decider::Retired => f.write_str("the asker is gone"),
             Decider::Timeout => f.write_str("nobody answered in time"),

@@ -99,6 +99,17 @@ pub enum RuleRef {
     },
 }
 
+impl RuleRef {
+    /// Whether it is a policy, if only because it binds a parent.
+    pub(crate) fn is_policy(&self) -> bool {
+        match self {
+            RuleRef::Policy { .. } => true,
+            RuleRef::OfParent { rule, .. } => rule.is_policy(),
+            RuleRef::Rule { .. } | RuleRef::Ruling(_) | RuleRef::Protected(_) | RuleRef::Hook(_) => false,
+        }
+    }
+}
+
 impl fmt::Display for RuleRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -5,8 +5,8 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ActionFacts, AgentId, ApproverId, CommandShape, Digest, Means, Operation, Reason, RequestId, RulingId, RunId,
-    Scope, Shown, Timestamp, ToolName, Verdict,
+    ActionFacts, AgentId, ApproverId, CommandShape, Digest, Means, Operation, OwnerId, Reason, RequestId, RulingId,
+    RunId, Scope, Shown, Timestamp, ToolName, Verdict,
 };
 
 /// A person's yes or no about an action: for one use, for a run, or for good (`sources/000`, "Decision semantics";
@@ -20,6 +20,8 @@ pub struct Ruling {
     pub id: RulingId,
     /// Whose actions it is about. A no for a run binds every agent in it.
     pub agent: AgentId,
+    /// Whose agent that is.
+    pub owner: OwnerId,
     /// Yes or no.
     pub verdict: Verdict,
     /// What it is about.

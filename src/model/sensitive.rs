@@ -108,8 +108,8 @@ const MAX_NAME: usize = 255;
 /// Files and directories that are sensitive wherever they stand, compared without regard to ASCII case.
 ///
 /// Version control (hooks and configuration run programs), agents and editors (configuration runs programs), shells
-/// and tools (start-up files run by themselves), and where secrets are kept for programs to read.
-pub(crate) const SENSITIVE_NAMES: [&str; 29] = [
+/// and tools (start-up files run by themselves), scheduled tasks, and where secrets are kept for programs to read.
+pub(crate) const SENSITIVE_NAMES: [&str; 30] = [
     ".agents",
     ".bash_login",
     ".bash_logout",
@@ -139,6 +139,7 @@ pub(crate) const SENSITIVE_NAMES: [&str; 29] = [
     ".zshrc",
     "agents.toml",
     "credentials",
+    "task.md",
 ];
 
 /// Below a `.git` that somebody was given by name, these still need to be named themselves.
@@ -154,7 +155,9 @@ pub(crate) fn sensitive_part(path: &SanitizedPath, added: &[SensitiveName]) -> O
     for name in path.as_str().split('/').skip(1) {
         end += name.len() + 1;
         let is_below_git = above.eq_ignore_ascii_case(".git") && is_one_of(name, &BELOW_GIT);
-        if is_sensitive_name(name) || is_below_git || added.iter().any(|added| added.matches(name)) {
+        // A task of the heartbeat.
+        let is_task = above.eq_ignore_ascii_case("heartbeat") && ends_with(name, ".md");
+        if is_sensitive_name(name) || is_below_git || is_task || added.iter().any(|added| added.matches(name)) {
             deepest = path.as_str().get(..end);
         }
         above = name;
@@ -166,7 +169,7 @@ pub(crate) fn sensitive_part(path: &SanitizedPath, added: &[SensitiveName]) -> O
 /// Whether a file or directory of this name is sensitive wherever it stands, whatever is added.
 fn is_sensitive_name(name: &str) -> bool {
     // Most names are none of these, and do not even begin like one.
-    let could_be = |first: &u8| matches!(first, b'.' | b'a' | b'A' | b'c' | b'C' | b'i' | b'I');
+    let could_be = |first: &u8| matches!(first, b'.' | b'a' | b'A' | b'c' | b'C' | b'i' | b'I' | b't' | b'T');
     let may_end_so = matches!(name.as_bytes().last(), Some(b'm' | b'M' | b'y' | b'Y'));
     if !name.as_bytes().first().is_some_and(could_be) && !may_end_so {
         return false;
@@ -208,6 +211,9 @@ mod tests {
         assert_eq!(part("/w/.env.local").as_deref(), Some("/w/.env.local"));
         assert_eq!(part("/w/credentials.json").as_deref(), Some("/w/credentials.json"));
         assert_eq!(part("/w/a/Server.PEM").as_deref(), Some("/w/a/Server.PEM"));
+        assert_eq!(part("/t/cron/a/Task.md").as_deref(), Some("/t/cron/a/Task.md"));
+        assert_eq!(part("/t/heartbeat/b.md").as_deref(), Some("/t/heartbeat/b.md"));
+        assert_eq!(part("/t/heartbeat/b.txt"), None);
         assert_eq!(part("/"), None);
     }
 

@@ -4,14 +4,12 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use super::redact::redacted;
-
 /// The most characters a [`Reason`] may have.
 const MAX_REASON_CHARS: usize = 4096;
 
 /// Why somebody asks, gives or takes away: not blank, bounded, kept with the fact for ever.
 ///
-/// What has the form of a key, a token or a password is replaced by its hash, since a reason is told and stored
+/// What can be told to be a key, a token or a password is left out, since a reason is told and stored
 /// (`sources/002`, "Permission facts").
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -44,6 +42,15 @@ impl Reason {
         Reason("no reason given".into())
     }
 
+    /// The same without what looks like a secret.
+    pub(crate) fn redacted(&self) -> Reason {
+        let redacted = super::redacted(&self.0);
+        if redacted.chars().nth(MAX_REASON_CHARS).is_none() {
+            return Reason(redacted);
+        }
+        Reason(redacted.chars().take(MAX_REASON_CHARS).collect::<String>().into())
+    }
+
     /// The reason as it was given, trimmed. Show it through [`Shown`].
     pub fn as_str(&self) -> &str {
         &self.0
@@ -61,7 +68,7 @@ impl FromStr for Reason {
         if text.chars().count() > MAX_REASON_CHARS {
             return Err(InvalidReason::TooLong);
         }
-        Ok(Reason(redacted(text)))
+        Ok(Reason(text.into()).redacted())
     }
 }
 

@@ -18,14 +18,19 @@ mod cli;
 mod command;
 #[cfg(feature = "config")]
 mod config;
+mod decision;
 mod engine;
 mod fs;
+mod guards;
 mod invariants;
 mod matrix;
 mod model;
 mod readme;
+mod ruled;
 #[cfg(all(feature = "cli", feature = "sandbox"))]
 mod sandbox;
+#[cfg(feature = "schedule")]
+mod schedule;
 #[cfg(feature = "stdio")]
 mod stdio;
 mod stored;

@@ -1,11 +1,13 @@
 //! The theorems of `docs/permissions.md`, each a test of the same name.
 
 use bestow::{
-    Access, AgentId, Answer, Check, Decider, ExecScope, GrantId, Holding, InvalidPath, Kind, Outcome, OwnerId,
-    Permission, PermissionSet, Permissions, Reads, Reason, Request, Scope, Support, Timestamp, Want,
+    Access, Action, AgentId, Answer, Authorization, Check, Decider, ExecScope, GrantId, Holding, InvalidPath, Kind,
+    Mode, Outcome, OwnerId, Permission, PermissionSet, Permissions, Reads, Reason, Request, Rule, Scope, Support,
+    Timestamp, Verdict, Want,
 };
 use proptest::prelude::*;
 
+use crate::ruled::{bound_by, doings, rule, rules, speaks};
 use crate::support::{
     START, World, ask, check, futures_now, heard, id, owner, policy, profile, refusal, settings, tag, tags, why,
 };
@@ -60,7 +62,12 @@ async fn default_is_no() {
 
 proptest! {
     #[test]
-    fn order_and_duplicates_do_not_matter(held in permissions().prop_shuffle(), wanted in permission()) {
+    fn order_and_duplicates_do_not_matter(
+        held in permissions().prop_shuffle(),
+        wanted in permission(),
+        written in rules(),
+        shuffled in rules().prop_shuffle(),
+    ) {
         let mut other = held.clone();
         other.reverse();
         other.extend(held.iter().cloned());
@@ -73,6 +80,55 @@ proptest! {
             let (one, two) = (make("one", &held), make("two", &other));
             prop_assert_eq!(one.check(&wanted), two.check(&wanted));
             prop_assert_eq!(one.check(&wanted) == Check::Held, covers(&held), "the engine and the set agree");
+            Ok(())
+        })?;
+        block_on(async {
+            let world = World::new();
+            let once: Vec<_> = written.iter().chain(&shuffled).cloned().collect();
+            let twice: Vec<_> = shuffled.iter().rev().chain(&written).chain(&shuffled).cloned().collect();
+            let doings = doings();
+            let some = || doings.iter().step_by(7);
+            let decided = |rules: &[Rule]| -> Vec<_> {
+                let lead = bound_by(&world, rules);
+                some().map(|doing| lead.explain(&doing.action()).unwrap()).collect()
+            };
+            for (one, other) in decided(&once).into_iter().zip(decided(&twice)) {
+                prop_assert_eq!((one.decision.decision, one.decided_by), (other.decision.decision, other.decided_by));
+                prop_assert_eq!(one.decision.decision_reason, other.decision.decision_reason);
+            }
+            Ok(())
+        })?;
+    }
+
+    /// Whatever else is written, in whatever order and mode, and whatever a person said for good.
+    #[test]
+    fn an_explicit_deny_beats_any_allow(
+        no in rule(),
+        others in rules(),
+        place in any::<prop::sample::Index>(),
+        mode in prop::sample::select(vec![Mode::Default, Mode::Untrusted, Mode::OnRequest, Mode::OnFailure, Mode::Never, Mode::Plan, Mode::Bypass, Mode::Auto]),
+    ) {
+        block_on(async {
+            let world = World::new();
+            let no = Rule { verdict: Verdict::Deny, ..no };
+            let mut all = others;
+            all.insert(place.index(all.len() + 1), no.clone());
+            // The same conditions with the other verdict, before and behind.
+            all.insert(0, Rule { verdict: Verdict::Allow, ..no.clone() });
+            all.push(Rule { verdict: Verdict::Allow, ..no.clone() });
+            let mut file = policy(settings(|_| {}), &[("lead", "you", &["@write:/", "@network"])]);
+            for agent in file.agents.values_mut() {
+                agent.rules = all.clone().into();
+                agent.profile.mode = mode;
+            }
+            futures_now(world.engine.configure(file)).unwrap();
+            let lead = world.engine.agent(&id("lead")).unwrap();
+            for doing in doings().iter().filter(|doing| speaks(&no, doing)) {
+                let explanation = lead.explain(&doing.action()).unwrap();
+                prop_assert_eq!(explanation.decision.verdict(), Verdict::Deny, "{:?}\n{}", doing, explanation);
+                let authorized = futures_now(lead.authorize(doing.action())).unwrap();
+                prop_assert!(matches!(authorized, Authorization::Denied(_)));
+            }
             Ok(())
         })?;
     }
@@ -378,6 +434,72 @@ async fn one_shot_is_used_once() {
     assert_eq!(world.engine.grants().unwrap(), []);
 }
 
+/// The same for what a person said about an action: of a hundred at once, one wins.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn one_shot_is_used_once_by_a_hundred_at_once() {
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    for round in 0..4 {
+        let action = Action::command(&format!("node script{round}.js"));
+        let bestow::Authorization::Asked(_, ticket) = ann.authorize(action.clone()).await.unwrap() else { panic!() };
+        world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
+        let start = std::sync::Arc::new(tokio::sync::Barrier::new(100));
+        let mut tasks = tokio::task::JoinSet::new();
+        for _ in 0..100 {
+            let (ann, action, start) = (ann.clone(), action.clone(), start.clone());
+            tasks.spawn(async move {
+                start.wait().await;
+                ann.authorize(action).await.is_ok_and(|authorized| authorized.is_allowed())
+            });
+        }
+        let won = tasks.join_all().await.into_iter().filter(|won| *won).count();
+        assert_eq!(won, 1, "round {round}");
+        let waiting = world.engine.pending().unwrap();
+        assert_eq!(waiting.len(), 1, "everybody else asks the same question");
+        ann.cancel(waiting[0].request.id).await.unwrap();
+    }
+}
+
+/// What may differ between two descriptions of something about to happen.
+fn action() -> impl Strategy<Value = Action> {
+    let text = prop::sample::select(vec!["node a.js", "node b.js", "node  a.js", "git push", "make", "some-tool"]);
+    let tool = prop::option::of(prop::sample::select(vec!["bash", "other"]));
+    (text, tool, any::<bool>(), prop::option::of(prop::sample::select(vec!["c1", "c2"]))).prop_map(
+        |(text, tool, named, call)| {
+            let action = Action::command(text);
+            let action = if named { action.needing(tag("@network")) } else { action };
+            let action = tool.map_or(action.clone(), |tool| action.clone().by_tool(tool.parse().unwrap()));
+            call.map_or(action.clone(), |call| action.clone().as_call(call.parse().unwrap()))
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// A yes for once lets happen exactly what the person was asked about: whatever else is tried first is asked about.
+    #[test]
+    fn what_was_approved_is_what_runs(asked in action(), tried in prop::collection::vec(action(), 1..6)) {
+        block_on(async {
+            let world = World::new();
+            let ann = world.worker("ann", &["@network"]).await;
+            let bestow::Authorization::Asked(approved, ticket) = ann.authorize(asked.clone()).await.unwrap() else {
+                return Err(TestCaseError::fail("it needs no approval"));
+            };
+            world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
+            let mut used = false;
+            for action in tried {
+                let authorized = ann.authorize(action).await.unwrap();
+                let same = authorized.decision().action.input == approved.action.input;
+                prop_assert_eq!(authorized.is_allowed(), same && !used, "{}", authorized.decision());
+                used |= authorized.is_allowed();
+            }
+            prop_assert_eq!(ann.authorize(asked).await.unwrap().is_allowed(), !used);
+            Ok(())
+        })?;
+    }
+}
+
 /// Events are all there is to know: this one reads them back from text and counts who holds what. Inside the kernel whole
 /// states are rebuilt and compared.
 #[tokio::test]
@@ -419,4 +541,146 @@ fn what_is_read_from_json_goes_through_the_same_door_as_text() {
     assert!(serde_json::from_str::<Request>("{}").is_err());
     assert_eq!("/a/..".parse::<bestow::SanitizedPath>(), Err(InvalidPath::ParentComponent));
     assert_eq!(owner("you").to_string(), "you");
+}
+
+/// Each way to say yes, all of them together, against each way to say no.
+#[tokio::test]
+async fn an_explicit_deny_beats_any_allow_however_it_is_said() {
+    use bestow::{Action, Operation, PathGlob, PathPolicy, Place, Policies, PolicyPatch, Rule, Verdict};
+    for no in ["rule", "forbidden", "deny glob", "default", "session", "parent"] {
+        let world = World::new();
+        let boss = world.worker("boss", &["@write:/ws"]).await;
+        let you = world.you();
+        let place = Place { file: "agents.toml".into(), line: 1 };
+        let rule = |verdict| Rule {
+            verdict,
+            tool: None,
+            operation: Some(Operation::Write),
+            path: None,
+            command: None,
+            why: None,
+            place: place.clone(),
+        };
+        let mut file = policy(settings(|_| ()), &[("bot", "you", &["@write:/ws"])]);
+        let verdicts: &[_] = if no == "rule" { &[Verdict::Allow, Verdict::Deny] } else { &[Verdict::Allow] };
+        file.agents.get_mut(&id("bot")).unwrap().rules = verdicts.iter().map(|verdict| rule(*verdict)).collect();
+        file.agents.get_mut(&id("bot")).unwrap().profile.parent = Some(boss.id().clone());
+        let asking = || PathPolicy { default: Some(Verdict::Ask), ..PathPolicy::default() };
+        let action = || Action::write("/ws/a");
+        let bot = {
+            world.engine.configure(file).await.unwrap();
+            world.engine.agent(&id("bot")).unwrap()
+        };
+        let run = bot.explain(&action()).unwrap().decision.run;
+        // A person says yes or no to the question that the policy comes to.
+        you.set_policies(&run, None, Policies { write: asking(), ..Policies::default() }).await.unwrap();
+        for (another, verdict) in [("/ws/a", no != "session"), ("/ws/b", true)] {
+            if let bestow::Authorization::Asked(decision, _) = bot.authorize(Action::write(another)).await.unwrap() {
+                let answer = if verdict { Answer::allow() } else { Answer::deny() };
+                you.answer(decision.approval_action_id.unwrap(), answer.scope(Scope::Session)).await.unwrap();
+            }
+        }
+        let glob = |text: &str| PathGlob::at(text, &"/ws".parse().unwrap(), bestow::Reach::Everywhere).unwrap();
+        let mut write = PathPolicy { allow: vec![glob("a")], deny: Vec::new(), default: Some(Verdict::Allow) };
+        match no {
+            "deny glob" => write.deny.push(glob("**/a")),
+            "default" => write = PathPolicy { default: Some(Verdict::Deny), ..PathPolicy::default() },
+            _ => {}
+        }
+        let forbidden = if no == "forbidden" { vec![glob("a")] } else { Vec::new() };
+        you.set_policies(&run, None, Policies { write, forbidden, ..Policies::default() }).await.unwrap();
+        if no == "parent" {
+            boss.begin_run("of-boss".parse().unwrap()).await.unwrap();
+            you.update_policy(&"of-boss".parse().unwrap(), PolicyPatch::writing().deny("a")).await.unwrap();
+        }
+        let explained = bot.explain(&action()).unwrap();
+        assert_eq!(explained.decision.verdict(), Verdict::Deny, "{no}\n{explained}");
+        assert!(!bot.authorize(action()).await.unwrap().is_allowed(), "{no}");
+        if no != "default" && no != "rule" {
+            assert_eq!(
+                bot.verdict(&Action::write("/ws/b")).unwrap(),
+                Verdict::Allow,
+                "the yes counts for the rest: {no}"
+            );
+        }
+    }
+}
+
+/// Whatever stands in task files: nobody holds more than before, and what runs a task holds nothing but part of what its
+/// agent holds, and the places that the person who keeps tasks set aside for each of them.
+#[cfg(feature = "schedule")]
+mod tasks {
+    use bestow::{Kind, schedule::Tasks};
+    use proptest::prelude::*;
+
+    use super::check;
+    use crate::schedule::stage::Stage;
+
+    const TAGS: [&str; 6] = ["@network", "@events", "@write:/", "@read:/", "@write:work", "@banana"];
+    const AGENTS: [&str; 5] = ["nightly", "weekly", "lead", "pulse", "nobody"];
+
+    fn file() -> impl Strategy<Value = String> {
+        let tags = || prop::collection::vec(prop::sample::select(&TAGS[..]), 0..4);
+        let named = prop::option::of(prop::sample::select(&AGENTS[..]));
+        (tags(), tags(), named, any::<bool>()).prop_map(|(listed, declared, agent, has_gate)| {
+            let mut text = format!("---\nschedule: \"@daily\"\npermissions: {listed:?}\n");
+            if let Some(agent) = agent {
+                text += &format!("agent: {agent}\n");
+            }
+            if has_gate {
+                text += &format!("gate:\n  command: \"true\"\n  permissions: {declared:?}\n");
+            }
+            text + "---\nTake over the world.\n"
+        })
+    }
+
+    async fn over(tasks: &Tasks) {
+        while tasks.list().await.iter().any(|task| task.is_running) {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    async fn a_task_file_grants_nothing_whatever_it_says(files: Vec<String>) -> Result<(), TestCaseError> {
+        let mut stage = Stage::new().await;
+        // No gate is to run here: what they may do is told elsewhere.
+        stage.change = |settings| settings.on_missing = bestow::OnMissing::Run;
+        let lead = stage.agent("lead", Kind::Foreground, &["@network", "@events", "@write:work"]).await;
+        let weekly = stage.agent("weekly", Kind::Cron, &["@network"]).await;
+        let before = stage.engine.grants().unwrap();
+        for (number, text) in files.iter().enumerate() {
+            stage.save(&format!("cron/t{number}/TASK.md"), text);
+            stage.save(&format!("heartbeat/t{number}.md"), &text.replace("schedule", "description"));
+        }
+        let tasks = stage.start().await;
+        for task in tasks.list().await {
+            let _ = tasks.run(&task.id).await;
+        }
+        over(&tasks).await;
+        let own = |task: &str| ["files", "MEMORY.md"].map(|own| stage.path(&format!("tasks/cron/{task}/{own}")));
+        for grant in stage.engine.grants().unwrap() {
+            if before.contains(&grant) {
+                continue;
+            }
+            let task = grant.to.as_str().strip_prefix("cron:");
+            prop_assert!(task.is_some(), "{} is new", grant);
+            let is_own = grant.right.permission.path().is_some_and(|path| own(task.unwrap()).contains(path));
+            let parent = stage.engine.agent(&grant.to).unwrap().profile().unwrap().parent.clone().unwrap();
+            let of_parent = stage.engine.agent(&parent).unwrap().check(&grant.right.permission).is_held();
+            prop_assert!(is_own || of_parent, "{} is more than {} holds", grant, parent);
+            prop_assert_ne!(parent.as_str(), "lead", "no file chooses such an agent");
+        }
+        prop_assert!(check(&lead, "@network").is_held() && check(&weekly, "@network").is_held());
+        prop_assert!(!check(&weekly, "@events").is_held());
+        Ok(())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 16, max_shrink_iters: 32, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_task_file_grants_nothing(files in prop::collection::vec(file(), 1..4)) {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(a_task_file_grants_nothing_whatever_it_says(files))?;
+        }
+    }
 }

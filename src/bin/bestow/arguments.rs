@@ -1,9 +1,11 @@
 //! What the words on the command line ask for.
 
+mod action;
 mod stored;
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
+use crate::tasks::Work;
 use bestow::{
     AgentId, ApproverId, Permission, command,
     control::{Order, Verdict},
@@ -15,8 +17,16 @@ use lexopt::{
     Error, Parser, ValueExt,
 };
 
+pub(crate) use action::{Deciding, Reader};
+
+/// The policy file, if none is named.
+const CONFIG: &str = "agents.toml";
+
 pub(crate) const HELP: &str = "\
-usage: bestow classify [--json] [--profile default|strict] [--config FILE] [--] COMMAND
+usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
+       bestow explain --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
+       bestow check-config [FILE]
+       bestow classify [--json] [--profile default|strict] [--config FILE] [--] COMMAND
        bestow classify --jsonl [--profile default|strict] [--config FILE]
        bestow path --jsonl
        bestow exec --agent ID [--config FILE] [--grant TAG]... [--timeout SECONDS] -- COMMAND...
@@ -33,6 +43,18 @@ usage: bestow classify [--json] [--profile default|strict] [--config FILE] [--] 
        bestow audit verify --state DIRECTORY [--expect HEAD]
        bestow audit head --state DIRECTORY
        bestow audit cut --state DIRECTORY --before NUMBER
+       bestow tasks [list | check | run ID] [--config FILE]
+
+  check, explain
+      Says what would be decided if the agent of the file (agents.toml here, if none is named) were about to do this, and
+      the file alone were in force. check answers in one line; explain tells what each stage says, which rule of which
+      line, where the rights come from, and what would make it allowed. ACTION is one of
+        --read PATH | --write PATH | --exec PATH | --command TEXT | --network HOST | --tool NAME [--input JSON]
+      A relative path is relative to the agent's working directory. --needs names a permission that the action uses
+      besides. Somebody is taken to be there to ask. With --json the answer is one object. Nothing is asked, done or kept.
+
+  check-config
+      Tells everything that is wrong with the file, and every [[test]] in it that fails. No agent notices.
 
   classify
       Says how much harm a command can do: safe, dangerous or destructive, and why. COMMAND is one word: quote it.
@@ -64,6 +86,10 @@ usage: bestow classify [--json] [--profile default|strict] [--config FILE] [--] 
       passes on what it holds. Both print the engine's answer as one JSON object. `events` passes lines on in both
       directions: docs/protocol.md, the role of an agent.
 
+  tasks
+      The scheduled tasks of the file: when each is due next, what happened to it last, and why. `check` tells everything
+      that is wrong with their files. `run cron/NAME` asks the task's gate, confined as it will be, and prints the
+      prompt that the task would get; what would be asked of a person is an exit code here.
   grants, why, requests, approve, deny, revoke
       Ask and tell the engine that runs on the state directory; if none runs there, the directory itself. `why` shows
       the chain back to a person, a line of a file, or the host program. A request is named by its code, or its id; --as says who
@@ -90,14 +116,22 @@ exit code:
 ";
 
 /// What is asked for.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(crate) enum Asked {
     Help,
     Version,
+    /// `check`
+    Check(Deciding),
+    /// `explain`
+    Explain(Deciding),
+    /// `check-config`
+    CheckConfig(PathBuf),
     /// `classify`
     Classify(Classifying),
     /// `path --jsonl`
     Path,
+    /// `tasks`
+    Tasks(PathBuf, Work),
     /// `exec`
     Exec(Scoped),
     /// `sandbox profile`
@@ -181,9 +215,13 @@ impl Asked {
         match parser.next()? {
             Some(Short('h') | Long("help")) => Ok(Asked::Help),
             Some(Short('V') | Long("version")) => Ok(Asked::Version),
+            Some(Value(command)) if command == "check" => decide(parser, Asked::Check),
+            Some(Value(command)) if command == "explain" => decide(parser, Asked::Explain),
+            Some(Value(command)) if command == "check-config" => check_config(parser),
             Some(Value(command)) if command == "classify" => classify(parser),
             Some(Value(command)) if command == "path" => path(parser),
             Some(Value(command)) if command == "exec" => exec(parser),
+            Some(Value(command)) if command == "tasks" => tasks(parser),
             Some(Value(command)) if command == "request" => request(parser),
             Some(Value(command)) if command == "grant" => grant(parser),
             Some(Value(command)) if command == "events" => events(parser),
@@ -200,6 +238,19 @@ impl Asked {
             Some(other) => Err(other.unexpected()),
             None => Err("what is to be done?".into()),
         }
+    }
+}
+
+fn decide(parser: Parser, asked: impl FnOnce(Deciding) -> Asked) -> Result<Asked, Error> {
+    Ok(action::parse(parser)?.map_or(Asked::Help, asked))
+}
+
+fn check_config(mut parser: Parser) -> Result<Asked, Error> {
+    match parser.next()? {
+        Some(Short('h') | Long("help")) => Ok(Asked::Help),
+        Some(Value(file)) => nothing_more(parser, Asked::CheckConfig(file.into())),
+        Some(other) => Err(other.unexpected()),
+        None => Ok(Asked::CheckConfig(CONFIG.into())),
     }
 }
 
@@ -244,6 +295,21 @@ fn nothing_more(mut parser: Parser, asked: Asked) -> Result<Asked, Error> {
     }
 }
 
+fn tasks(mut parser: Parser) -> Result<Asked, Error> {
+    let (mut config, mut work) = (PathBuf::from("agents.toml"), None);
+    while let Some(word) = parser.next()? {
+        match word {
+            Long("config") => config = parser.value()?.into(),
+            Short('h') | Long("help") => return Ok(Asked::Help),
+            Value(what) if work.is_none() && what == "list" => work = Some(Work::List),
+            Value(what) if work.is_none() && what == "check" => work = Some(Work::Check),
+            Value(what) if work.is_none() && what == "run" => work = Some(Work::Run(parser.value()?.parse()?)),
+            Value(_) | Short(_) | Long(_) => return Err(word.unexpected()),
+        }
+    }
+    Ok(Asked::Tasks(config, work.unwrap_or(Work::List)))
+}
+
 fn exec(parser: Parser) -> Result<Asked, Error> {
     let Some((scoped, _)) = scoped(parser, false)? else { return Ok(Asked::Help) };
     if scoped.words.is_empty() { Err("`exec` needs a command after `--`".into()) } else { Ok(Asked::Exec(scoped)) }
@@ -258,7 +324,7 @@ fn profile(parser: Parser) -> Result<Asked, Error> {
 /// None if help is wanted.
 fn scoped(mut parser: Parser, has_format: bool) -> Result<Option<(Scoped, Option<Format>)>, Error> {
     let (mut agent, mut format, mut domains) = (None, None, Vec::new());
-    let (mut config, mut named, mut time, mut words) = (PathBuf::from("agents.toml"), Vec::new(), None, Vec::new());
+    let (mut config, mut named, mut time, mut words) = (PathBuf::from(CONFIG), Vec::new(), None, Vec::new());
     while let Some(word) = parser.next()? {
         match word {
             Long("agent") => agent = Some(parser.value()?.parse()?),

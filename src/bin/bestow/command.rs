@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bestow::{
-    Agent, Engine, Error, Interaction, Policy, PolicyFile, Refusal, Settings,
+    Action, Agent, Engine, Error, Interaction, Policy, PolicyFile, Refusal, Settings,
     sandbox::{Command, ExecError, Format, Limits, Profile, Sandbox},
 };
 
@@ -14,13 +14,15 @@ const LONG: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Runs the command, with this process's input and output.
 pub(crate) fn exec(asked: Scoped) -> End {
-    ending(as_agent(&asked, async |agent, profile, settings| {
+    ending(as_agent(&asked, async |engine, agent, profile, settings| {
         let mut limits = Limits::default();
         limits.time = asked.time.unwrap_or(LONG);
         let sandbox = Sandbox::with_this_program().map_err(End::failed)?;
         let mut words = asked.words.iter().cloned();
         let command = Command::new(words.next().unwrap_or_default()).args(words).inheriting();
-        let done = agent.exec_under(&sandbox, profile.limited(limits), command).await;
+        let profile = profile.limited(limits);
+        stand_behind(engine, &agent, &profile.action(&command).map_err(End::failed)?).await?;
+        let done = agent.exec_under(&sandbox, profile, command).await;
         let done = done.map_err(|why| refused(&why, settings))?;
         match (done.code, done.timed_out) {
             (Some(0), _) => Ok(End::Done),
@@ -31,9 +33,18 @@ pub(crate) fn exec(asked: Scoped) -> End {
     }))
 }
 
+/// Whoever types a command stands behind it: that answers what would be asked. What is denied stays denied.
+async fn stand_behind(engine: &Engine, agent: &Agent, action: &Action) -> Result<(), End> {
+    let owner = agent.profile().map_err(End::failed)?.owner.clone();
+    let by = "operator".parse().map_err(End::failed)?;
+    let reason = "typed on the command line".parse().map_err(End::failed)?;
+    let person = engine.approver(&owner, by, "command line");
+    person.enable(agent.id(), action, reason).await.map(drop).map_err(End::failed)
+}
+
 /// Prints the profile.
 pub(crate) fn profile(asked: &Scoped, format: Format) -> End {
-    ending(as_agent(asked, async |_, profile, _| {
+    ending(as_agent(asked, async |_, _, profile, _| {
         let profile = profile.only_to(asked.domains.iter().cloned());
         Ok(End::said(&profile.export(format).map_err(End::failed)?))
     }))
@@ -44,7 +55,10 @@ fn ending(answer: Result<End, End>) -> End {
 }
 
 /// Does `work` as the agent, with the profile of its scope.
-fn as_agent(asked: &Scoped, work: impl AsyncFnOnce(Agent, Profile, &Settings) -> Result<End, End>) -> Result<End, End> {
+fn as_agent(
+    asked: &Scoped,
+    work: impl AsyncFnOnce(&Engine, Agent, Profile, &Settings) -> Result<End, End>,
+) -> Result<End, End> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(End::failed)?;
     runtime.block_on(async {
         let policy: Policy =
@@ -54,7 +68,7 @@ fn as_agent(asked: &Scoped, work: impl AsyncFnOnce(Agent, Profile, &Settings) ->
         engine.configure(policy).await.map_err(End::failed)?;
         let agent = engine.agent(&asked.agent).map_err(End::failed)?;
         let profile = agent.sandbox_profile(&asked.named).map_err(|why| refused(&why, &settings))?;
-        work(agent, profile, &settings).await
+        work(&engine, agent, profile, &settings).await
     })
 }
 

@@ -6,6 +6,8 @@ use std::{
     process::ExitCode,
 };
 
+use bestow::Verdict;
+
 /// How a command ended.
 #[derive(Debug)]
 pub(crate) enum End {
@@ -35,6 +37,15 @@ impl End {
         match stdout().lock().write_all(text.as_bytes()) {
             Ok(()) => End::Done,
             Err(why) => End::unheard(&why),
+        }
+    }
+
+    /// Prints `text`, which says all there is to say about `verdict`.
+    pub(crate) fn decided(verdict: Verdict, text: &str) -> End {
+        match (End::said(text), verdict) {
+            (End::Done, Verdict::Ask) => End::WouldAsk(String::new()),
+            (End::Done, Verdict::Deny) => End::Denied(String::new()),
+            (end, _) => end,
         }
     }
 

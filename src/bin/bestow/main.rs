@@ -6,11 +6,13 @@ mod arguments;
 mod audit;
 mod classify;
 mod command;
+mod decide;
 mod end;
 mod events;
 mod lines;
 mod path;
 mod state;
+mod tasks;
 
 use std::process::ExitCode;
 
@@ -29,11 +31,15 @@ fn carry_out(asked: Asked) -> End {
     match asked {
         Asked::Help => End::said(HELP),
         Asked::Version => End::said(concat!("bestow ", env!("CARGO_PKG_VERSION"), "\n")),
+        Asked::Check(asked) => decide::check(&asked),
+        Asked::Explain(asked) => decide::explain(&asked),
+        Asked::CheckConfig(file) => decide::check_config(file),
         Asked::Classify(asked) => classify::classify(&asked),
         Asked::Exec(asked) => command::exec(asked),
         Asked::Profile(asked, format) => command::profile(&asked, format),
         Asked::Audit(asked) => audit::audit(&asked),
         Asked::Order(asked) => state::order(&asked),
+        Asked::Tasks(config, work) => tasks::work(&config, &work),
         Asked::Request(said, wait) => events::request(&said.tags, &said.reason, wait),
         Asked::Grant(said, to) => events::grant(&to, &said.tags, &said.reason),
         Asked::Events => events::relay(),

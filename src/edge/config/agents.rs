@@ -1,5 +1,7 @@
 //! `[agents.<id>]`, on top of `[defaults]`.
 
+use std::sync::Arc;
+
 use toml::{
     Spanned,
     de::{DeString, DeValue},
@@ -11,9 +13,10 @@ use super::{
     finding::{Findings, quoted},
     limits::Limits,
     rights::{self, Written},
+    rules,
     table::{At, Table, as_table},
 };
-use crate::model::{AgentId, Kind, Mode, Name, OwnerId, Profile, SanitizedPath};
+use crate::model::{AgentId, Kind, Mode, Name, OwnerId, Profile, Rule, SanitizedPath};
 
 const KINDS: [(&str, Kind); 6] = [
     ("foreground", Kind::Foreground),
@@ -79,6 +82,10 @@ pub(super) struct Common {
     stand: Field<At<SanitizedPath>>,
     mode: Option<Mode>,
     rights: Vec<Written>,
+    /// Its own tables.
+    pub(super) rules: Vec<rules::Written>,
+    /// What they and those of `[defaults]` come to.
+    binding: Arc<[Rule]>,
 }
 
 impl Common {
@@ -90,6 +97,8 @@ impl Common {
             found.add(offset, problem);
             Vec::new()
         });
+        rules::note_contradictions(&[], &common.rules, found);
+        common.binding = rules::joined(&common.rules, &[]).into();
         common
     }
 
@@ -105,6 +114,8 @@ impl Common {
             stand: Field::read(table.has("working_dir"), stand),
             mode: table.word("mode", &MODES, found),
             rights: rights::read(table, base, found),
+            rules: rules::read(table, base, found),
+            binding: Arc::default(),
         }
     }
 
@@ -112,11 +123,20 @@ impl Common {
     fn over(self, defaults: &Common, limits: &mut Limits, header: &Header<'_>, found: &mut Findings<'_>) -> Common {
         let rights = limits.joined(&header.name, &self.rights, &defaults.rights);
         let rights = found.ok(header.offset, rights).unwrap_or_default();
+        rules::note_contradictions(&defaults.rules, &self.rules, found);
+        let binding = match self.rules.is_empty() {
+            true => Arc::clone(&defaults.binding),
+            false => rules::joined(&defaults.rules, &self.rules).into(),
+        };
+        let usable = limits.rules(&header.name, &binding, &defaults.binding);
+        let binding = found.ok(header.offset, usable.map(|()| binding)).unwrap_or_default();
         Common {
             owner: self.owner.or(&defaults.owner),
             stand: self.stand.or(&defaults.stand),
             mode: self.mode.or(defaults.mode),
             rights,
+            rules: self.rules,
+            binding,
         }
     }
 }
@@ -129,6 +149,10 @@ pub(super) struct Draft {
     pub(super) offset: usize,
     pub(super) stand: Option<At<SanitizedPath>>,
     pub(super) rights: Vec<Written>,
+    /// Its own tables.
+    pub(super) rules: Vec<rules::Written>,
+    /// What binds it.
+    pub(super) binding: Arc<[Rule]>,
     who: Option<(OwnerId, Kind)>,
     name: Option<Name>,
     mode: Mode,
@@ -192,7 +216,8 @@ fn draft(
         _ => None,
     };
     let mode = common.mode.unwrap_or_default();
-    Some(Draft { id: id?, offset: header.offset, stand, rights: common.rights, who, name, mode })
+    let Common { rights, rules, binding, .. } = common;
+    Some(Draft { id: id?, offset: header.offset, stand, rights, rules, binding, who, name, mode })
 }
 
 /// A text that is a value of the model.

@@ -16,4 +16,6 @@ pub(crate) struct Before {
     pub(super) protected: BTreeMap<SanitizedPath, BTreeSet<SanitizedPath>>,
     /// The settings that were written down, by key; those of other tables as `table.key`.
     pub(super) settings: BTreeSet<String>,
+    /// How many tests it was tried with last.
+    pub(super) tests: usize,
 }

@@ -18,15 +18,33 @@ use super::{
     rights::Written,
 };
 use crate::{
-    fs::{self, RealPath, Trail},
+    fs::{self, Trail},
     model::{Access, AgentId, AgentPolicy, BaseRight, Hold, Permission, Right, SanitizedPath},
+    seam::Real,
 };
 
 /// Where a path of the file leads, and the links on the way there.
 #[derive(Clone, Debug)]
 pub(super) struct Lead {
-    real: RealPath,
+    real: Real,
     links: Vec<PathBuf>,
+}
+
+/// As if there were no disk: what the text alone says.
+pub(super) fn as_written(path: &SanitizedPath) -> Result<Lead, Problem> {
+    Ok(Lead { real: Real { path: path.clone(), identity: None }, links: Vec::new() })
+}
+
+/// Why a rule whose pattern begins with `start` may never be met: rules are compared with real paths.
+pub(super) fn misled(start: &SanitizedPath, lead: Result<Lead, Problem>) -> Option<Problem> {
+    let real = match lead {
+        Ok(lead) => lead.real.path,
+        Err(problem) => return Some(problem),
+    };
+    let (written, leads) = (shown(start), shown(&real));
+    let message =
+        format!("{written} leads through a link to {leads}: a rule is compared with real paths, so this never counts");
+    (real != *start).then(|| Problem::new(message).help(format!("write {leads}")))
 }
 
 /// What `path` really names.
@@ -38,7 +56,7 @@ pub(super) fn look(path: &SanitizedPath) -> Result<Lead, Problem> {
     if trail.real != real.path().as_path() || trail.identity != real.identity() {
         return Err(unknown("it keeps changing".to_owned()));
     }
-    Ok(Lead { real, links: trail.links })
+    Ok(Lead { real: Real { path: real.path().clone(), identity: real.identity() }, links: trail.links })
 }
 
 /// What is left of the drafts, and why each line that gives nothing does not, by its offset.
@@ -130,7 +148,7 @@ impl<'d> Lines<'d> {
 
     fn leave_out_what_holds(&mut self, ground: &Ground) {
         let holds = |(offset, line, lead): (usize, Line<'_>, &Lead)| {
-            Some((offset, ground.held_by(line.agent, lead.real.path(), lead.real.identity())?))
+            Some((offset, ground.held_by(line.agent, &lead.real.path, lead.real.identity)?))
         };
         let given_away: Vec<_> = self.written().filter_map(holds).collect();
         self.left_out.extend(given_away);
@@ -140,7 +158,7 @@ impl<'d> Lines<'d> {
         let sure = self.written().filter(|(_, _, lead)| sure(lead));
         let mut roots = Roots::new();
         for (_, line, lead) in sure {
-            roots.entry(lead.real.path().as_path().to_owned()).or_insert(line.agent);
+            roots.entry(lead.real.path.as_path().to_owned()).or_insert(line.agent);
         }
         roots
     }
@@ -156,7 +174,7 @@ impl<'d> Lines<'d> {
     /// What a path led to when it was first taken is what it means from then on.
     fn pin(&self, before: &mut Before) {
         for (_, line, lead) in self.counted() {
-            before.pins.entry(line.path.clone()).or_insert_with(|| lead.real.path().clone());
+            before.pins.entry(line.path.clone()).or_insert_with(|| lead.real.path.clone());
         }
     }
 
@@ -165,7 +183,7 @@ impl<'d> Lines<'d> {
         // Without one in the text, the text is wrong, and that has been noted.
         let written = draft.stand.as_ref()?;
         let stand = Some(written).filter(|written| !self.left_out.contains_key(&written.offset));
-        let stand = stand.and_then(|stand| self.leads.get(&stand.value)).map(|lead| lead.real.path().clone());
+        let stand = stand.and_then(|stand| self.leads.get(&stand.value)).map(|lead| lead.real.path.clone());
         let Some(stand) = stand.or_else(|| before.stands.get(&draft.id).cloned()) else {
             let message = format!("agent `{}` is left out: it has no `working_dir`", draft.id);
             self.nowhere.insert(draft.offset, Problem::new(message));
@@ -180,10 +198,8 @@ impl<'d> Lines<'d> {
                 rights.push(BaseRight { right, hold: written.hold, place: found.place(written.offset) });
             }
         }
-        Some((
-            draft.id.clone(),
-            AgentPolicy { profile: draft.profile(stand)?, rights, rules: std::sync::Arc::default() },
-        ))
+        let rules = std::sync::Arc::clone(&draft.binding);
+        Some((draft.id.clone(), AgentPolicy { profile: draft.profile(stand)?, rights, rules }))
     }
 
     fn right(&self, written: &Written) -> Option<Right> {
@@ -194,19 +210,19 @@ impl<'d> Lines<'d> {
             return None;
         }
         let lead = self.leads.get(path)?;
-        let permission = Permission::Path(*access, lead.real.path().clone());
-        Some(Right { permission, identity: lead.real.identity() })
+        let permission = Permission::Path(*access, lead.real.path.clone());
+        Some(Right { permission, identity: lead.real.identity })
     }
 }
 
 /// The same real path is the same place, whatever stands there now; another one is what nobody wrote.
 fn as_before(path: &SanitizedPath, lead: Lead, before: Option<&SanitizedPath>) -> Result<Lead, Problem> {
     match before {
-        Some(real) if real != lead.real.path() => Err(Problem::new(format!(
+        Some(real) if *real != lead.real.path => Err(Problem::new(format!(
             "{} led to {} when it was taken from the file first, and leads to {} now",
             shown(path),
             shown(real),
-            shown(lead.real.path())
+            shown(&lead.real.path)
         ))
         .help("if that is meant, write down where it leads, or start the engine again")),
         Some(_) | None => Ok(lead),

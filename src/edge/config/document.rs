@@ -1,4 +1,4 @@
-//! The file as a whole: `[engine]`, `[commands]`, `[defaults]`, `[agents.<id>]`.
+//! The file as a whole: `[engine]`, `[commands]`, `[defaults]`, `[agents.<id>]`, `[[test]]`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,10 +13,12 @@ use super::{
     agents::{self, Common, Draft},
     commands,
     disk::{self, Lead},
+    examples,
     finding::Findings,
     limits::Limits,
-    protected, settings,
+    protected, rules, settings,
     table::Table,
+    trials::{self, Failure},
 };
 use crate::model::{LeftOut, Policy, SanitizedPath, Settings};
 
@@ -34,7 +36,7 @@ const MAX_LEFT_OUT: usize = 100;
 pub(super) fn policy(
     text: &PolicyText,
     before: Option<&Before>,
-    look: impl FnMut(&SanitizedPath) -> Result<Lead, Problem>,
+    mut look: impl FnMut(&SanitizedPath) -> Result<Lead, Problem>,
 ) -> Result<(Policy, Before), ConfigError> {
     let mut found = Findings::new(text);
     let utf8 = match std::str::from_utf8(&text.bytes) {
@@ -61,16 +63,33 @@ pub(super) fn policy(
     let settings = engine(&mut root, base, text, &mut known, &mut found);
     let commands = commands::read(&mut root, &mut known, &mut found);
     let settings = Settings { commands, ..settings };
-    let drafts = drafts(&mut root, base, settings.max_grants, &mut found);
+    let (of_defaults, drafts) = drafts(&mut root, base, settings.max_grants, &mut found);
+    let trials = trials::read(&mut root, base, &drafts, &mut found);
     root.finish(&mut found);
-    let agreed = disk::agree(&drafts, &text.ground, &mut known, &found, look);
-    let left_out = if before.is_some() {
-        left_out(agreed.left_out.into_iter().chain(agreed.nowhere).collect(), &found)
-    } else {
-        agreed.left_out.into_iter().for_each(|(offset, problem)| found.add(offset, problem));
-        Vec::new()
-    };
-    found.unless_any((Policy { settings, agents: agreed.agents, left_out }, known))
+    let written = of_defaults.iter().chain(drafts.iter().flat_map(|draft| &draft.rules));
+    examples::try_out(written.clone(), &settings, &mut found);
+    let agreed = disk::agree(&drafts, &text.ground, &mut known, &found, &mut look);
+    let mut of_the_disk = agreed.left_out;
+    of_the_disk.extend(rules::misled(written, &mut look));
+    if before.is_none() {
+        std::mem::take(&mut of_the_disk).into_iter().for_each(|(offset, problem)| found.add(offset, problem));
+    }
+    of_the_disk.extend(agreed.nowhere);
+    let policy = Policy { settings, agents: agreed.agents, left_out: Vec::new() };
+    known.tests = trials.len();
+    // While something is wrong, what the file would do is not worth telling.
+    let as_written = || disk::agree(&drafts, &text.ground, &mut Before::default(), &found, disk::as_written).agents;
+    let as_written = || Policy { agents: as_written(), ..policy.clone() };
+    let failures = if found.any() { Vec::new() } else { trials::rehearse(&policy, as_written, &trials) };
+    for (offset, failure) in failures {
+        match failure {
+            // Agents could keep an edit from taking effect by what they do to the disk.
+            Failure::OfTheDisk(problem) if before.is_some() => drop(of_the_disk.insert(offset, problem)),
+            Failure::OfTheDisk(problem) | Failure::OfTheText(problem) => found.add(offset, problem),
+        }
+    }
+    let left_out = left_out(of_the_disk, &found);
+    found.unless_any((Policy { left_out, ..policy }, known))
 }
 
 fn left_out(lines: BTreeMap<usize, Problem>, found: &Findings<'_>) -> Vec<LeftOut> {
@@ -105,10 +124,19 @@ fn engine(
         None => (Settings::default(), Vec::new()),
     };
     let own = found.general(protected::own(&text.ground.trail)).unwrap_or_default();
+    let tasks = root.table("tasks", found).map(|entries| Table::new("`[tasks]`", entries));
+    let gates = root.table("gates", found).map(|entries| Table::new("`[gates]`", entries));
+    let settings = Settings { tasks: settings::tasks(tasks, gates, base, found), ..settings };
     Settings { protected: protected::list(base.home, added, own, &mut known.protected), ..settings }
 }
 
-fn drafts(root: &mut Table<'_>, base: Base<'_>, max_grants: u32, found: &mut Findings<'_>) -> Vec<Draft> {
+/// The rules of `[defaults]`, and the agents.
+fn drafts(
+    root: &mut Table<'_>,
+    base: Base<'_>,
+    max_grants: u32,
+    found: &mut Findings<'_>,
+) -> (Vec<rules::Written>, Vec<Draft>) {
     let mut limits = Limits::new(max_grants);
     let defaults = root.table("defaults", found).map(|entries| Table::new("`[defaults]`", entries));
     let defaults = defaults.map(|table| Common::defaults(table, base, &limits, found)).unwrap_or_default();
@@ -118,5 +146,7 @@ fn drafts(root: &mut Table<'_>, base: Base<'_>, max_grants: u32, found: &mut Fin
         found.add_general(Problem::new("the file names no agent").help(SMALLEST));
     }
     let agents = agents.into_iter().flatten();
-    agents.filter_map(|(key, value)| agents::read(key, value, &defaults, base, &mut limits, found)).collect()
+    let read = |(key, value)| agents::read(key, value, &defaults, base, &mut limits, found);
+    let drafts = agents.filter_map(read).collect();
+    (defaults.rules, drafts)
 }

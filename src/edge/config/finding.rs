@@ -50,6 +50,11 @@ impl<'t> Findings<'t> {
         result.map_err(|problem| self.add(offset, problem)).ok()
     }
 
+    /// Whether something is wrong.
+    pub(super) fn any(&self) -> bool {
+        !self.problems.is_empty()
+    }
+
     /// `value`, unless something is wrong.
     pub(super) fn unless_any<T>(self, value: T) -> Result<T, ConfigError> {
         if self.problems.is_empty() { Ok(value) } else { Err(self.told()) }

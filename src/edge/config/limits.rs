@@ -1,11 +1,16 @@
 //! How much one file may give: a short text can say a lot, since every agent gets what `[defaults]` says.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use super::{Problem, rights::Written};
+use crate::{kernel::Rules, model::Rule};
 
 /// What all agents of a file may hold together. Ten thousand agents of twenty-five lines fit.
 const MAX_IN_ALL: usize = 250_000;
+
+/// What may bind one agent, and all of them together. A decision asks all of one agent's.
+const MAX_RULES: usize = 2000;
+const MAX_RULES_IN_ALL: usize = 250_000;
 
 /// How much may still be given.
 #[derive(Debug)]
@@ -13,11 +18,17 @@ pub(super) struct Limits {
     of_one: usize,
     left: usize,
     told: bool,
+    rules_left: usize,
 }
 
 impl Limits {
     pub(super) fn new(max_grants: u32) -> Limits {
-        Limits { of_one: usize::try_from(max_grants).unwrap_or(usize::MAX), left: MAX_IN_ALL, told: false }
+        Limits {
+            of_one: usize::try_from(max_grants).unwrap_or(usize::MAX),
+            left: MAX_IN_ALL,
+            told: false,
+            rules_left: MAX_RULES_IN_ALL,
+        }
     }
 
     /// Each of `defaults` once, or where they are too many for any agent.
@@ -49,6 +60,23 @@ impl Limits {
         };
         self.left = left;
         Ok(all.into_iter().cloned().collect())
+    }
+
+    /// Whether what binds one agent can: it is not too much, alone and together with the rest, and its patterns can be
+    /// compared with a path in one step. What is `tried` already can be.
+    pub(super) fn rules(&mut self, name: &str, rules: &Arc<[Rule]>, tried: &Arc<[Rule]>) -> Result<(), Problem> {
+        if rules.len() > MAX_RULES {
+            let message = format!("{} rules bind {name}, and {MAX_RULES} are the most", rules.len());
+            return Err(Problem::new(message).help("a list of patterns counts once for each"));
+        }
+        let left = self.rules_left.checked_sub(rules.len());
+        self.rules_left = left.ok_or_else(|| {
+            Problem::new(format!("the rules of this and all agents before it are more than {MAX_RULES_IN_ALL}"))
+        })?;
+        if !Arc::ptr_eq(rules, tried) && Rules::compile(rules).are_unusable() {
+            return Err(Problem::new(format!("the patterns that bind {name} are too much to be compared together")));
+        }
+        Ok(())
     }
 
     fn too_many(&self, name: &str) -> Problem {

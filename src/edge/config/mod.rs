@@ -7,22 +7,27 @@ mod absolute;
 mod agents;
 mod before;
 mod commands;
+mod conditions;
 mod disk;
 mod document;
 mod duration;
 mod error;
+mod examples;
 mod file;
 mod finding;
 mod ground;
 mod limits;
 mod owner;
+mod pattern;
 mod position;
 mod protected;
 mod rights;
+mod rules;
 mod settings;
 mod table;
 #[cfg(test)]
 mod tests;
+mod trials;
 
 use std::{
     fmt,
@@ -133,6 +138,11 @@ impl PolicyText {
         // The first time counts: whoever watches the file measures by it.
         let _known = self.meant.set(before);
         Ok(policy)
+    }
+
+    /// How many `[[test]]` it was tried with when it was understood.
+    pub fn tests(&self) -> usize {
+        self.meant.get().map_or(0, |before| before.tests)
     }
 
     /// Understands the text as a change of what it meant before, and keeps in mind what it means now. Without any

@@ -40,7 +40,8 @@ pub(super) fn read(table: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'
     rights
 }
 
-fn parse(tag: &str, base: Base<'_>) -> Result<Permission, Problem> {
+/// One tag.
+pub(super) fn parse(tag: &str, base: Base<'_>) -> Result<Permission, Problem> {
     let tag = tag.trim_start();
     let absolute = match tag.split_once(':') {
         Some((access @ ("@read" | "@write"), path)) if !path.trim().is_empty() => {

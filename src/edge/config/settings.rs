@@ -1,14 +1,17 @@
-//! `[engine]`: the settings.
+//! `[engine]`, `[tasks]`, `[gates]`: the settings.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, str::FromStr, sync::Arc, time::Duration};
 
 use super::{
     Problem,
     absolute::Base,
     finding::{Findings, quoted},
-    table::Table,
+    table::{At, Table},
 };
-use crate::model::{Interaction, OnNoUser, Reads, SanitizedPath, SensitiveName, Settings, Verdict, Widening};
+use crate::model::{
+    AgentId, CatchUp, Interaction, OnMissing, OnNoUser, Reads, SanitizedPath, SensitiveName, Settings, TaskSettings,
+    Verdict, Widening,
+};
 
 const READS: [(&str, Reads); 2] = [("anywhere", Reads::Anywhere), ("granted", Reads::Granted)];
 const INTERACTION: [(&str, Interaction); 2] =
@@ -37,7 +40,9 @@ pub(super) fn read(mut table: Table<'_>, base: Base<'_>, found: &mut Findings<'_
         max_grants: table.number("max_grants", 1..=1_000_000, found).unwrap_or(start.max_grants),
         max_depth: table.number("max_depth", 0..=u8::MAX, found).unwrap_or(start.max_depth),
         max_children: table.number("max_children", 0..=1_000_000, found).unwrap_or(start.max_children),
+        hook_timeout: table.duration("hook_timeout", Duration::from_millis(1), found).unwrap_or(start.hook_timeout),
         protected: start.protected,
+        tasks: start.tasks,
         commands: start.commands,
         sensitive: names(&mut table, found),
     };
@@ -45,6 +50,61 @@ pub(super) fn read(mut table: Table<'_>, base: Base<'_>, found: &mut Findings<'_
     let protected = written.into_iter().filter_map(|text| found.ok(text.offset, base.path(text.value))).collect();
     table.finish(found);
     (settings, protected)
+}
+
+const CATCH_UP: [(&str, CatchUp); 2] = [("one", CatchUp::One), ("none", CatchUp::None)];
+const ON_MISSING: [(&str, OnMissing); 3] =
+    [("run", OnMissing::Run), ("ask", OnMissing::Ask), ("skip", OnMissing::Skip)];
+
+/// What the two tables say about scheduled tasks.
+pub(super) fn tasks(
+    tasks: Option<Table<'_>>,
+    gates: Option<Table<'_>>,
+    base: Base<'_>,
+    found: &mut Findings<'_>,
+) -> TaskSettings {
+    let mut settings = TaskSettings::default();
+    if let Some(mut table) = tasks {
+        let dir = table.text("dir", found);
+        settings.dir = dir.and_then(|text| found.ok(text.offset, base.path(text.value)));
+        settings.cron_agent = table.text("cron_agent", found).and_then(|text| parsed(text, found));
+        settings.heartbeat_agent = table.text("heartbeat_agent", found).and_then(|text| parsed(text, found));
+        let agents = table.texts("agents", found);
+        settings.agents = agents.into_iter().filter_map(|text| parsed::<AgentId>(text, found)).collect();
+        if let Some(zone) = table.text("time_zone", found) {
+            settings.time_zone = found.ok(zone.offset, time_zone(zone.value)).unwrap_or("UTC").into();
+        }
+        let some = Duration::from_millis(1);
+        let set = |value: Option<Duration>, at: &mut Duration| *at = value.unwrap_or(*at);
+        set(table.duration("heartbeat_every", Duration::from_secs(1), found), &mut settings.heartbeat_every);
+        set(table.duration("jitter", Duration::ZERO, found), &mut settings.jitter);
+        set(table.duration("time_limit", some, found), &mut settings.time_limit);
+        settings.catch_up = table.word("catch_up", &CATCH_UP, found).unwrap_or(settings.catch_up);
+        settings.max_running = table.number("max_running", 1..=10_000, found).unwrap_or(settings.max_running);
+        table.finish(found);
+    }
+    if let Some(mut table) = gates {
+        settings.on_missing = table.word("on_missing", &ON_MISSING, found).unwrap_or(settings.on_missing);
+        // Beyond five minutes it is five minutes, as for a gate that says so itself.
+        let time = table.duration("timeout", Duration::from_millis(100), found);
+        settings.gate_time_limit = time.unwrap_or(settings.gate_time_limit).min(Duration::from_secs(300));
+        table.finish(found);
+    }
+    settings
+}
+
+fn parsed<T: FromStr<Err: std::fmt::Display>>(text: At<&str>, found: &mut Findings<'_>) -> Option<T> {
+    found.ok(text.offset, text.value.parse().map_err(|why| Problem::new(format!("{}: {why}", quoted(text.value)))))
+}
+
+/// Which zones there are, only who schedules knows.
+fn time_zone(name: &str) -> Result<&str, Problem> {
+    #[cfg(feature = "schedule")]
+    if name.parse::<chrono_tz::Tz>().is_err() {
+        let message = format!("{} is no time zone", quoted(name));
+        return Err(Problem::new(message).help("its name is like `Europe/Berlin` or `UTC`"));
+    }
+    Ok(name)
 }
 
 /// The names that are sensitive besides the built-in ones, each once.

@@ -83,6 +83,36 @@ impl<'t> Table<'t> {
         tables
     }
 
+    /// A text, or a list of them that is not empty. None if that is wrong, which is noted, or missing.
+    pub(super) fn one_or_more(&mut self, key: &'static str, found: &mut Findings<'_>) -> Option<Vec<At<&'t str>>> {
+        let expected = "a text or a list of texts";
+        let value = self.take(key)?;
+        let offset = value.span().start;
+        if let Some(text) = value.get_ref().as_str() {
+            return Some(vec![At { offset, value: text }]);
+        }
+        let list = value.get_ref().as_array().ok_or_else(|| unlike(key, expected, value.get_ref()));
+        let list = found.ok(offset, list)?;
+        if list.is_empty() {
+            let problem = Problem::new(format!("`{key}` must not be an empty list"));
+            found.add(offset, problem.help("leave it out instead"));
+            return None;
+        }
+        let mut texts = Vec::with_capacity(list.len());
+        for value in list.iter() {
+            let offset = value.span().start;
+            let text = value.get_ref().as_str().ok_or_else(|| unlike(key, expected, value.get_ref()));
+            texts.extend(found.ok(offset, text).map(|value| At { offset, value }));
+        }
+        (texts.len() == list.len()).then_some(texts)
+    }
+
+    /// The value under `key`, whatever it is.
+    pub(super) fn value(&mut self, key: &'static str) -> Option<At<&'t DeValue<'t>>> {
+        let value = self.take(key)?;
+        Some(At { offset: value.span().start, value: value.get_ref() })
+    }
+
     /// One word of a few.
     pub(super) fn word<T: Copy>(
         &mut self,

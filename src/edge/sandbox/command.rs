@@ -1,6 +1,9 @@
 //! What is to be run.
 
-use std::{collections::BTreeMap, ffi::OsString};
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+};
 
 /// Where a stream of a command comes from or goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +28,42 @@ pub struct Command {
     pub(super) output: Stream,
 }
 
+/// What every command has in its environment.
+const FIXED: [(&str, &str); 2] = [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8")];
+
+fn is_name(name: &str) -> bool {
+    let first = |c: char| c.is_ascii_alphabetic() || c == '_';
+    name.starts_with(first) && name.chars().all(|c| first(c) || c.is_ascii_digit())
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
 impl Command {
     /// A program by name, found on the command's own `PATH`, or by path.
     pub fn new(program: impl Into<OsString>) -> Command {
-        let fixed = [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8")];
-        let environment = fixed.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        let environment = FIXED.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         Command { words: vec![program.into()], environment, input: Stream::Nothing, output: Stream::Captured }
+    }
+
+    /// All of it as one line that a shell would read as just this; none if there is none: a word is not UTF-8, or a
+    /// variable has a name that no shell could set.
+    pub(super) fn line(&self) -> Option<String> {
+        let is_own = |(name, value): &(&String, &OsString)| {
+            !FIXED.iter().any(|(fixed, same)| fixed == name && **value == *OsStr::new(same))
+        };
+        let own = self.environment.iter().filter(is_own);
+        let assignments =
+            own.map(|(name, value)| is_name(name).then_some(format!("{name}={}", quoted(value.to_str()?))));
+        let words = self.words.iter().map(|word| word.to_str().map(quoted));
+        assignments.chain(words).collect::<Option<Vec<_>>>().map(|all| all.join(" "))
     }
 
     /// One more word.

@@ -6,7 +6,7 @@
 use super::Profile;
 use crate::{
     fs,
-    model::{SandboxViolation, SanitizedPath},
+    model::{SandboxViolation, SanitizedPath, redacted},
 };
 
 /// How the C library and others say what the kernel answered.
@@ -44,7 +44,7 @@ pub(super) fn evidence(profile: &Profile, read_only: &[SanitizedPath], stderr: &
         if let Some((rule, path)) = first
             && violations.len() < MOST
         {
-            let quoted = line.chars().take(LONGEST).collect();
+            let quoted: String = redacted(line).chars().take(LONGEST).collect();
             violations.push(SandboxViolation::new(path, rule.to_owned(), quoted));
         }
     }

@@ -1,15 +1,21 @@
 //! What a command may do, normalised: real paths, sorted, each once.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Domain, Limits, ProfileError};
+use super::{Command, Domain, Limits, ProfileError, SandboxError};
 use crate::{
     fs::{self, RealPath},
     kernel::ExecScope,
-    model::{FileIdentity, Permission, SanitizedPath, SensitiveName, sensitive_part},
+    model::{Action, FileIdentity, Permission, SanitizedPath, SensitiveName, sensitive_part},
 };
+
+const UNREADABLE: &str =
+    "a word of the command is not UTF-8, or a variable has a name that is none: nobody could judge it";
 
 /// Whether sensitive names below a write root are kept from being written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,6 +140,25 @@ impl Profile {
     #[must_use]
     pub fn only_to(self, domains: impl IntoIterator<Item = Domain>) -> Profile {
         Profile { domains: domains.into_iter().collect(), ..self }
+    }
+
+    /// What running `command` under this profile is, to be decided: its words with its own environment as a shell would
+    /// read them, and the rights of this profile. Whatever differs is another action.
+    ///
+    /// # Errors
+    ///
+    /// A word that is not UTF-8, or a variable with a name that is none: nobody could read what they say yes to.
+    pub fn action(&self, command: &Command) -> Result<Action, SandboxError> {
+        let line =
+            command.line().ok_or_else(|| SandboxError::Io(io::Error::new(io::ErrorKind::InvalidInput, UNREADABLE)))?;
+        Ok(Action { needs: self.permissions().collect(), ..Action::command(&line) })
+    }
+
+    fn permissions(&self) -> impl Iterator<Item = Permission> {
+        let network = self.network.then_some(Permission::Network);
+        let events = self.events.then_some(Permission::Events);
+        let write = self.write.keys().cloned().map(Permission::write);
+        network.into_iter().chain(events).chain(write)
     }
 
     /// Where the command stands.

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use crate::{
     engine::{Agent, Authorization, Engine, Error, Heard, Mail, Mailbox, NoEvent, Subscription, Ticket},
     kernel::{Check, Refusal},
-    model::{AgentId, Ask, Event, Origin, Permission, RequestId, Resolution, Scope},
+    model::{AgentId, Ask, Event, Origin, Permission, RequestId, Resolution, Scope, Verdict},
 };
 
 use super::{
@@ -97,7 +97,14 @@ impl AgentPart {
         if let Authorization::Asked(_, ticket) = &authorized {
             self.awaits(ticket.clone(), request_id.clone());
         }
+        if let Authorization::Updated(decision, _) = &authorized {
+            // A bot that overlooks it would do what it asked about, and that may not happen.
+            let why = format!("a hook changed it: only this may happen instead: {}", decision.action);
+            return Err(NotDone::new(ErrorCode::Refused, why));
+        }
         let decision = authorized.decision();
+        // A decision after an answer names its question too; here it is told only where one waits.
+        let waits = decision.approval_action_id.filter(|_| decision.verdict() == Verdict::Ask);
         Ok(ToAgent::AuthorizeResult(AuthorizeResult {
             decision: decision.decision,
             decision_id: decision.id,
@@ -105,8 +112,8 @@ impl AgentPart {
             tier: decision.action.tier,
             destructive: decision.action.destructive.is_some(),
             missing: decision.missing.clone(),
-            permission_request_id: decision.approval_action_id,
-            code: decision.approval_action_id.map(|id| id.code().to_string()),
+            permission_request_id: waits,
+            code: waits.map(|id| id.code().to_string()),
             text: decision.to_string(),
             request_id,
             ts: now(&self.engine),
@@ -242,6 +249,7 @@ impl AgentPart {
                 permission_request_id: Some(resolution.request),
                 ..notice(NoticeKind::CarriedResolved)
             },
+            Mail::Task(_) => notice(NoticeKind::Task),
             Mail::Missed(_) => notice(NoticeKind::Missed),
         })
     }

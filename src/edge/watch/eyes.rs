@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 use crate::fs::Trail;
 
 /// How often the way may change under our eyes before we blink.
-const MAX_TRIES: usize = 8;
+pub(super) const MAX_TRIES: usize = 8;
 
 /// Something that notices changes.
 pub(super) trait Eyes: Send + 'static {
@@ -88,6 +88,6 @@ pub(super) fn waker(names: BTreeSet<PathBuf>, wake: Arc<Notify>) -> impl Fn(noti
 }
 
 /// Whether an event can mean other content. Our own reading is an event too, and must not wake us.
-fn is_change(kind: EventKind) -> bool {
+pub(super) fn is_change(kind: EventKind) -> bool {
     !kind.is_access() || kind == EventKind::Access(AccessKind::Close(AccessMode::Write))
 }

@@ -4,6 +4,8 @@
 //! directories on the way to the file are watched, never the file; what is found there is compared with what was
 //! found before; and after each change the way is walked again. Nothing here knows what the file means.
 
+#[cfg(feature = "schedule")]
+mod directories;
 mod eyes;
 mod seen;
 mod settle;
@@ -62,6 +64,20 @@ where
     let mut seen = Seen::new(content);
     let (changes, receiver) = mpsc::channel(UNTAKEN);
     tokio::spawn(run(Notifier::new(path), move || seen.look(read(), &mut understand), changes));
+    receiver
+}
+
+/// Tells that something below `root` may have changed: at once, and then whenever something happens that `matters` in one of
+/// the directories that `list` gives, until the receiver is dropped.
+#[cfg(feature = "schedule")]
+pub(crate) fn watch_directories(
+    root: PathBuf,
+    list: impl Fn() -> Vec<PathBuf> + Send + 'static,
+    matters: impl Fn(&std::path::Path) -> bool + Clone + Send + 'static,
+) -> mpsc::Receiver<Change<(), std::convert::Infallible>> {
+    let (changes, receiver) = mpsc::channel(UNTAKEN);
+    let eyes = directories::Directories::new(root, list, matters);
+    tokio::spawn(run(eyes, || Some(Ok(())), changes));
     receiver
 }
 

@@ -38,21 +38,24 @@ impl State {
         }
     }
 
-    /// Whether it may happen at once; uses up what was for one use. A question is a refusal here.
+    /// Lets it happen at once and leaves the record; uses up what was for one use. A question is a refusal here.
     pub(super) fn act(
         &self,
         agent: &AgentId,
         action: &Considered,
+        opinions: &[Opinion],
         broken: &Broken,
         now: Timestamp,
     ) -> Result<Vec<Event>, Refusal> {
         let agent = self.agent(agent)?;
-        let case = Case { state: self, agent, action, broken, opinions: &[], now };
+        let case = Case { state: self, agent, action, broken, opinions, now };
         let judgement = judge(&case);
         if judgement.conclusion.ruled.verdict() != Verdict::Allow {
             return Err(self.not_allowed(&case, &judgement));
         }
-        Ok(used_up(judgement).collect())
+        let id = Some(DecisionId::new(self.next_decision));
+        let decision = Decision { id, ..judgement.decision(&case) };
+        Ok(std::iter::once(evaluated(decision)).chain(used_up(judgement)).collect())
     }
 
     /// The refusal of somebody who acts without having asked. What is simply not held is said in those words.

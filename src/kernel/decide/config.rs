@@ -321,11 +321,13 @@ fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
         ("confirm_widening", format!("{:?}", now.widening), format!("{:?}", new.widening)),
         ("request_timeout", format!("{:?}", now.request_timeout), format!("{:?}", new.request_timeout)),
         ("denial_memory", format!("{:?}", now.denial_memory), format!("{:?}", new.denial_memory)),
+        ("hook_timeout", format!("{:?}", now.hook_timeout), format!("{:?}", new.hook_timeout)),
         ("max_pending", now.max_pending.to_string(), new.max_pending.to_string()),
         ("max_asks_per_minute", now.max_asks_per_minute.to_string(), new.max_asks_per_minute.to_string()),
         ("max_grants", now.max_grants.to_string(), new.max_grants.to_string()),
         ("max_children", now.max_children.to_string(), new.max_children.to_string()),
         ("max_depth", now.max_depth.to_string(), new.max_depth.to_string()),
+        ("tasks", format!("{:?}", now.tasks), format!("{:?}", new.tasks)),
     ];
     let unprotected = now.protected.iter().filter(|path| !new.protected.contains(path));
     let unprotected = unprotected.map(|path| format!("{path} is no longer protected"));
@@ -362,6 +364,7 @@ fn narrowed_settings(now: &Settings, new: &Settings) -> Settings {
         max_pending: new.max_pending.min(now.max_pending),
         max_asks_per_minute: new.max_asks_per_minute.min(now.max_asks_per_minute),
         denial_memory: new.denial_memory.max(now.denial_memory),
+        tasks: now.tasks.clone(),
         ..new.clone()
     }
 }

@@ -5,15 +5,18 @@ mod agents;
 mod config;
 mod follow;
 mod grants;
+mod guards;
 mod requests;
 mod resume;
 mod route;
 mod rulings;
 mod time;
 
-use crate::model::{Event, GrantId, Timestamp};
+use std::sync::Arc;
 
-use super::{Command, Refusal, State};
+use crate::model::{Event, GrantId, HookCall, Timestamp};
+
+use super::{Command, Refusal, State, command::HookNews};
 
 impl State {
     pub(super) fn decide(&self, command: Command, now: Timestamp) -> Result<Vec<Event>, Refusal> {
@@ -33,11 +36,15 @@ impl State {
             Command::Authorize { agent, action, opinions, request, broken } => {
                 self.authorize(&agent, &action, &opinions, request, &broken, now)
             }
-            Command::Act { agent, action, broken } => self.act(&agent, &action, &broken, now),
+            Command::Act { agent, action, opinions, broken } => self.act(&agent, &action, &opinions, &broken, now),
             Command::Enable { by, agent, action, reason } => self.enable(&by, &agent, &action, reason, now),
             Command::RevokeRuling { ruling, by, owner, reason } => {
                 self.revoke_ruling(ruling, by, owner.as_ref(), reason)
             }
+            Command::DeclareTools { by, run, tools } => self.declare_tools(&by, run, tools),
+            Command::SetPolicies { by, run, tool, policies } => self.set_policies(&by, &run, tool.as_ref(), &policies),
+            Command::UpdatePolicy { by, run, patch, base } => self.update_policy(&by, &run, &patch, &base),
+            Command::Reconsider { by, actions } => Ok(self.reconsider(&by, &actions, now)),
             Command::Cancel { request, by } => self.cancel(request, &by, now),
             Command::Grant { from, to, rights, reason, scope, broken } => {
                 self.grant(&from, &to, rights, &reason, scope, &broken, now)
@@ -55,14 +62,17 @@ impl State {
             Command::RejectConfig { why } => Ok(vec![Event::ConfigRejected { why }]),
             Command::PollConfig { why } => Ok(vec![Event::ConfigPolled { why }]),
             #[cfg(feature = "sandbox")]
-            Command::Sandboxed { agent, facts } => {
-                self.agent(&agent).map(|_| vec![Event::SandboxApplied { agent: agent.clone(), facts }])
+            Command::Sandboxed { agent, facts, cause } => {
+                self.agent(&agent).map(|_| vec![Event::SandboxApplied { agent: agent.clone(), facts, cause }])
             }
             #[cfg(feature = "sandbox")]
-            Command::Violated { agent, violation } => {
-                self.agent(&agent).map(|_| vec![Event::SandboxViolated { agent: agent.clone(), violation }])
+            Command::Violated { agent, violation, cause } => {
+                self.agent(&agent).map(|_| vec![Event::SandboxViolated { agent: agent.clone(), violation, cause }])
             }
             Command::Resume { settings, run, cut } => Ok(self.resume(settings, &run, cut)),
+            Command::Hook { call, news } => self.agent(&call.agent).map(|_| vec![hook_told(call.clone(), news)]),
+            #[cfg(feature = "schedule")]
+            Command::Task(event) => Ok(vec![Event::Task(event)]),
             Command::Tick => Ok(self.tick(now)),
             Command::Shutdown => Ok(self.shutdown(now)),
         }
@@ -71,5 +81,15 @@ impl State {
     /// Names for the grants that one command issues.
     fn fresh_ids(&self) -> impl Iterator<Item = GrantId> + use<> {
         (self.next_grant.max(1)..).map(GrantId::new)
+    }
+}
+
+fn hook_told(call: Arc<HookCall>, news: HookNews) -> Event {
+    match news {
+        HookNews::Started => Event::HookStarted { call },
+        HookNews::Completed { verdict, reason, updated_input_ref } => {
+            Event::HookCompleted { call, verdict, reason, updated_input_ref }
+        }
+        HookNews::Failed { why } => Event::HookFailed { call, why, fail_closed: true },
     }
 }

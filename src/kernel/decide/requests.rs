@@ -12,7 +12,7 @@ use super::{
         Refusal, State,
         command::{Broken, Person},
         considered::Considered,
-        judge::{Case, judge},
+        judge::{Case, is_no_worse},
         state::{Agent, Waiting},
     },
     grants::{Draft, from_people, refuse_past},
@@ -183,7 +183,8 @@ impl State {
         let updated_input = modified.filter(|_| yes).map(Considered::facts);
         let resolution = Arc::new(Resolution { updated_input, ..Resolution::clone(&answered) });
         let others: Vec<_> = ruled.iter().flat_map(|ruling| self.also_settled(ruling, id)).collect();
-        events.extend(ruled.into_iter().map(|ruling| Event::RulingMade { ruling }));
+        let told: Vec<_> = ruled.iter().filter_map(|ruling| self.heard_in_guard(ruling)).collect();
+        events.extend(ruled.into_iter().map(|ruling| Event::RulingMade { ruling }).chain(told));
         events.push(Event::Resolved { resolution, carrier: waiting.carrier() });
         let others = others.into_iter().filter_map(|other| self.pending.get(&other));
         events.extend(others.map(|other| other.settled_with(yes, decider.clone(), now)));
@@ -223,15 +224,10 @@ impl State {
         now: Timestamp,
     ) -> Result<Arc<ActionFacts>, Refusal> {
         let (agent, facts) = (self.agent(&waiting.request.from)?, modified.facts());
-        let climbs = facts.tier > action.tier || facts.operation != action.operation || facts.tool != action.tool;
         let asked: Vec<_> = waiting.request.permissions().collect();
         let broken = Broken::new();
         let case = Case { state: self, agent, action: modified, broken: &broken, opinions: &[], now };
-        let judgement = judge(&case);
-        let denied = judgement.conclusion.ruled.verdict() == Verdict::Deny
-            && judgement.conclusion.ruled != crate::model::Ruled::Unavailable;
-        let lacks_more = judgement.missing.iter().any(|right| !asked.contains(&&right.permission));
-        if climbs || denied || lacks_more {
+        if !is_no_worse(action, &asked, &case) {
             return Err(Refusal::InputClimbs { asked: action.resource.clone(), answered: facts.resource.clone() });
         }
         Ok(facts)
@@ -281,7 +277,7 @@ impl Waiting {
     }
 
     /// It ended by the answer to the same question.
-    fn settled_with(&self, yes: bool, decider: Decider, now: Timestamp) -> Event {
+    pub(super) fn settled_with(&self, yes: bool, decider: Decider, now: Timestamp) -> Event {
         let (outcome, allowed) =
             if yes { (Outcome::Granted, self.request.asked.as_slice()) } else { (Outcome::Denied, [].as_slice()) };
         let resolution = resolution(&self.request, outcome, allowed, None, decider, None, now);

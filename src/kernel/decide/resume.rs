@@ -17,7 +17,7 @@ impl State {
         let approvers = approvers.map(|owner| Event::ApproverLeft { owner: owner.clone() });
         let mut agents: Vec<_> = self.agents.values().collect();
         agents.sort_by(|one, other| one.profile.id.cmp(&other.profile.id));
-        let runs = agents.into_iter().flat_map(|agent| over(agent, run));
+        let runs = agents.into_iter().flat_map(|agent| self.over(agent, run));
         // Of every run, whoever is left of it.
         let said = self.rulings.values().filter_map(|ruling| Some((ruling, ruling.run.clone()?)));
         let said =
@@ -25,15 +25,19 @@ impl State {
         let opened = iter::once(Event::StoreOpened { cut });
         opened.chain(changed).chain(carriers).chain(approvers).chain(said).chain(runs).collect()
     }
-}
 
-/// What ends with the run before; an agent that holds nothing of it need not begin another one. What it asked stands.
-fn over<'a>(agent: &'a Agent, run: &'a RunId) -> impl Iterator<Item = Event> + 'a {
-    let held = agent.held.iter().filter(|grant| grant.run.as_ref() == Some(&agent.run));
-    let said = agent.rulings.iter().any(|ruling| ruling.run.is_some());
-    let begins = said || !agent.kept_from.is_empty() || held.clone().next().is_some();
-    let begins = begins.then(|| Event::RunBegan { agent: agent.profile.id.clone(), run: run.clone() });
-    let ended =
-        |grant: &Arc<_>| Event::GrantRevoked { grant: Arc::clone(grant), ended: Ended::RunEnded(agent.run.clone()) };
-    held.map(ended).chain(begins)
+    /// What ends with the run before; an agent that has nothing of it need not begin another one. What it asked stands.
+    fn over<'a>(&self, agent: &'a Agent, run: &'a RunId) -> impl Iterator<Item = Event> + use<'a> {
+        let held = agent.held.iter().filter(|grant| grant.run.as_ref() == Some(&agent.run));
+        let said = agent.rulings.iter().any(|ruling| ruling.run.is_some());
+        // Guards end when nobody is left in their run.
+        let guarded = self.guards_of(&agent.profile.owner, &agent.run).is_some();
+        let begins = said || guarded || !agent.kept_from.is_empty() || held.clone().next().is_some();
+        let begins = begins.then(|| Event::RunBegan { agent: agent.profile.id.clone(), run: run.clone() });
+        let ended = |grant: &Arc<_>| Event::GrantRevoked {
+            grant: Arc::clone(grant),
+            ended: Ended::RunEnded(agent.run.clone()),
+        };
+        held.map(ended).chain(begins)
+    }
 }

@@ -53,6 +53,7 @@ impl State {
         Ruling {
             id: RulingId::new(self.next_ruling),
             agent: agent.profile.id.clone(),
+            owner: agent.profile.owner.clone(),
             verdict,
             about,
             tool: action.tool.clone(),
@@ -106,9 +107,7 @@ impl State {
     /// The rulings that end as `agent` leaves its run: its own, and with the last agent of the run the noes for it.
     pub(super) fn rulings_left_behind(&self, agent: &Agent, ended: &Ended, all: bool) -> Vec<Event> {
         let run = (agent.profile.owner.clone(), agent.run.clone());
-        let others = |other: &&Agent| other.profile.id != agent.profile.id;
-        let mut others = self.agents.values().filter(others);
-        let goes_on = others.any(|other| (&other.profile.owner, &other.run) == (&run.0, &run.1));
+        let goes_on = self.goes_on(&run.0, &run.1, Some(&agent.profile.id));
         let own = agent.rulings.iter().filter(|ruling| match (&ruling.run, ruling.verdict) {
             (Some(_), Verdict::Deny) => !goes_on,
             (Some(_), Verdict::Allow | Verdict::Ask) => true,
@@ -135,7 +134,8 @@ impl State {
                 || ruling.verdict == Verdict::Deny && Some(&request.run) == ruling.run.as_ref();
             // A yes about the action gives no right that is asked for besides.
             let enough = ruling.verdict == Verdict::Deny || request.asked.is_empty();
-            (whose && enough && !action.overrides && ruling.is_about(action)).then_some(request.id)
+            let same_owner = request.owner == ruling.owner;
+            (same_owner && whose && enough && !action.overrides && ruling.is_about(action)).then_some(request.id)
         })
     }
 }

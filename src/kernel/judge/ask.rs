@@ -30,7 +30,8 @@ fn by_mode(case: &Case<'_>, stage: Stage, lacks_rights: bool) -> Option<(Ruled, 
     match case.agent.profile.mode {
         Mode::Never => Some((Ruled::Deny, "in mode never, nothing is asked")),
         // Leaving out a question is one thing; what is not held does not come out of nothing, and a no stays one.
-        Mode::Bypass if !lacks_rights && stage != Stage::Denied => {
+        // Nor does what a hook would have said, had it not failed.
+        Mode::Bypass if !lacks_rights && stage != Stage::Denied && !case.opinions.iter().any(|one| one.failed) => {
             Some((Ruled::Allow, "in mode bypass, questions are left out"))
         }
         Mode::OnFailure if lacks_rights && !has_failed(case) => {

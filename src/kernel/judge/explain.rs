@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::model::{Decision, DecisionSource, Mode, RuleRef, Ruled, Shown, Verdict};
+use crate::model::{Decision, DecisionSource, Mode, Policies, RuleRef, Ruled, Shown, ToolName, Verdict};
 
 use super::{super::why::Support, Case, Finding, Judgement, Stage};
 
@@ -121,11 +121,23 @@ fn way_out(case: &Case<'_>, stage: Stage, finding: &Finding) -> String {
 fn change_of(rule: &RuleRef) -> String {
     match rule {
         RuleRef::Rule { rule, place } => format!("narrow or remove the rule at {place} (`{}`)", Shown(rule)),
-        RuleRef::Policy { tool, name } => format!("change the policy `{}` of {tool} with `update_policy`", Shown(name)),
+        RuleRef::Policy { tool, name } => change_of_policy(tool, name),
         RuleRef::Ruling(id) => format!("take back the ruling {id}"),
         RuleRef::Protected(path) => format!("a line that names exactly `{}`", Shown(path.as_str())),
         RuleRef::Hook(name) => format!("the hook {} has to say otherwise", Shown(name)),
         RuleRef::OfParent { agent, rule } => format!("for {agent}: {}", change_of(rule)),
+    }
+}
+
+/// What is denied stays denied until policies are set anew; what a policy says of the rest, one glob or default changes.
+fn change_of_policy(tool: &ToolName, name: &str) -> String {
+    let set = format!("set other policies for {tool} (`set_policies`)");
+    if Policies::is_about_paths(name) {
+        format!(
+            "`{name}` of {tool}: an `allow` glob or another `default` (`update_policy`); or, if a `deny` glob says it, {set}"
+        )
+    } else {
+        format!("`{}` of {tool}: {set}", Shown(name))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Rule, RuleRef, Ruling, Scope, Subject, Tier, Timestamp, Verdict};
+use crate::model::{Kind, Rule, RuleRef, Ruling, Scope, Subject, Tier, Timestamp, Verdict};
 
 use super::{
     super::{State, considered::Considered, state::Agent},
@@ -14,6 +14,8 @@ use super::{
 pub(crate) struct Opinion {
     pub(crate) hook: Arc<str>,
     pub(crate) verdict: Verdict,
+    /// Whether it failed to say something, which counts as a question that no mode leaves out.
+    pub(crate) failed: bool,
 }
 
 /// What was said, by what it comes to.
@@ -33,9 +35,20 @@ pub(super) struct Heard {
     pub(super) overridden: bool,
 }
 
+impl Heard {
+    fn list(&mut self, verdict: Verdict) -> &mut Vec<RuleRef> {
+        match verdict {
+            Verdict::Deny => &mut self.denies,
+            Verdict::Ask => &mut self.asks,
+            Verdict::Allow => &mut self.allows,
+        }
+    }
+}
+
 pub(super) fn all(case: &Case<'_>) -> Heard {
     let mut heard = Heard::default();
     rules_of(case.agent, case.action, &mut heard, |rule| rule);
+    guard_of(case.state, case.agent, case.action, &mut heard, |rule| rule);
     inherited(case, &mut heard);
     people(case, &mut heard);
     for opinion in case.opinions {
@@ -54,12 +67,16 @@ fn rules_of(agent: &Agent, action: &Considered, heard: &mut Heard, named: impl F
         heard.denies.extend(agent.rules.written().first().map(reference).map(&named));
     }
     for rule in agent.rules.about(action) {
-        let list = match rule.verdict {
-            Verdict::Deny => &mut heard.denies,
-            Verdict::Ask => &mut heard.asks,
-            Verdict::Allow => &mut heard.allows,
-        };
-        list.push(named(reference(rule)));
+        heard.list(rule.verdict).push(named(reference(rule)));
+    }
+}
+
+/// What the guard of the tool says in the run of `agent`.
+fn guard_of(state: &State, agent: &Agent, action: &Considered, heard: &mut Heard, named: impl Fn(RuleRef) -> RuleRef) {
+    let Some(guards) = state.guards_of(&agent.profile.owner, &agent.run) else { return };
+    for (verdict, name) in guards.of(&action.tool).about(action) {
+        let policy = named(RuleRef::Policy { tool: action.tool.clone(), name: name.into() });
+        heard.list(verdict).push(policy);
     }
 }
 
@@ -67,14 +84,22 @@ fn reference(rule: &Rule) -> RuleRef {
     RuleRef::Rule { rule: rule.to_string().into(), place: rule.place.clone() }
 }
 
-/// What is denied to the agent that created this one, or to one that created that, is denied to this one too.
+/// What is denied to the agent that created this one, or to one that created that, is denied to this one too. What runs a
+/// scheduled task acts for the agent above it, so what that one would be asked about, it is asked about too.
 fn inherited(case: &Case<'_>, heard: &mut Heard) {
     for parent in case.state.parents(case.agent) {
         let id = &parent.profile.id;
         let of_parent = |rule| RuleRef::OfParent { agent: id.clone(), rule: Box::new(rule) };
         let mut from_parent = Heard::default();
         rules_of(parent, case.action, &mut from_parent, of_parent);
+        // In one run, there is one guard.
+        if parent.run != case.agent.run {
+            guard_of(case.state, parent, case.action, &mut from_parent, of_parent);
+        }
         heard.denies.extend(from_parent.denies);
+        if case.agent.profile.kind == Kind::Cron {
+            heard.asks.extend(from_parent.asks);
+        }
         let noes = case.state.noes(parent, case.action, case.now).map(|ruling| of_parent(RuleRef::Ruling(ruling.id)));
         heard.denies.extend(noes);
     }

@@ -7,15 +7,19 @@ mod ask;
 mod explain;
 mod hear;
 mod stages;
+mod worse;
 
 use std::{borrow::Cow, sync::Arc};
 
-use crate::model::{Decision, DecisionSource, Grant, Right, RuleRef, Ruled, Ruling, Scope, Timestamp, Verdict};
+use crate::model::{
+    Decision, DecisionSource, Grant, Origin, RequestId, Right, RuleRef, Ruled, Ruling, Scope, Timestamp, Verdict,
+};
 
 use super::{State, command::Broken, considered::Considered, state::Agent};
 
 pub use explain::{Explanation, Step};
 pub(crate) use hear::Opinion;
+pub(crate) use worse::is_no_worse;
 
 /// Everything a decision rests on.
 #[derive(Debug)]
@@ -119,8 +123,8 @@ pub(crate) struct Judgement {
     pub(crate) uses_ruling: Option<Arc<Ruling>>,
     /// Rights for one use.
     pub(crate) uses_grants: Vec<Arc<Grant>>,
-    /// A person's word that counts, for how long.
-    pub(crate) said: Option<(Scope, Option<Timestamp>)>,
+    /// A person's word that counts.
+    pub(crate) said: Option<Arc<Ruling>>,
 }
 
 /// Decides.
@@ -158,7 +162,7 @@ pub(crate) fn judge(case: &Case<'_>) -> Judgement {
     let allowed = conclusion.ruled.verdict() == Verdict::Allow;
     // Something that needs nobody's word uses up nobody's word.
     let word = heard.yes.filter(|_| stage == Stage::AllowRule || heard.enabled || heard.overridden);
-    let said = word.as_ref().filter(|_| allowed).map(|ruling| (ruling.scope, ruling.until));
+    let said = word.clone().filter(|_| allowed);
     let uses_ruling = word.filter(|ruling| allowed && ruling.scope == Scope::Once);
     let uses_grants = if allowed { held.once } else { Vec::new() };
     Judgement { walk, stage, conclusion, missing: held.missing, asks_about_action, uses_ruling, uses_grants, said }
@@ -167,23 +171,31 @@ pub(crate) fn judge(case: &Case<'_>) -> Judgement {
 impl Judgement {
     /// The same as a record.
     pub(crate) fn decision(&self, case: &Case<'_>) -> Decision {
-        let (scope, until) = self.said.unzip();
+        let (facts, said) = (case.action.facts(), self.said.as_deref());
         let given = self.uses_grants.iter().filter_map(|grant| grant.until);
         Decision {
             id: None,
             agent: case.agent.profile.id.clone(),
             run: case.agent.run.clone(),
-            action: case.action.facts(),
+            action: Arc::clone(&facts),
             decision: self.conclusion.ruled,
             decision_source: self.conclusion.source,
             decision_reason: self.conclusion.reason.as_ref().into(),
             rule_refs: self.conclusion.refs.clone(),
-            updated_input_ref: None,
-            approval_action_id: None,
-            expires_at: until.flatten().into_iter().chain(given).min(),
-            scope,
+            updated_input_ref: case.action.updated.then(|| facts.input),
+            approval_action_id: said.and_then(|ruling| ruling.request).or_else(|| self.answered()),
+            expires_at: said.and_then(|ruling| ruling.until).into_iter().chain(given).min(),
+            scope: said.map(|ruling| ruling.scope),
             missing: self.missing.iter().map(|right| right.permission.clone()).collect(),
             used: self.uses_ruling.as_ref().map(|ruling| ruling.id),
         }
+    }
+
+    /// The request whose answer gave what is used up, if one did.
+    fn answered(&self) -> Option<RequestId> {
+        self.uses_grants.iter().find_map(|grant| match &grant.origin {
+            Origin::Person { request, .. } => *request,
+            Origin::Agent { .. } | Origin::Config(_) | Origin::Operator => None,
+        })
     }
 }

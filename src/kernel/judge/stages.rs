@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::model::{DecisionSource as Source, Grant, Mode, Operation, Right, RuleRef, Ruled, Tier};
+use crate::model::{
+    Access, DecisionSource as Source, Grant, Mode, Operation, Permission, Right, RuleRef, Ruled, Tier, Verdict,
+};
 
 use super::{super::considered::Target, Case, Finding, hear::Heard};
 
@@ -51,7 +53,8 @@ pub(super) fn denied(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
         let source =
             if heard.denies.iter().all(|rule| matches!(rule, RuleRef::Hook(_))) { Source::Hook } else { Source::Rule };
         let all = heard.denies.iter().chain(&heard.session_denies).cloned().collect();
-        return Some(Finding::new(Ruled::Deny, source, "denied by a rule").because_of(all));
+        let reason = if all_policies(&heard.denies) { "denied by a policy" } else { "denied by a rule" };
+        return Some(Finding::new(Ruled::Deny, source, reason).because_of(all));
     }
     if heard.session_denies.is_empty() || heard.overridden {
         return None;
@@ -68,7 +71,7 @@ pub(super) fn mode(case: &Case<'_>) -> Option<Finding> {
     let forbids = match case.agent.profile.mode {
         Mode::Plan => match case.action.operation {
             Operation::Read => false,
-            Operation::Command => case.action.tier != Some(Tier::Safe),
+            Operation::Command => case.action.tier != Some(Tier::Safe) || !only_reads(case),
             Operation::Write | Operation::Exec | Operation::Network => true,
         },
         Mode::Default
@@ -103,7 +106,13 @@ pub(super) fn ask_rule(heard: &Heard) -> Option<Finding> {
     }
     let source =
         if heard.asks.iter().all(|rule| matches!(rule, RuleRef::Hook(_))) { Source::Hook } else { Source::Rule };
-    let reason = if source == Source::Hook { "a hook wants a person to say" } else { "a rule wants a person to say" };
+    let reason = if source == Source::Hook {
+        "a hook wants a person to say"
+    } else if all_policies(&heard.asks) {
+        "a policy wants a person to say"
+    } else {
+        "a rule wants a person to say"
+    };
     Some(Finding::new(Ruled::Ask, source, reason).because_of(heard.asks.clone()))
 }
 
@@ -112,8 +121,13 @@ pub(super) fn allow_rule(heard: &Heard) -> Option<Finding> {
         let refs = vec![RuleRef::Ruling(ruling.id)];
         return Some(Finding::new(Ruled::Allow, Source::Human, "a person said yes").because_of(refs));
     }
-    let finding = || Finding::new(Ruled::Allow, Source::Rule, "allowed by a rule");
+    let reason = if all_policies(&heard.allows) { "allowed by a policy" } else { "allowed by a rule" };
+    let finding = || Finding::new(Ruled::Allow, Source::Rule, reason);
     (!heard.allows.is_empty()).then(|| finding().because_of(heard.allows.clone()))
+}
+
+fn all_policies(rules: &[RuleRef]) -> bool {
+    rules.iter().all(RuleRef::is_policy)
 }
 
 pub(super) fn tier(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
@@ -121,8 +135,7 @@ pub(super) fn tier(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
     let mode = case.agent.profile.mode;
     let reason = case.action.tier_reason.as_ref().to_owned();
     if tier == Tier::Safe {
-        let only_reads = matches!(case.action.operation, Operation::Read | Operation::Command);
-        return Some(if mode == Mode::Untrusted && !only_reads {
+        return Some(if mode == Mode::Untrusted && !only_reads(case) {
             Finding::new(Ruled::Ask, Source::Mode, "in mode untrusted, only known reads happen by themselves")
         } else {
             Finding::new(Ruled::Allow, Source::Classifier, reason)
@@ -134,17 +147,30 @@ pub(super) fn tier(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
             Finding::new(Ruled::Allow, Source::Hook, "allowed by a hook").because_of(heard.hook_allows.clone()),
         );
     }
-    if mode == Mode::OnFailure && case.action.operation == Operation::Command {
-        return Some(Finding::new(Ruled::Sandboxed, Source::Mode, "in mode on_failure, it runs confined first"));
-    }
-    Some(Finding::new(Ruled::Ask, Source::Classifier, reason))
+    confined_first(case).or_else(|| Some(Finding::new(Ruled::Ask, Source::Classifier, reason)))
+}
+
+/// A command or a program, in the mode in which those are tried in the sandbox before anybody is asked.
+fn confined_first(case: &Case<'_>) -> Option<Finding> {
+    let runs = matches!(case.action.operation, Operation::Command | Operation::Exec);
+    let confined = || Finding::new(Ruled::Sandboxed, Source::Mode, "in mode on_failure, it runs confined first");
+    (runs && case.agent.profile.mode == Mode::OnFailure).then(confined)
+}
+
+/// Whether an action reads and does nothing else: a command that names a right to more may use it.
+fn only_reads(case: &Case<'_>) -> bool {
+    let reads = |need: &Permission| matches!(need, Permission::Path(Access::Read, _));
+    matches!(case.action.operation, Operation::Read | Operation::Command) && case.action.permissions().all(reads)
 }
 
 /// Nothing spoke.
 pub(super) fn default(case: &Case<'_>) -> Finding {
+    if let Some(confined) = confined_first(case).filter(|_| case.state.settings.default_verdict != Verdict::Deny) {
+        return confined;
+    }
     let ruled = match case.state.settings.default_verdict {
-        crate::model::Verdict::Allow | crate::model::Verdict::Ask => Ruled::Ask,
-        crate::model::Verdict::Deny => Ruled::Deny,
+        Verdict::Allow | Verdict::Ask => Ruled::Ask,
+        Verdict::Deny => Ruled::Deny,
     };
     Finding::new(ruled, Source::HostPolicy, "nothing allows it")
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::model::{Actor, AgentPolicy, Answer, GrantId, Policy, RulingId, Scope, Tier};
+use crate::model::{
+    Actor, AgentPolicy, Answer, GrantId, PathGlob, Policies, Policy, PolicyPatch, RulingId, Scope, Tier,
+};
 
 /// The names of the reasons, so that a new one breaks the build here until it has a row below.
 fn name(refusal: &Refusal) -> &'static str {
@@ -39,7 +41,12 @@ fn name(refusal: &Refusal) -> &'static str {
         Refusal::UnknownAgent(_) => "UnknownAgent",
         Refusal::UnknownGrant(_) => "UnknownGrant",
         Refusal::UnknownRequest(_) => "UnknownRequest",
-        // Codes and handles are looked up by the engine; no command names one.
+        Refusal::UnknownRun(_) => "UnknownRun",
+        Refusal::UnknownTool { .. } => "UnknownTool",
+        Refusal::InvalidGlob { .. } => "InvalidGlob",
+        Refusal::TooManyPolicies { .. } => "TooManyPolicies",
+        // Directories, codes and handles are looked up by the engine; no command names one.
+        Refusal::SeveralBases(_) => "SeveralBases",
         Refusal::Gone(_) => "Gone",
         Refusal::UnknownCode(_) => "UnknownCode",
         Refusal::AmbiguousCode(_) => "AmbiguousCode",
@@ -104,12 +111,28 @@ fn spend(agent: &str, wanted: &str, broken: Broken) -> Command {
 }
 
 fn act(agent: &str, text: &str, tier: Tier) -> Command {
-    Command::Act { agent: id(agent), action: command(text, tier), broken: Broken::new() }
+    Command::Act { agent: id(agent), action: command(text, tier), opinions: Vec::new(), broken: Broken::new() }
 }
 
 fn instead(number: u128, text: &str, tier: Tier) -> Command {
     let (request, modified) = (request_id(number), Some(command(text, tier)));
     Command::Answer { request, answer: Answer::allow(), modified, by: person("you") }
+}
+
+fn update(owner: &str, run: &str, patch: PolicyPatch) -> Command {
+    Command::UpdatePolicy { by: person(owner), run: run.parse().unwrap(), patch, base: "/w".parse().unwrap() }
+}
+
+fn set(owner: &str, run: &str, tool: Option<&str>, globs: usize) -> Command {
+    let glob = |number| PathGlob::try_from(format!("/w/{number}")).unwrap();
+    let policies = Policies { forbidden: (0..globs).map(glob).collect(), ..Policies::default() };
+    let (run, tool) = (run.parse().unwrap(), tool.map(|tool| tool.parse().unwrap()));
+    Command::SetPolicies { by: person(owner), run, tool, policies: std::sync::Arc::new(policies) }
+}
+
+fn declare(owner: &str, run: &str, count: usize) -> Command {
+    let tools = (0..count).map(|number| format!("tool{number}").parse().unwrap()).collect();
+    Command::DeclareTools { by: person(owner), run: run.parse().unwrap(), tools }
 }
 
 /// Reasons for which something else must be true than in the world above.
@@ -218,11 +241,20 @@ fn a_refused_command_leaves_the_state_equal() {
             "UnknownRuling",
             Command::RevokeRuling { ruling: RulingId::new(9), by: Actor::Operator, owner: None, reason: None },
         ),
+        ("UnknownRun", update("them", "r1", PolicyPatch::reading().deny("x"))),
+        ("UnknownRun", set("you", "r1", None, 1)),
+        ("UnknownRun", declare("you", "r1", 1)),
+        ("UnknownTool", update("you", "r0", PolicyPatch::reading().of("raed".parse().unwrap()).deny("x"))),
+        ("UnknownTool", set("you", "r0", Some("raed"), 1)),
+        ("InvalidGlob", update("you", "r0", PolicyPatch::reading().allow("x").deny("a["))),
+        ("TooManyPolicies", set("you", "r0", None, 1025)),
+        ("TooManyPolicies", set("you", "r0", Some("bash"), 1025)),
+        ("TooManyPolicies", declare("you", "r0", 1025)),
         ("UnknownGrant", revoke(999, Actor::Operator, None)),
         ("UnknownRequest", answer(9, "you", Answer::allow())),
         ("UnknownRequest", Command::Cancel { request: request_id(9), by: id("ann") }),
     ];
-    let mut met = BTreeSet::from(["UnknownCode", "AmbiguousCode", "Gone"]);
+    let mut met = BTreeSet::from(["UnknownCode", "AmbiguousCode", "Gone", "SeveralBases"]);
     let rows = rows.into_iter().map(|(expected, command)| (expected, state.clone(), command));
     for (expected, state, command) in rows.chain(rows_of_their_own()) {
         let mut after = state.clone();
@@ -234,5 +266,5 @@ fn a_refused_command_leaves_the_state_equal() {
         assert!(!sentence.ends_with('.') && !sentence.contains('\n'), "{sentence}");
         met.insert(expected);
     }
-    assert_eq!(met.len(), 34, "each reason has a row");
+    assert_eq!(met.len(), 39, "each reason has a row");
 }

@@ -1,38 +1,231 @@
-use super::redacted;
+use proptest::prelude::*;
+
+use super::{MARK, redacted, redacted_with};
+
+const SECRET: &str = "hunter2";
+
+/// What a person reads of `text`, where the secret was.
+fn shown(text: &str) -> String {
+    redacted(text).replace(MARK, "*")
+}
 
 #[test]
-fn what_has_the_form_of_a_secret_is_taken_out_and_its_hash_kept() {
-    for (text, secret) in [
-        ("push with ghp_0123456789abcdefghij please", "ghp_0123456789abcdefghij"),
-        ("AKIAIOSFODNN7EXAMPLE", "AKIAIOSFODNN7EXAMPLE"),
-        ("curl -H 'Authorization: Bearer abcdef0123456789abcdef'", "abcdef0123456789abcdef"),
-        ("PASSWORD=hunter22 ./run", "hunter22"),
-        ("--password=hunter22", "hunter22"),
-        ("--token 0123456789abcdef0123", "0123456789abcdef0123"),
-        ("https://me:hunter2@example.org/x", "//me:hunter2@example.org/x"),
-        ("\"sk-abcdefghijklmnopqrstuvwx\"", "sk-abcdefghijklmnopqrstuvwx"),
+fn values_of_names_that_speak_of_secrets_are_left_out() {
+    for (text, expected) in [
+        ("psql --password=hunter2 -h db", "psql --password=* -h db"),
+        ("psql --password hunter2 -h db", "psql --password * -h db"),
+        ("psql --password 'hun ter2' -h db", "psql --password '*' -h db"),
+        ("psql --password=\"hun;ter2\" -h db", "psql --password=\"*\" -h db"),
+        ("PGPASSWORD=hunter2 psql", "PGPASSWORD=* psql"),
+        ("export API_KEY=hunter2; run", "export API_KEY=*; run"),
+        ("export SOME_ODD_KEY='hunter2'", "export SOME_ODD_KEY='*'"),
+        ("env clientSecret=hunter2 run", "env clientSecret=* run"),
+        ("gh auth --token hunter2", "gh auth --token *"),
+        ("curl -H 'Authorization: Bearer hunter2' u", "curl -H 'Authorization: Bearer *' u"),
+        ("curl -H \"X-Api-Key: hunter2\" u", "curl -H \"X-Api-Key: *\" u"),
+        ("curl -H Authorization:hunter2 u", "curl -H Authorization:* u"),
+        (
+            "curl -d '{\"user\":\"ann\",\"password\":\"hun ter2\"}' u",
+            "curl -d '{\"user\":\"ann\",\"password\":\"*\"}' u",
+        ),
+        ("curl -d \"{\\\"password\\\": \\\"hunter2\\\"}\" u", "curl -d \"{\\\"password\\\": \\\"*\\\"}\" u"),
+        ("curl 'https://h/x?a=1&access_token=hunter2&b=2'", "curl 'https://h/x?a=1&access_token=*&b=2'"),
+        ("password = hunter2", "password = *"),
+        ("keytool -storepass hunter2", "keytool -storepass *"),
+        ("CREATE USER ann IDENTIFIED BY 'hunter2'", "CREATE USER ann IDENTIFIED BY '*'"),
     ] {
-        let told = redacted(text);
-        assert!(!told.contains(secret) && told.contains("[secret, sha256 "), "{told}");
-        let (before, after) = text.split_once(secret).unwrap();
-        assert!(told.starts_with(before) && told.ends_with(after), "{told}");
-        assert_eq!(told, redacted(text), "the same secret is told as the same");
-        assert_eq!(redacted(&told), told, "once is enough");
+        assert_eq!(shown(text), expected);
     }
 }
 
 #[test]
-fn other_words_stay_as_they_are() {
+fn short_options_are_secrets_where_the_program_says_so() {
+    for (text, expected) in [
+        ("mysql -uroot -phunter2 db", "mysql -uroot -p* db"),
+        ("sudo mysqldump '-phunter2' db", "sudo mysqldump '-p*' db"),
+        ("sshpass -p hunter2 ssh -p 22 host", "sshpass -p * ssh -p 22 host"),
+        ("docker login -u ann -p hunter2", "docker login -u ann -p *"),
+        ("redis-cli -a hunter2 ping", "redis-cli -a * ping"),
+        ("curl -u ann:hunter2 https://h", "curl -u ann:* https://h"),
+        ("curl -u ann https://h", "curl -u ann https://h"),
+        ("mysql db; mkdir -pv a", "mysql db; mkdir -pv a"),
+        ("mkdir -p a && cp -p b c && docker run -p 80:80 x", "mkdir -p a && cp -p b c && docker run -p 80:80 x"),
+    ] {
+        assert_eq!(shown(text), expected);
+    }
+}
+
+#[test]
+fn known_forms_are_secrets_wherever_they_stand() {
+    // Put together here, so that nobody takes this file for a place where secrets lie.
+    let body = "0123456789abcdefghijABCDEFGHIJ0123456789";
+    for start in ["ghp_", "github_pat_", "sk-", "sk-proj-", "xoxb-", "glpat-", "AKIA", "npm_", "hf_"] {
+        let token = format!("{start}{body}");
+        assert_eq!(shown(&format!("echo {token} | tee x")), "echo * | tee x", "{start}");
+        assert_eq!(shown(&format!("git clone https://{token}@h/r")), "git clone https://*@h/r", "{start}");
+    }
+    let jwt = format!("eyJ{body}.eyJ{body}.{body}");
+    assert_eq!(shown(&format!("x {jwt}")), "x *");
+    assert_eq!(shown("git clone https://ann:hunter2@h/r"), "git clone https://ann:*@h/r");
+    assert_eq!(shown("ssh://git@h/r"), "ssh://git@h/r");
+    let lines = format!("{body}\n{body}\nabc=");
+    let key = format!("-----BEGIN RSA PRIVATE KEY-----\n{lines}\n-----END RSA PRIVATE KEY----- and");
+    assert_eq!(shown(&key), "-----BEGIN RSA PRIVATE KEY-----\n*\n*\n*\n-----END RSA PRIVATE KEY----- and");
+    assert_eq!(shown("the secret 8f3a9c0d1e2b4a5f6071 is"), "the secret * is");
+}
+
+#[test]
+fn what_is_no_secret_stays() {
     for text in [
-        "",
-        "because it must",
-        "to read the token count of the model",
-        "sk-1 is a lake",
-        "write /ws/token/list and secret: /etc/x",
-        "https://example.org/a?b=c",
-        "naïve ünïcode, tøken",
-        "password reset page",
+        "git status && ls -la /work/token.rs",
+        "npm install --max-tokens 100 tokenizer@1.2.3",
+        "PWD=/work cat secrets.md",
+        "gcloud --token-file path --bypass x --sort-key name",
+        "cat ~/.ssh/id_rsa.pub",
+        "Token::Word(x) and token::Kind",
+        "docker pull image@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+        "the bearer of bad news has the key to the door",
+        "curl -H \"Authorization: Bearer $TOKEN\" --password \"${PW}\" u",
+        "docker login --password-stdin",
     ] {
         assert_eq!(&*redacted(text), text);
+    }
+}
+
+/// A mark must not hide what runs: somebody who writes commands could otherwise show a person half of one.
+#[test]
+fn nothing_that_runs_hides_behind_a_mark() {
+    for (text, told) in [
+        ("TOKEN=x; rm -rf y", "; rm -rf y"),
+        ("TOKEN=\"$(rm -rf y)\" ls", "$(rm -rf y)"),
+        ("echo --password \\'; rm -rf y; echo \\'", "; rm -rf y; echo"),
+        ("env TOKEN=\\' rm -rf y \\'", " rm -rf y "),
+        ("cat <<E\nit's\nE\nenv TOKEN=' rm -rf y", " rm -rf y"),
+        ("# it's\nenv TOKEN=' rm -rf y #'", " rm -rf y"),
+        ("sh -c 'env TOKEN=\\\" rm -rf y \\\"'", " rm -rf y "),
+        ("sh -c 'token: x; rm -rf y'", "; rm -rf y"),
+        ("echo -----BEGIN PRIVATE KEY-----\nrm -rf y", "\nrm -rf y"),
+        ("echo `PASSWORD=x rm -rf y`", " rm -rf y"),
+    ] {
+        assert!(redacted(text).contains(told), "{}", redacted(text));
+    }
+}
+
+#[test]
+fn what_is_made_of_a_text_leaves_out_what_only_the_text_shows() {
+    let source = "mysql -phunter2 db";
+    assert_eq!(&*redacted("`-phunter2` is no option"), "`-phunter2` is no option");
+    assert_eq!(&*redacted_with("`-phunter2` is no option", source), "`-p[redacted]` is no option");
+    let many: String = (0..100).map(|number| format!("TOKEN=value{number} ")).collect();
+    assert_eq!(&*redacted_with("anything", &many), MARK);
+}
+
+fn texts() -> impl Strategy<Value = String> {
+    let word = prop::sample::select(vec![
+        "--password",
+        "--token=",
+        "TOKEN=",
+        "-p",
+        "mysql",
+        "curl",
+        "-u",
+        "a:b",
+        "'",
+        "\"",
+        "\\",
+        " ",
+        "\n",
+        ";",
+        "$(",
+        ")",
+        "`",
+        "://",
+        "@",
+        "hunter2",
+        "ghp_0123456789abcdef0123",
+        "Bearer",
+        "Authorization:",
+        "key",
+        "{\"",
+        "\":",
+        "[",
+        "redacted]",
+        "[redacted]",
+        "-----BEGIN PRIVATE KEY-----",
+        "é",
+        "\u{202e}",
+        "=",
+        ":",
+        "//",
+        "login",
+        "identified by ",
+        "0123456789abcdef0123456789abcdef",
+        "$X",
+        "#",
+    ]);
+    prop::collection::vec(word, 0..24).prop_map(|words| words.concat())
+}
+
+/// Commands whose quotation marks match.
+fn commands() -> impl Strategy<Value = String> {
+    let word = prop::sample::select(vec![
+        "mysql",
+        "-phunter2",
+        "curl",
+        "-u ann:hunter2",
+        "--password hunter2",
+        "--token='hun ter2'",
+        "API_KEY=\"a b\"",
+        ";",
+        "-H 'Authorization: Bearer hunter2'",
+        "https://ann:hunter2@h/r",
+        "ghp_0123456789abcdef0123",
+        "login -p x",
+        "key",
+        "0123456789abcdef0123456789abcdef",
+        "-d '{\"password\":\"hun ter2\"}'",
+        "\"$TOKEN\"",
+        "| tee f",
+        "ls -la",
+        "[redacted]",
+    ]);
+    prop::collection::vec(word, 0..12).prop_map(|words| words.join(" "))
+}
+
+proptest! {
+    #[test]
+    fn a_text_without_secrets_is_unchanged(words in prop::collection::vec("[a-z]{1,9}", 0..20)) {
+        let text = words.join(" ");
+        prop_assert_eq!(&*redacted(&text), &text);
+    }
+
+    #[test]
+    fn doing_it_twice_is_doing_it_once(text in prop_oneof![commands(), any::<String>()]) {
+        let once = redacted(&text);
+        prop_assert_eq!(&redacted(&once), &once);
+    }
+
+    /// Where quotation marks do not match, a second time may leave out more. It brings nothing back.
+    #[test]
+    fn doing_it_twice_shows_nothing_more(text in texts()) {
+        let once = redacted(&text);
+        let (twice, mut rest) = (redacted(&once), once.as_ref());
+        for piece in twice.split(MARK) {
+            let found = rest.find(piece);
+            prop_assert!(found.is_some(), "{} is not in {}", piece, once);
+            rest = rest.get(found.unwrap_or(0) + piece.len()..).unwrap_or_default();
+        }
+    }
+
+    #[test]
+    fn it_grows_a_text_at_most_tenfold(text in prop_oneof![texts(), any::<String>()], other in texts()) {
+        prop_assert!(redacted(&text).len() <= MARK.len() * text.len());
+        let _ = redacted_with(&other, &text);
+    }
+
+    #[test]
+    fn the_value_of_a_secret_option_never_stays(before in "[a-z ]{0,12}", after in "[a-z ]{0,12}", quote in "['\"]?") {
+        let text = format!("{before} --password={quote}{SECRET}{quote} {after}");
+        prop_assert!(!redacted(&text).contains(SECRET), "{}", redacted(&text));
     }
 }

@@ -1,9 +1,11 @@
 //! The binary as a process of its own.
 
 mod classify;
+mod decide;
 mod exec;
 mod path;
 mod state;
+mod tasks;
 mod words;
 
 use std::{

@@ -13,7 +13,7 @@ fn the_example_loads() {
     let place = Place::with(EXAMPLE);
     let policy = place.load().unwrap();
     let ids: Vec<_> = policy.agents.keys().map(AgentId::as_str).collect();
-    assert_eq!(ids, ["checker", "lead", "writer"]);
+    assert_eq!(ids, ["checker", "lead", "nightly", "writer"]);
     let lead = &policy.agents["lead"];
     assert_eq!((lead.profile.kind, lead.profile.mode), (Kind::Foreground, Mode::OnRequest));
     let releases: Permission = format!("@write:{}", place.text("policy/releases")).parse().unwrap();
@@ -29,6 +29,9 @@ fn the_example_states_the_defaults() {
     assert_eq!((stated.request_timeout, stated.denial_memory), (defaults.request_timeout, defaults.denial_memory));
     assert_eq!((stated.max_pending, stated.max_grants), (defaults.max_pending, defaults.max_grants));
     assert_eq!(stated.max_depth, defaults.max_depth);
+    let mut tasks = stated.tasks;
+    (tasks.dir, tasks.cron_agent) = (None, None);
+    assert_eq!(tasks, defaults.tasks);
     assert_eq!(stated.commands.profile, defaults.commands.profile);
 }
 
@@ -71,7 +74,7 @@ fn every_sensitive_name_is_in_the_documentation() {
     }
 }
 
-const KEYS: [&str; 28] = [
+const KEYS: [&str; 52] = [
     "profile",
     "program",
     "subcommand",
@@ -87,6 +90,7 @@ const KEYS: [&str; 28] = [
     "confirm_widening",
     "request_timeout",
     "denial_memory",
+    "hook_timeout",
     "max_pending",
     "max_asks_per_minute",
     "max_children",
@@ -100,4 +104,27 @@ const KEYS: [&str; 28] = [
     "mode",
     "kind",
     "grant_only",
+    "verdict",
+    "operation",
+    "tool",
+    "path",
+    "command",
+    "why",
+    "agent",
+    "write",
+    "needs",
+    "input",
+    "expect",
+    "because",
+    "dir",
+    "cron_agent",
+    "agents",
+    "time_zone",
+    "heartbeat_every",
+    "catch_up",
+    "jitter",
+    "time_limit",
+    "max_running",
+    "on_missing",
+    "timeout",
 ];

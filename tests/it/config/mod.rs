@@ -8,6 +8,9 @@ mod links;
 mod meaning;
 mod random;
 mod reload;
+mod rules;
+mod rules_reload;
+mod trials;
 
 use std::{
     fs,

@@ -7,17 +7,17 @@ use bestow::{Check, Engine, Event, Subscription, Want};
 use super::Place;
 
 /// Long enough for any machine; only a test that fails waits for so long.
-const GUARD: Duration = Duration::from_secs(30);
+pub(super) const GUARD: Duration = Duration::from_secs(30);
 
 /// An engine that follows the file of a place.
-struct Following {
-    place: Place,
-    engine: Engine,
-    events: Subscription,
+pub(super) struct Following {
+    pub(super) place: Place,
+    pub(super) engine: Engine,
+    pub(super) events: Subscription,
 }
 
 /// Three agents, of two owners. `$DIR` is the place.
-const THREE: &str = r#"
+pub(super) const THREE: &str = r#"
 [agents.lead]
 kind = "foreground"
 owner = "you"
@@ -45,7 +45,7 @@ permissions = ["@write:$DIR/data/current"]
 "#;
 
 impl Following {
-    async fn start(place: Place, text: &str) -> Following {
+    pub(super) async fn start(place: Place, text: &str) -> Following {
         save(&place, text);
         let engine = Engine::open(place.path("policy/agents.toml")).await.unwrap();
         let events = engine.subscribe();
@@ -53,7 +53,7 @@ impl Following {
     }
 
     /// Saves, and tells what was said about that.
-    async fn edit(&mut self, text: &str) -> String {
+    pub(super) async fn edit(&mut self, text: &str) -> String {
         save(&self.place, text);
         loop {
             let next = tokio::time::timeout(GUARD, self.events.next());
@@ -71,7 +71,7 @@ impl Following {
     }
 
     /// The tags that `agent` holds.
-    fn held(&self, agent: &str) -> Vec<String> {
+    pub(super) fn held(&self, agent: &str) -> Vec<String> {
         let grants = self.engine.grants().unwrap();
         let held = grants.iter().filter(|grant| grant.to.as_str() == agent);
         let tags = held.map(|grant| grant.right.permission.to_string());
@@ -81,12 +81,12 @@ impl Following {
     }
 }
 
-fn save(place: &Place, text: &str) {
+pub(super) fn save(place: &Place, text: &str) {
     place.write("policy/new", text.replace("$DIR", place.text("").trim_end_matches('/')));
     fs::rename(place.path("policy/new"), place.path("policy/agents.toml")).unwrap();
 }
 
-fn with_site() -> Place {
+pub(super) fn with_site() -> Place {
     let place = Place::new();
     fs::create_dir_all(place.path("workspace/site")).unwrap();
     place

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bestow::{
-    Agent, DiskPaths, Engine, Error, Event, Holding, Kind, ManualClock, Permission, Profile, Refusal, SandboxFacts,
-    Settings, Timestamp,
+    Agent, Answer, Authorization, DiskPaths, Engine, Error, Event, Holding, Kind, ManualClock, Mode, Permission,
+    Profile, Refusal, Ruled, SandboxFacts, Settings, Timestamp,
     sandbox::{Command, ExecError, Sandbox},
 };
 
@@ -28,6 +28,8 @@ async fn host(ground: &Ground, protected: &[&str]) -> Host {
     let engine = Engine::on(settings, clock, Arc::new(DiskPaths)).unwrap();
     let stands = ground.world.workspace().parse().unwrap();
     let profile = Profile::new("worker".parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, stands);
+    // What commands can do is tried out here, and not whether they are asked about.
+    let profile = profile.in_mode(Mode::Bypass);
     let held = Holding::of([write(&ground.world.workspace()), Permission::Network]);
     let agent = engine.register(profile, held).await.unwrap();
     Host { engine, agent }
@@ -80,8 +82,11 @@ fn what_was_in_force_is_one_fact_and_agrees_with_the_child() {
                 .await
                 .unwrap();
             let told = shown(&done.stdout.bytes);
+            let decided = events.next().await.unwrap();
+            let Event::Evaluated { decision } = &decided.event else { panic!("{decided:?}") };
             let recorded = events.next().await.unwrap();
-            let Event::SandboxApplied { agent, facts } = &recorded.event else { panic!("{recorded:?}") };
+            let Event::SandboxApplied { agent, facts, cause } = &recorded.event else { panic!("{recorded:?}") };
+            assert_eq!(cause.as_ref().map(|cause| cause.decision), decision.id, "the facts join");
             assert_eq!((agent, facts.as_ref()), (host.agent.id(), &done.facts));
             let facts: &SandboxFacts = facts;
             assert_eq!((facts.backend.as_str(), facts.enforced.as_str()), ("bubblewrap", "full"));
@@ -138,10 +143,8 @@ fn a_violation_is_told_with_evidence_and_an_ordinary_failure_is_not_one() {
             assert_eq!(hidden.violations[0].rule, "it is protected");
             let kinds = std::iter::from_fn(|| events.next().now_or_never()).map(|event| event.unwrap().event.kind());
             let kinds: Vec<_> = kinds.collect();
-            assert_eq!(
-                kinds,
-                ["sandbox.applied", "sandbox.applied", "sandbox.violation", "sandbox.applied", "sandbox.violation"]
-            );
+            let kept = ["permission.evaluated", "sandbox.applied", "sandbox.violation"];
+            assert_eq!(kinds, [&kept[..2], &kept, &kept].concat());
         });
     });
 }
@@ -206,6 +209,45 @@ fn files_and_commands_of_one_agent_get_the_same_answer() {
                 let by_file = host.agent.fs().write(path, "x").await;
                 assert_eq!(by_command == "yes", by_file.is_ok(), "{ground}: {path}: {by_command}, {by_file:?}");
             }
+        });
+    });
+}
+
+#[test]
+fn a_command_is_decided_before_it_runs_and_a_yes_is_for_just_that_one() {
+    with_bubblewrap(|ground| {
+        alone(async {
+            let host = host(ground, &[]).await;
+            let stands = ground.world.workspace().parse().unwrap();
+            let profile = Profile::new("careful".parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, stands);
+            let agent = host.engine.register(profile, Holding::of([write(&ground.world.workspace())])).await.unwrap();
+            let you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+            let profile = agent.sandbox_profile(&[write(&ground.world.workspace())]).unwrap();
+            let exec = |line: &str| agent.exec_under(&ground.sandbox, profile.clone(), sh(line));
+            let refused = exec("echo x > new").await;
+            let Err(ExecError::Engine(Error::Refused(Refusal::NotAllowed(decision)))) = &refused else {
+                panic!("{refused:?}")
+            };
+            assert_eq!(decision.decision, Ruled::Ask, "{decision}");
+            let Ok(Authorization::Asked(_, ticket)) =
+                agent.authorize(profile.action(&sh("echo x > new")).unwrap()).await
+            else {
+                panic!("a dangerous command asks")
+            };
+            you.answer(ticket.id(), Answer::allow()).await.unwrap();
+            assert!(exec("echo y > new").await.is_err(), "another command");
+            let with_env = sh("echo x > new").env("LD_PRELOAD", "/tmp/x.so");
+            assert!(agent.exec_under(&ground.sandbox, profile.clone(), with_env).await.is_err(), "another environment");
+            assert!(!ground.path("workspace/new").exists());
+            assert_eq!(exec("echo x > new").await.unwrap().code, Some(0));
+            assert!(ground.path("workspace/new").exists());
+            assert!(exec("echo x > new").await.is_err(), "a second time");
+            let gone = exec("rm -rf ~").await;
+            let Err(ExecError::Engine(Error::Refused(Refusal::NotAllowed(decision)))) = &gone else {
+                panic!("{gone:?}")
+            };
+            assert_eq!(decision.decision, Ruled::Deny, "{decision}");
+            assert!(decision.action.destructive.is_some());
         });
     });
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use bestow::{
-    Agent, Answer, Engine, Event, Holding, Interaction, Kind, Permission, Profile, Settings,
+    Agent, Answer, Engine, Event, Holding, Interaction, Kind, Mode, Permission, Profile, Settings,
     sandbox::{Command, Finished, Sandbox, SandboxError},
 };
 
@@ -25,6 +25,8 @@ async fn host(ground: &Ground, held: &[Permission]) -> Host {
     let stands = ground.world.workspace();
     let profile =
         |id: &str| Profile::new(id.parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, stands.parse().unwrap());
+    // What commands can do is tried out here, and not whether they are asked about.
+    let profile = |id: &str| profile(id).in_mode(Mode::Bypass);
     let agent = engine.register(profile("worker"), Holding::of(held.iter().cloned())).await.unwrap();
     let other = engine.register(profile("other"), Holding::nothing()).await.unwrap();
     Host { engine, agent, other }
@@ -251,7 +253,8 @@ fn where_nobody_is_asked_a_command_hears_no_at_once() {
             settings.interaction = Interaction::NonInteractive;
             let engine = Engine::new(settings).unwrap();
             let stands = ground.world.workspace().parse().unwrap();
-            let profile = Profile::new("worker".parse().unwrap(), "you".parse().unwrap(), Kind::Cron, stands);
+            let profile = Profile::new("worker".parse().unwrap(), "you".parse().unwrap(), Kind::Cron, stands)
+                .in_mode(Mode::Bypass);
             let agent = engine.register(profile, Holding::of([Permission::Events])).await.unwrap();
             let command = Command::new(ground.world.text("helper")).args(["request", "@network", "--reason", "x"]);
             let done = agent.exec(&ground.sandbox, command, &[Permission::Events]).await.unwrap();

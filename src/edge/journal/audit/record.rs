@@ -118,7 +118,7 @@ fn because(who: impl fmt::Display, means: &str) -> (String, String) {
 
 fn decider(decider: &Decider) -> (String, String) {
     match decider {
-        Decider::Person { by, means } => because(by, means),
+        Decider::Person { by, means } | Decider::Policies { by, means } => because(by, means),
         Decider::AlreadyHeld => because(decider, "grant"),
         Decider::Asker => because(decider, "agent"),
         Decider::EngineGone | Decider::Retired | Decider::RunOver => because(decider, "end"),

@@ -58,6 +58,8 @@ pub enum NoticeKind {
     Carried,
     /// To an agent, silent: that question ended.
     CarriedResolved,
+    /// To an agent, silent: something about a scheduled task that runs as it.
+    Task,
     /// To an agent: it did not read its mail, and the oldest was dropped.
     Missed,
     /// To a connector: the policy file was not taken.

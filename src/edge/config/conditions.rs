@@ -1,0 +1,161 @@
+//! The conditions of one rule, where each may be a list.
+
+use super::{
+    Problem,
+    absolute::Base,
+    finding::{Findings, did_you_mean, quoted},
+    pattern::{self, Pattern},
+    table::{At, Table},
+};
+use crate::model::{Action, CommandPattern, Operation, Rule, SanitizedPath, ToolName, Verdict};
+
+/// What one condition may be: one of these, or nothing, which is no condition.
+type OneOf<T> = Vec<Option<T>>;
+
+/// All conditions of one table. None of the lists is empty.
+#[derive(Debug)]
+pub(super) struct Conditions {
+    tools: OneOf<ToolName>,
+    operations: OneOf<Operation>,
+    patterns: OneOf<At<Pattern>>,
+    commands: OneOf<CommandPattern>,
+}
+
+impl Conditions {
+    /// Those of a rule that says `verdict`; none if something about them has been noted as wrong.
+    pub(super) fn read(
+        table: &mut Table<'_>,
+        verdict: Verdict,
+        base: Base<'_>,
+        found: &mut Findings<'_>,
+    ) -> Option<Conditions> {
+        let tools = one_of(table, "tool", found, tool);
+        let operations = one_of(table, "operation", found, operation);
+        let patterns = one_of(table, "path", found, |text| {
+            Ok(At { offset: text.offset, value: pattern::parse(text.value, base, verdict)? })
+        });
+        let commands = one_of(table, "command", found, command);
+        Some(Conditions { tools: tools?, operations: operations?, patterns: patterns?, commands: commands? })
+    }
+
+    /// How many combinations there are.
+    pub(super) fn number(&self) -> usize {
+        self.tools.len() * self.operations.len() * self.patterns.len() * self.commands.len()
+    }
+
+    /// Whether there could be an action that meets all of them.
+    pub(super) fn can_be_met(&self) -> Result<(), Problem> {
+        let (of_path, of_command) = (self.has_path(), self.has_command());
+        if of_path && of_command {
+            let why = "`path` and `command` are never met together: an action is about a path or a command";
+            return Err(Problem::new(why).help("write two rules"));
+        }
+        for operation in self.operations.iter().flatten() {
+            let has_path = matches!(operation, Operation::Read | Operation::Write | Operation::Exec);
+            if of_path && !has_path {
+                let message = format!("`path` is never met by `{operation}`, which is not about a path");
+                return Err(Problem::new(message).help("a path goes with `fs.read`, `fs.write` and `fs.exec`"));
+            }
+            if of_command && *operation != Operation::Command {
+                let message = format!("`command` is never met by `{operation}`, which is not about a command line");
+                return Err(Problem::new(message).help("a command goes with `command.execute`"));
+            }
+        }
+        Ok(())
+    }
+
+    fn has_path(&self) -> bool {
+        self.patterns.iter().any(Option::is_some)
+    }
+
+    fn has_command(&self) -> bool {
+        self.commands.iter().any(Option::is_some)
+    }
+
+    /// `rule` with each combination of tools and operations.
+    fn acts<'c>(&'c self, rule: &'c Rule) -> impl Iterator<Item = Rule> + 'c {
+        let with = move |tool: &'c Option<ToolName>| {
+            let operations = self.operations.iter();
+            operations.map(move |operation| Rule { tool: tool.clone(), operation: *operation, ..rule.clone() })
+        };
+        self.tools.iter().flat_map(with)
+    }
+
+    /// `rule` with each combination.
+    pub(super) fn rules(&self, rule: &Rule) -> Vec<Rule> {
+        let mut rules = Vec::with_capacity(self.number());
+        for rule in self.acts(rule) {
+            for path in &self.patterns {
+                let path = path.as_ref().map(|path| path.value.glob.clone());
+                let commands = self.commands.iter().cloned();
+                rules.extend(commands.map(|command| Rule { path: path.clone(), command, ..rule.clone() }));
+            }
+        }
+        rules
+    }
+
+    /// The other form of each pattern, where it has one.
+    pub(super) fn rules_below(&self, rule: &Rule) -> Vec<Rule> {
+        let below = |rule: Rule| {
+            let besides = self.patterns.iter().flatten().filter_map(|path| path.value.besides.clone());
+            besides.map(move |path| Rule { path: Some(path), ..rule.clone() })
+        };
+        self.acts(rule).flat_map(below).collect()
+    }
+
+    /// Where the patterns begin.
+    pub(super) fn starts(self) -> impl Iterator<Item = At<SanitizedPath>> {
+        let patterns = self.patterns.into_iter().flatten();
+        patterns.filter_map(|At { offset, value }| Some(At { offset, value: value.start? }))
+    }
+
+    /// What an example says, as an action of the first tool and operation: it is about the paths or the commands.
+    pub(super) fn example(&self, text: &str, base: Base<'_>) -> Result<Action, Problem> {
+        let operation = self.operations.first().copied().flatten().unwrap_or(Operation::Read);
+        let action = match (self.has_path(), self.has_command()) {
+            (true, _) => Action::new(operation, base.path(text)?.as_str()),
+            (false, true) => Action::command(text),
+            (false, false) => {
+                return Err(Problem::new("examples are for rules with a `path` or a `command`")
+                    .help("what this rule does to an action can be tried in a `[[test]]`"));
+            }
+        };
+        Ok(match self.tools.first().cloned().flatten() {
+            Some(tool) => action.by_tool(tool),
+            None => action,
+        })
+    }
+}
+
+/// The values under `key`; none if something about them has been noted as wrong.
+fn one_of<'t, T>(
+    table: &mut Table<'t>,
+    key: &'static str,
+    found: &mut Findings<'_>,
+    parse: impl Fn(At<&'t str>) -> Result<T, Problem>,
+) -> Option<OneOf<T>> {
+    if !table.has(key) {
+        let _known = table.value(key);
+        return Some(vec![None]);
+    }
+    let texts = table.one_or_more(key, found)?;
+    let length = texts.len();
+    let values: Vec<_> = texts.into_iter().filter_map(|text| found.ok(text.offset, parse(text)).map(Some)).collect();
+    (values.len() == length).then_some(values)
+}
+
+fn tool(text: At<&str>) -> Result<ToolName, Problem> {
+    text.value.parse().map_err(|why| Problem::new(format!("{} is not the name of a tool: {why}", quoted(text.value))))
+}
+
+fn operation(text: At<&str>) -> Result<Operation, Problem> {
+    text.value.parse().map_err(|why| {
+        let mut problem = Problem::new(format!("{} is not an operation: {why}", quoted(text.value)));
+        problem.help = did_you_mean(text.value, ["fs.read", "fs.write", "fs.exec", "command.execute", "network"]);
+        problem
+    })
+}
+
+fn command(text: At<&str>) -> Result<CommandPattern, Problem> {
+    text.value.parse().map_err(|why| Problem::new(format!("{}: {why}", quoted(text.value))))
+}

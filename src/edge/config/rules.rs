@@ -1,0 +1,138 @@
+//! `[[defaults.rules]]` and `[[agents.<id>.rules]]`: what they come to, alone and together. Nothing here reads the disk.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    Problem,
+    absolute::Base,
+    conditions::Conditions,
+    disk::{self, Lead},
+    examples::{self, Example},
+    finding::{Findings, quoted},
+    table::{At, Table},
+};
+use crate::model::{CommandPattern, Operation, PathGlob, Reason, Rule, SanitizedPath, ToolName, Verdict};
+
+/// What a rule can say, and a test expect.
+pub(super) const VERDICTS: [(&str, Verdict); 3] =
+    [("allow", Verdict::Allow), ("ask", Verdict::Ask), ("deny", Verdict::Deny)];
+
+/// How many rules the lists of one table may come to.
+const MAX_OF_ONE_TABLE: usize = 1000;
+
+/// One table of a rule: what it comes to, and what it is tried with.
+#[derive(Clone, Debug)]
+pub(super) struct Written {
+    /// Where the table stands.
+    offset: usize,
+    /// One for each combination of its lists.
+    pub(super) rules: Vec<Rule>,
+    /// What a no or a question about a path says about everything below it, too.
+    below: Vec<Rule>,
+    /// Where its patterns begin, up to the first wildcard.
+    starts: Vec<At<SanitizedPath>>,
+    pub(super) examples: Vec<Example>,
+}
+
+impl Written {
+    pub(super) fn all(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter().chain(&self.below)
+    }
+}
+
+/// The rules under `rules` of one table.
+pub(super) fn read(table: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> Vec<Written> {
+    let tables = table.tables("rules", found);
+    let read = |(offset, entries)| one(Table::new("a rule", entries), offset, base, found);
+    tables.into_iter().filter_map(read).collect()
+}
+
+/// One rule; none if something about it has been noted as wrong.
+fn one(mut table: Table<'_>, offset: usize, base: Base<'_>, found: &mut Findings<'_>) -> Option<Written> {
+    let verdict = table.word("verdict", &VERDICTS, found);
+    if !table.has("verdict") {
+        found.add(offset, Problem::new("`verdict` is missing: set it to `allow`, `ask` or `deny`"));
+    }
+    let conditions = Conditions::read(&mut table, verdict.unwrap_or(Verdict::Deny), base, found);
+    let why = why(&mut table, found);
+    let texts = examples::texts(&mut table, found);
+    table.finish(found);
+    let (verdict, conditions, why) = (verdict?, conditions?, why?);
+    found.ok(offset, conditions.can_be_met())?;
+    let number = conditions.number();
+    if number > MAX_OF_ONE_TABLE {
+        let message = format!("the lists of this rule come to {number} rules, and {MAX_OF_ONE_TABLE} are the most");
+        found.add(offset, Problem::new(message));
+        return None;
+    }
+    let examples = examples::understood(texts, &conditions, base, found);
+    let place = found.place(offset);
+    let rule = Rule { verdict, tool: None, operation: None, path: None, command: None, why, place };
+    let (rules, below) = (conditions.rules(&rule), conditions.rules_below(&rule));
+    Some(Written { offset, rules, below, starts: conditions.starts().collect(), examples })
+}
+
+/// The reason, if there is one; none if it has been noted as wrong.
+fn why(table: &mut Table<'_>, found: &mut Findings<'_>) -> Option<Option<Reason>> {
+    if !table.has("why") {
+        let _known = table.value("why");
+        return Some(None);
+    }
+    let At { offset, value } = table.text("why", found)?;
+    found.ok(offset, value.parse().map_err(|why| Problem::new(format!("`why`: {why}")))).map(Some)
+}
+
+/// What a rule speaks about: two rules with the same subject contradict each other, or say the same.
+type Subject<'r> = (Option<&'r ToolName>, Option<Operation>, Option<&'r PathGlob>, Option<&'r CommandPattern>);
+
+fn subject(rule: &Rule) -> Subject<'_> {
+    (rule.tool.as_ref(), rule.operation, rule.path.as_ref(), rule.command.as_ref())
+}
+
+/// Each rule once, those of `defaults` first.
+pub(super) fn joined(defaults: &[Written], own: &[Written]) -> Vec<Rule> {
+    let mut known = BTreeSet::new();
+    let all = defaults.iter().chain(own).flat_map(Written::all);
+    all.filter(|rule| known.insert((rule.verdict, subject(rule)))).cloned().collect()
+}
+
+/// Notes every rule of `own` that says something else than another one about the same.
+///
+/// An agent may be bound more tightly than `defaults` bind everybody; what loosens them would never count.
+pub(super) fn note_contradictions(defaults: &[Written], own: &[Written], found: &mut Findings<'_>) {
+    let of_defaults: BTreeMap<_, _> =
+        defaults.iter().flat_map(|written| &written.rules).map(|rule| (subject(rule), rule)).collect();
+    let mut known: BTreeMap<Subject<'_>, &Rule> = BTreeMap::new();
+    for written in own {
+        let contradicted = written.rules.iter().find_map(|rule| {
+            let own = known.get(&subject(rule)).filter(|other| other.verdict != rule.verdict);
+            let default = || of_defaults.get(&subject(rule)).filter(|other| other.verdict > rule.verdict);
+            own.or_else(default).map(|other| (rule, *other))
+        });
+        if let Some((rule, other)) = contradicted {
+            found.add(written.offset, contradiction(rule, other));
+        }
+        known.extend(written.rules.iter().map(|rule| (subject(rule), rule)));
+    }
+}
+
+fn contradiction(rule: &Rule, other: &Rule) -> Problem {
+    let said = |rule: &Rule| quoted(&Rule { why: None, ..rule.clone() }.to_string());
+    let loose = rule.verdict.min(other.verdict);
+    let message = format!("{} contradicts the rule at {}, {}", said(rule), other.place, said(other));
+    let help = format!("the stricter one counts, so `{loose}` never would: remove or narrow one of them");
+    Problem::new(message).help(help)
+}
+
+/// Every pattern that does not begin where it seems to, by its offset; each beginning is looked up once.
+pub(super) fn misled<'w>(
+    written: impl Iterator<Item = &'w Written>,
+    mut look: impl FnMut(&SanitizedPath) -> Result<Lead, Problem>,
+) -> Vec<(usize, Problem)> {
+    let mut starts: BTreeMap<&SanitizedPath, Vec<usize>> = BTreeMap::new();
+    for start in written.flat_map(|written| &written.starts) {
+        starts.entry(&start.value).or_default().push(start.offset);
+    }
+    let misled = starts.into_iter().filter_map(|(start, at)| Some((disk::misled(start, look(start))?, at)));
+    misled.flat_map(|(problem, at)| at.into_iter().map(move |at| (at, problem.clone()))).collect()
+}

@@ -1,0 +1,239 @@
+//! `[[test]]`: what a person expects of the file. Nothing of it takes effect while it does something else.
+
+use serde_json::Value;
+use toml::de::DeValue;
+
+use super::{
+    Problem,
+    absolute::Base,
+    agents::Draft,
+    finding::{Findings, did_you_mean, quoted},
+    rights,
+    rules::VERDICTS,
+    table::{At, Table},
+};
+use crate::{
+    engine::{Error, Rehearsal},
+    kernel::Explanation,
+    model::{Action, AgentId, Operation, Permissions, Policy, Shown, Verdict},
+    seam::AsWritten,
+};
+
+/// The keys that say what the agent is about to do.
+const OPERATIONS: [(&str, Operation); 5] = [
+    ("read", Operation::Read),
+    ("write", Operation::Write),
+    ("exec", Operation::Exec),
+    ("command", Operation::Command),
+    ("network", Operation::Network),
+];
+
+/// One test.
+#[derive(Debug)]
+pub(super) struct Trial {
+    offset: usize,
+    agent: AgentId,
+    action: Action,
+    /// The action in the words of the file.
+    shown: String,
+    expect: Verdict,
+    /// The stage that decides, or a part of what it says.
+    because: Option<String>,
+}
+
+/// A test that fails.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// It would not, if every path led where it seems to.
+    OfTheDisk(Problem),
+    OfTheText(Problem),
+}
+
+/// The tests of the file.
+pub(super) fn read(root: &mut Table<'_>, base: Base<'_>, drafts: &[Draft], found: &mut Findings<'_>) -> Vec<Trial> {
+    let tables = root.tables("test", found);
+    let read = |(offset, entries)| one(Table::new("a test", entries), offset, base, drafts, found);
+    tables.into_iter().filter_map(read).collect()
+}
+
+/// One test; none if something about it has been noted as wrong.
+fn one(
+    mut table: Table<'_>,
+    offset: usize,
+    base: Base<'_>,
+    drafts: &[Draft],
+    found: &mut Findings<'_>,
+) -> Option<Trial> {
+    for key in ["agent", "expect"] {
+        if !table.has(key) {
+            found.add(offset, Problem::new(format!("`{key}` is missing from a test")));
+        }
+    }
+    let agent = table.text("agent", found);
+    let agent = agent.and_then(|text| found.ok(text.offset, known(text.value, drafts)));
+    let expect = table.word("expect", &VERDICTS, found);
+    let because = because(&mut table, found);
+    let action = action(&mut table, offset, base, found);
+    let needs = needs(&mut table, base, found);
+    table.finish(found);
+    let (agent, expect, because, (shown, action), needs) = (agent?, expect?, because?, action?, needs?);
+    let action = match needs {
+        Some(needs) => action.needing(needs),
+        None => action,
+    };
+    Some(Trial { offset, agent, action, shown, expect, because })
+}
+
+/// What the decision must rest on, if that matters; none if it has been noted as wrong.
+fn because(table: &mut Table<'_>, found: &mut Findings<'_>) -> Option<Option<String>> {
+    if !table.has("because") {
+        let _known = table.value("because");
+        return Some(None);
+    }
+    let At { offset, value } = table.text("because", found)?;
+    if value.trim().is_empty() {
+        found.add(offset, Problem::new("`because` must not be blank: every reason holds that"));
+        return None;
+    }
+    Some(Some(value.to_owned()))
+}
+
+/// What the action uses besides, if anything; none if it has been noted as wrong.
+fn needs(table: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> Option<Option<Permissions>> {
+    if !table.has("needs") {
+        let _known = table.value("needs");
+        return Some(None);
+    }
+    let tags = table.one_or_more("needs", found)?;
+    let (first, length) = (tags.first()?.offset, tags.len());
+    let needs: Vec<_> =
+        tags.into_iter().filter_map(|tag| found.ok(tag.offset, rights::parse(tag.value, base))).collect();
+    let needs = Some(needs).filter(|needs| needs.len() == length)?;
+    let needs = Permissions::try_from(needs).map_err(|why| Problem::new(format!("`needs`: {why}")));
+    found.ok(first, needs).map(Some)
+}
+
+fn known(id: &str, drafts: &[Draft]) -> Result<AgentId, Problem> {
+    let known = drafts.iter().find(|draft| draft.id.as_str() == id).map(|draft| draft.id.clone());
+    known.ok_or_else(|| {
+        let mut problem = Problem::new(format!("there is no agent {} in this file", quoted(id)));
+        problem.help = did_you_mean(id, drafts.iter().map(|draft| draft.id.as_str()));
+        problem
+    })
+}
+
+/// The one thing that a test is about, in the words of the file and as the engine takes it.
+fn action(table: &mut Table<'_>, offset: usize, base: Base<'_>, found: &mut Findings<'_>) -> Option<(String, Action)> {
+    let mut actions = Vec::new();
+    let mut written = 0;
+    for (key, operation) in OPERATIONS {
+        written += usize::from(table.has(key));
+        let Some(At { offset, value }) = table.text(key, found) else { continue };
+        let resource = match operation {
+            Operation::Read | Operation::Write | Operation::Exec => base.path(value).map(|path| path.to_string()),
+            Operation::Command | Operation::Network => Ok(value.to_owned()),
+        };
+        let action = found.ok(offset, resource).map(|resource| Action::new(operation, &resource));
+        actions.extend(action.map(|action| (format!("{key} {}", quoted(value)), action)));
+    }
+    written += usize::from(table.has("tool"));
+    actions.extend(call(table, found));
+    if written != 1 {
+        let message = "a test names one of `read`, `write`, `exec`, `command`, `network` and `tool`";
+        found.add(offset, Problem::new(message));
+        return None;
+    }
+    actions.pop()
+}
+
+/// A call of a tool.
+fn call(table: &mut Table<'_>, found: &mut Findings<'_>) -> Option<(String, Action)> {
+    let name = table.text("tool", found);
+    let input = table.value("input");
+    let Some(At { offset, value }) = name else {
+        let without = input.filter(|_| !table.has("tool"));
+        without.into_iter().for_each(|input| found.add(input.offset, Problem::new("`input` belongs to a `tool`")));
+        return None;
+    };
+    let tool = value.parse().map_err(|why| Problem::new(format!("{} is not the name of a tool: {why}", quoted(value))));
+    let tool = found.ok(offset, tool)?;
+    let input = match input {
+        None => Some(Value::Object(serde_json::Map::new())),
+        Some(input) => {
+            found.ok(input.offset, json(input.value).ok_or_else(|| Problem::new("`input` holds no number of JSON")))
+        }
+    };
+    Some((format!("{} {}", quoted(value), input.as_ref()?), Action::tool(tool, input?)))
+}
+
+/// The same in JSON; none if a number is none there.
+fn json(value: &DeValue<'_>) -> Option<Value> {
+    Some(match value {
+        DeValue::String(text) => Value::String(text.to_string()),
+        DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix()).ok()?.into(),
+        DeValue::Float(number) => serde_json::Number::from_f64(number.as_str().parse().ok()?)?.into(),
+        DeValue::Boolean(flag) => Value::Bool(*flag),
+        DeValue::Datetime(moment) => Value::String(moment.to_string()),
+        DeValue::Array(list) => Value::Array(list.iter().map(|item| json(item.get_ref())).collect::<Option<_>>()?),
+        DeValue::Table(table) => {
+            let entries = table.iter().map(|(key, value)| Some((key.get_ref().to_string(), json(value.get_ref())?)));
+            Value::Object(entries.collect::<Option<_>>()?)
+        }
+    })
+}
+
+/// Which of `trials` fail under `policy`. What the text alone comes to is asked for only if one does.
+pub(super) fn rehearse(policy: &Policy, as_written: impl Fn() -> Policy, trials: &[Trial]) -> Vec<(usize, Failure)> {
+    if trials.is_empty() {
+        return Vec::new();
+    }
+    let rehearsal = Rehearsal::of(policy.clone());
+    let failed: Vec<_> = trials.iter().filter_map(|trial| Some((trial, trial.failure(rehearsal.as_ref())?))).collect();
+    if failed.is_empty() {
+        return Vec::new();
+    }
+    let rehearsal = Rehearsal::on(as_written(), std::sync::Arc::new(AsWritten));
+    let failed = failed.into_iter().map(|(trial, problem)| {
+        let failure = match trial.failure(rehearsal.as_ref()) {
+            Some(_) => Failure::OfTheText(problem),
+            None => Failure::OfTheDisk(problem.help("the text alone says what is expected: see where its paths lead")),
+        };
+        (trial.offset, failure)
+    });
+    failed.collect()
+}
+
+impl Trial {
+    /// Why it fails; none if it does not.
+    fn failure(&self, rehearsal: Result<&Rehearsal, &Error>) -> Option<Problem> {
+        let Trial { agent, action, shown, expect, .. } = self;
+        let expected = match &self.because {
+            Some(because) => format!("{expect} because of {}", quoted(because)),
+            None => expect.to_string(),
+        };
+        let what = format!("this test fails: `{agent}` {shown}: expected {expected}");
+        let explanation = match rehearsal.map_err(Error::clone).and_then(|rehearsal| rehearsal.explain(agent, action)) {
+            Ok(explanation) => explanation,
+            Err(why) => return Some(Problem::new(format!("{what}, found no answer: {why}"))),
+        };
+        (!self.is_as_expected(&explanation)).then(|| Problem::new(format!("{what}, found {}", found(&explanation))))
+    }
+
+    fn is_as_expected(&self, explanation: &Explanation) -> bool {
+        let decision = &explanation.decision;
+        let because = self.because.as_ref().is_none_or(|because| {
+            explanation.decided_by.as_str() == because
+                || decision.decision_reason.contains(because)
+                || decision.rule_refs.iter().any(|rule| rule.to_string().contains(because))
+        });
+        decision.verdict() == self.expect && because
+    }
+}
+
+/// The verdict, the stage that decides, and where that is written.
+fn found(explanation: &Explanation) -> String {
+    let decision = &explanation.decision;
+    let refs = decision.rule_refs.iter().map(|rule| format!("; {rule}")).collect::<String>();
+    let (stage, reason) = (explanation.decided_by.as_str(), Shown(&decision.decision_reason));
+    format!("{} ({stage}: {reason}{refs})", decision.verdict())
+}

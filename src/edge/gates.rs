@@ -1,0 +1,105 @@
+//! Gates in the sandbox: a gate is a command of its task's agent, with what the gate declares and nothing else.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+
+use super::{
+    sandbox::{Command, Limits, Sandbox},
+    schedule::{self, Asked, Gate, Gatekeeper, NoSandbox, Scheduler},
+};
+use crate::{
+    engine::Agent,
+    fs,
+    model::{Access, GateOutcome, Permission, SanitizedPath},
+};
+
+/// How much of each stream is kept.
+const MOST_OUTPUT: usize = 64 << 10;
+
+/// The words stand beside the shell's own line, so that nothing in them is taken for a part of it.
+const THERE: &str = r#"cd -- "$1" && exec /bin/sh -c "$2""#;
+
+#[derive(Debug)]
+struct InSandbox(Sandbox);
+
+/// In the sandbox that this machine offers.
+pub(super) fn usual() -> Arc<dyn Gatekeeper> {
+    match Sandbox::find() {
+        Ok(sandbox) => Arc::new(InSandbox(sandbox)),
+        Err(why) => Arc::new(NoSandbox(why.to_string())),
+    }
+}
+
+impl Scheduler {
+    /// The same, with gates that run in this sandbox. Otherwise it is the one that [`Sandbox::find`] finds; without any, no
+    /// gate runs, and no task that has one.
+    #[must_use]
+    pub fn with_sandbox(self, sandbox: Sandbox) -> Scheduler {
+        Scheduler { keeper: Some(Arc::new(InSandbox(sandbox))), ..self }
+    }
+}
+
+#[async_trait]
+impl Gatekeeper for InSandbox {
+    async fn ask(&self, agent: &Agent, gate: &Gate, time: Duration) -> Asked {
+        match self.run(agent, gate, time).await {
+            Ok(asked) => asked,
+            Err(why) => Asked::could_not_run(why),
+        }
+    }
+}
+
+impl InSandbox {
+    async fn run(&self, agent: &Agent, gate: &Gate, time: Duration) -> Result<Asked, String> {
+        if !gate.domains.is_empty() {
+            // Rather than giving it the whole network.
+            let hosts = gate.domains.join(", ");
+            return Err(format!("the sandbox cannot keep a command to a list of hosts ({hosts})"));
+        }
+        let cwd = starts_in(agent, gate)?;
+        let mut limits = Limits::default();
+        (limits.time, limits.output) = (time, MOST_OUTPUT);
+        let profile = agent.sandbox_profile(&gate.permissions).map_err(|why| why.to_string())?.limited(limits);
+        let mut command = Command::new("/bin/sh").args(["-c", THERE, "gate", cwd.as_str(), &gate.command]);
+        for (name, value) in &gate.env {
+            command = command.env(name, value);
+        }
+        if let Some(home) = &gate.home {
+            command = command.env("HOME", home);
+        }
+        // A gate runs while nobody is there, within what it declares; what a rule or the mode says about it stays.
+        let action = profile.action(&command).map_err(|why| why.to_string())?;
+        agent.settle_tier(&action).await.map_err(|why| why.to_string())?;
+        let done = agent.exec_under(&self.0, profile, command).await.map_err(|why| why.to_string())?;
+        if done.timed_out {
+            return Err(format!("it did not end within {time:?}, and was killed"));
+        }
+        let outcome = match done.code {
+            Some(0) => GateOutcome::Passed,
+            Some(code) => GateOutcome::Failed { code },
+            None => return Err(format!("signal {} ended it", done.signal.unwrap_or(0))),
+        };
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let output = schedule::output(&text(&done.stdout.bytes), &text(&done.stderr.bytes));
+        Ok(Asked { outcome, output })
+    }
+}
+
+/// Where the gate starts: in what its agent works in, or in what it may read or write by a right of its own.
+fn starts_in(agent: &Agent, gate: &Gate) -> Result<SanitizedPath, String> {
+    let set = agent.permissions().map_err(|why| why.to_string())?;
+    let home = set.working_dir().clone();
+    let Some(cwd) = &gate.cwd else { return Ok(home) };
+    let wanted = if cwd.starts_with('/') { cwd.clone() } else { format!("{home}/{cwd}") };
+    let real = fs::real(&wanted).map_err(|why| format!("its `cwd`: {why}"))?;
+    let within = fs::real(home.as_str()).is_ok_and(|home| home.path().contains(real.path()));
+    let held = set.iter().any(|held| match &held {
+        Permission::Path(Access::Read | Access::Write, root) => root.contains(real.path()),
+        Permission::Network | Permission::Events => false,
+    });
+    if real.identity().is_some() && real.path().as_path().is_dir() && (within || held) {
+        return Ok(real.path().clone());
+    }
+    Err(format!("its `cwd` {cwd:?} is no directory in which {} works, or which it may read", agent.id()))
+}

@@ -1,0 +1,170 @@
+//! As whom a task runs.
+//!
+//! A cron task has an agent of its own, `cron:<name>`, below the agent it is for: it gets what that one holds now, by grants
+//! that fall with what they rest on, and what it asks for and gets besides is its own and no other task's. A heartbeat runs as
+//! the heartbeat agent itself.
+
+use std::sync::Arc;
+
+use super::{Task, files};
+use crate::{
+    engine::{Agent, Engine, Error, Holding},
+    model::{
+        AgentId, Kind, Permission, Permissions, Profile, Reason, RunId, SanitizedPath, Skip, TaskId, TaskSettings,
+        Timestamp,
+    },
+};
+
+/// Whom a task is for, and as whom it runs.
+#[derive(Debug)]
+pub(super) struct Actor {
+    pub(super) target: AgentId,
+    pub(super) agent: Agent,
+    pub(super) files: Option<SanitizedPath>,
+    pub(super) memory: Option<SanitizedPath>,
+}
+
+/// The agent that tasks of this kind are for, if a task does not name one.
+fn default_agent(engine: &Engine, named: Option<&AgentId>, kind: Kind) -> Result<AgentId, String> {
+    if let Some(named) = named {
+        return Ok(named.clone());
+    }
+    let all = engine.agents().map_err(|why| why.to_string())?;
+    // One with a parent is a task's own.
+    let mut fit = all.iter().filter(|profile| profile.kind == kind && profile.parent.is_none());
+    match (fit.next(), fit.next()) {
+        (Some(only), None) => Ok(only.id.clone()),
+        (None, _) => Err(format!("it names no agent, and there is none of kind `{kind}`")),
+        (Some(_), Some(_)) => {
+            Err(format!("it names no agent, and several are of kind `{kind}`: say which in `[tasks]`"))
+        }
+    }
+}
+
+/// Whom `task` is for, if it may be for that agent: authority never comes from what a file says.
+pub(super) fn target(engine: &Engine, task: &Task, settings: &TaskSettings) -> Result<Agent, String> {
+    let id = match &task.agent {
+        Some(named) => named.clone(),
+        None => default_agent(engine, settings.cron_agent.as_ref(), Kind::Cron)?,
+    };
+    let agent = engine.agent(&id).map_err(|why| why.to_string())?;
+    let profile = agent.profile().map_err(|why| why.to_string())?;
+    let is_for_tasks = profile.kind == Kind::Cron && profile.parent.is_none();
+    if is_for_tasks || settings.agents.contains(&id) || settings.cron_agent.as_ref() == Some(&id) {
+        return Ok(agent);
+    }
+    Err(format!(
+        "{id} is of kind `{}`, and a file does not choose such an agent: name it under `agents` in `[tasks]` first",
+        profile.kind
+    ))
+}
+
+/// The heartbeat agent.
+pub(super) fn heartbeat(engine: &Engine, settings: &TaskSettings) -> Result<Agent, String> {
+    let id = default_agent(engine, settings.heartbeat_agent.as_ref(), Kind::Heartbeat)?;
+    engine.agent(&id).map_err(|why| why.to_string())
+}
+
+/// The agent of a cron task, ready for the run that was due at `due`.
+pub(super) async fn cron(
+    engine: &Engine,
+    dir: &SanitizedPath,
+    task: &Task,
+    settings: &TaskSettings,
+    due: Timestamp,
+) -> Result<Actor, Skip> {
+    let nobody = |why: String| Skip::NoAgent { why: why.into() };
+    let target = target(engine, task, settings).map_err(nobody)?;
+    let (dir, id) = (dir.clone(), task.id.clone());
+    let furnished = tokio::task::spawn_blocking(move || files::furnish(&dir, &id)).await;
+    let (files, memory) = furnished.unwrap_or_else(|why| Err(why.to_string())).map_err(nobody)?;
+    let agent = own_agent(engine, &target, task, &files, &memory).await.map_err(nobody)?;
+    pass_on(&target, &agent, &task.id).await.map_err(|why| nobody(why.to_string()))?;
+    let run = format!("{}-{}", task.id.name(), due.as_millis()).parse::<RunId>();
+    let run = run.map_err(|why| nobody(why.to_string()))?;
+    agent.begin_run(run).await.map_err(|why| nobody(why.to_string()))?;
+    Ok(Actor { target: target.id().clone(), agent, files: Some(files), memory: Some(memory) })
+}
+
+/// The task is gone: what was its own is nobody's.
+pub(super) async fn dismiss(engine: &Engine, task: &TaskId) {
+    let Some(id) = own_id(task) else { return };
+    let profile = engine.agent(&id).and_then(|agent| agent.profile());
+    if profile.is_ok_and(|profile| profile.kind == Kind::Cron && profile.parent.is_some()) {
+        // Fails only if it is gone already.
+        let _ = engine.retire(&id).await;
+    }
+}
+
+/// The name of the agent of a cron task.
+fn own_id(task: &TaskId) -> Option<AgentId> {
+    format!("cron:{}", task.name()).parse().ok()
+}
+
+/// The task's own agent: it writes its own files, by leave of the person who said where tasks are.
+async fn own_agent(
+    engine: &Engine,
+    target: &Agent,
+    task: &Task,
+    files: &SanitizedPath,
+    memory: &SanitizedPath,
+) -> Result<Agent, String> {
+    let id = own_id(&task.id).ok_or("its name makes no agent's")?;
+    let above = target.profile().map_err(|why| why.to_string())?;
+    let own = [Permission::write(files.clone()), Permission::write(memory.clone())];
+    if let Ok(there) = engine.agent(&id) {
+        let profile = there.profile().map_err(|why| why.to_string())?;
+        // Agents can create agents, but none of kind cron: what is of that kind and has a parent was made here.
+        if profile.kind != Kind::Cron || profile.parent.is_none() {
+            return Err(format!("another agent is called `{id}`"));
+        }
+        let set = there.permissions().map_err(|why| why.to_string())?;
+        let still_writes = own.iter().all(|own| set.covers(own, crate::model::Reads::Granted));
+        let same = profile.parent.as_ref() == Some(&above.id) && profile.mode == above.mode;
+        if same && still_writes && profile.working_dir == *files {
+            return Ok(there);
+        }
+        engine.retire(&id).await.map_err(|why| why.to_string())?;
+    }
+    let mut profile = Profile::new(id, above.owner.clone(), Kind::Cron, files.clone()).in_mode(above.mode);
+    profile.parent = Some(above.id.clone());
+    profile.name = task.title.parse().ok();
+    engine.register(profile, Holding::of(own)).await.map_err(|why| why.to_string())
+}
+
+/// Gives the task what its agent holds now and it does not. What cannot be passed on, it does not get.
+async fn pass_on(target: &Agent, agent: &Agent, task: &TaskId) -> Result<(), Error> {
+    let held = agent.permissions()?;
+    let lacks = |wanted: &Permission| !held.covers(wanted, crate::model::Reads::Granted);
+    let missing: Vec<Permission> = target.permissions()?.iter().filter(lacks).collect();
+    let Ok(reason) = format!("for the scheduled task {task}").parse::<Reason>() else { return Ok(()) };
+    for part in missing.chunks(32) {
+        let Ok(all) = Permissions::try_from(part.to_vec()) else { continue };
+        if target.grant(agent.id(), all, reason.clone()).await.is_ok() {
+            continue;
+        }
+        for one in part {
+            // A refusal leaves its own fact.
+            let _ = target.grant(agent.id(), one.clone(), reason.clone()).await;
+        }
+    }
+    Ok(())
+}
+
+/// What agents may write in or around the directory of tasks.
+pub(super) fn writers(engine: &Engine, dir: &SanitizedPath) -> Vec<(AgentId, SanitizedPath)> {
+    let touches = |grant: Arc<crate::model::Grant>| match &grant.right.permission {
+        Permission::Path(crate::model::Access::Write, root) if root.contains(dir) || dir.contains(root) => {
+            Some((grant.to.clone(), root.clone()))
+        }
+        Permission::Path(..) | Permission::Network | Permission::Events => None,
+    };
+    engine.grants().unwrap_or_default().into_iter().filter_map(touches).collect()
+}
+
+/// Why a file is not taken although it may be right: an agent that may write it says what another one does.
+pub(super) fn writer_of(dir: &SanitizedPath, id: &TaskId, writers: &[(AgentId, SanitizedPath)]) -> Option<String> {
+    let paths = files::own(dir, id);
+    let (agent, root) = writers.iter().find(|(_, root)| paths.iter().any(|path| root.contains(path)))?;
+    Some(format!("agent `{agent}` may write it, by its right to `{root}`: nothing that an agent can write is a task"))
+}

@@ -1,0 +1,163 @@
+//! What is due is begun, or skipped; what is over is noted.
+
+use std::sync::Arc;
+
+use super::{
+    Due, Happened, Last, NotStarted, Task, actors,
+    files::{self, Version},
+    run::{self, Over, Place},
+    work::{Key, Work, key},
+};
+use crate::{
+    engine::Engine,
+    model::{AgentId, SanitizedPath, Skip, TaskEnd, TaskEvent, TaskId, Timestamp},
+};
+
+impl Work {
+    /// Carries out what is due.
+    pub(super) async fn tick(&mut self, engine: &Engine) {
+        let Ok(now) = self.clock.now() else { return };
+        let due = self.plan.tick(now);
+        let writers = actors::writers(engine, &self.dir);
+        for (key, due) in due {
+            match due {
+                Due::Run { at, missed } => self.begin(&key, at, missed, now, &writers).await,
+                Due::StillRunning => self.skip(&key, Skip::StillRunning, now),
+                Due::Missed { times } => self.skip(&key, Skip::Missed { times }, now),
+            }
+        }
+    }
+
+    pub(super) async fn run_now(&mut self, engine: &Engine, id: &TaskId) -> Result<(), NotStarted> {
+        let now = engine.settings().and(engine.now()).map_err(|_| NotStarted::Stopped)?;
+        if self.known.get(id).is_none_or(|known| known.task.is_none()) {
+            return Err(NotStarted::Unknown);
+        }
+        let key = key(id);
+        if self.plan.is_running(&key) {
+            return Err(NotStarted::Running);
+        }
+        let writers = actors::writers(engine, &self.dir);
+        if let Some(why) = actors::writer_of(&self.dir, id, &writers)
+            && let Some(version) = self.known.get(id).map(|known| known.version)
+        {
+            self.reject(id, version, &files::file(id), &why, true);
+            return Err(NotStarted::Unknown);
+        }
+        self.plan.begin(key.clone());
+        self.begin(&key, now, 0, now, &writers).await;
+        Ok(())
+    }
+
+    fn skip(&mut self, key: &Key, why: Skip, now: Timestamp) {
+        let tasks: Vec<TaskId> = match key {
+            Key::Task(id) => vec![id.clone()],
+            Key::Heartbeat => self.heartbeats().map(|task| task.id.clone()).collect(),
+        };
+        let what = Happened::Skipped(why.clone());
+        self.settle(key, now);
+        for task in tasks {
+            // What still runs is what happened last.
+            if why != Skip::StillRunning {
+                self.note(&task, now, what.clone(), None);
+            }
+            self.tell(TaskEvent::Skipped { task, why: why.clone() });
+        }
+    }
+
+    /// Everything up to `now` is settled.
+    fn settle(&mut self, key: &Key, now: Timestamp) {
+        match key {
+            Key::Task(id) => {
+                if let Some(known) = self.known.get_mut(id) {
+                    known.memory.settled = Some(now);
+                    self.scribe.write(self.dir.clone(), Some(id.clone()), known.memory.clone());
+                }
+            }
+            Key::Heartbeat => {
+                self.heartbeat.settled = Some(now);
+                self.scribe.write(self.dir.clone(), None, self.heartbeat.clone());
+            }
+        }
+    }
+
+    fn note(&mut self, id: &TaskId, at: Timestamp, what: Happened, once: Option<Version>) {
+        if let Some(known) = self.known.get_mut(id) {
+            known.memory.last = Some(Last { at, what });
+            known.memory.once = once.or(known.memory.once);
+            self.scribe.write(self.dir.clone(), Some(id.clone()), known.memory.clone());
+        }
+    }
+
+    async fn begin(
+        &mut self,
+        key: &Key,
+        at: Timestamp,
+        missed: u32,
+        now: Timestamp,
+        writers: &[(AgentId, SanitizedPath)],
+    ) {
+        let mut tasks: Vec<Arc<Task>> = match key {
+            Key::Task(id) => self.known.get(id).and_then(|known| known.task.clone()).into_iter().collect(),
+            Key::Heartbeat => self.heartbeats().cloned().collect(),
+        };
+        // A right that came since the file was read counts as well.
+        let written: Vec<_> = tasks
+            .iter()
+            .filter_map(|task| Some((task.id.clone(), actors::writer_of(&self.dir, &task.id, writers)?)))
+            .collect();
+        for (id, why) in written {
+            tasks.retain(|task| task.id != id);
+            if let Some(version) = self.known.get(&id).map(|known| known.version) {
+                self.reject(&id, version, &files::file(&id), &why, true);
+            }
+        }
+        self.settle(key, now);
+        if tasks.is_empty() {
+            self.plan.ended(key);
+            return;
+        }
+        for task in &tasks {
+            self.note(&task.id, now, Happened::Started, None);
+        }
+        // A crash after this does not run it again.
+        let written = self.scribe.written();
+        let Some(engine) = self.weak.upgrade() else { return };
+        let place = Place {
+            engine,
+            clock: Arc::clone(&self.clock),
+            runner: Arc::clone(&self.runner),
+            keeper: Arc::clone(&self.keeper),
+            questions: Arc::clone(&self.questions),
+            settings: self.settings.clone(),
+            dir: self.dir.clone(),
+            room: Arc::clone(&self.room),
+        };
+        let key = key.clone();
+        self.running.spawn(async move {
+            // Fails only if the loop is gone, and this with it.
+            let _ = written.await;
+            run::run(place, key, tasks, at, missed).await
+        });
+    }
+
+    pub(super) fn over(&mut self, over: Over) {
+        self.plan.ended(&over.key);
+        let Ok(now) = self.clock.now() else { return };
+        for (id, what) in over.tasks {
+            let known = self.known.get(&id);
+            let once =
+                known.filter(|known| known.task.as_ref().is_some_and(|task| task.once)).map(|known| known.version);
+            let is_done = what == Happened::Ended(TaskEnd::Done);
+            self.note(&id, now, what.clone(), once.filter(|_| is_done));
+            if once.is_some() && is_done {
+                self.plan.remove(&key(&id));
+            }
+            self.tell(match what {
+                Happened::Ended(end) => TaskEvent::Finished { task: id, end },
+                Happened::Skipped(why) => TaskEvent::Skipped { task: id, why },
+                Happened::Started => continue,
+            });
+        }
+    }
+}

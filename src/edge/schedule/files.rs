@@ -1,0 +1,302 @@
+//! The directory of tasks, as it is on disk.
+//!
+//! Everything is reached from a held base and without following a link. Files that others than whoever runs this may write
+//! are told from those that only that person wrote.
+
+use std::{
+    collections::HashMap,
+    fs::{File, Metadata},
+    io::Read,
+    os::unix::fs::MetadataExt,
+    path::PathBuf,
+    sync::Arc,
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    fs::{Base, EntryKind, FileError, Place},
+    model::{SanitizedPath, Skip, TaskEnd, TaskId, TaskKind, Timestamp},
+};
+
+/// How long a task file may be.
+const LONGEST: usize = 64 << 10;
+
+/// How many tasks of one kind there may be.
+const MOST: usize = 100_000;
+
+/// What one file holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Below the directory of tasks, for messages.
+    pub(super) file: Arc<str>,
+    pub(super) what: Result<Content, Arc<str>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Content {
+    pub(super) id: TaskId,
+    pub(super) text: Arc<str>,
+    /// When the file was changed last, as the file system counts.
+    pub(super) version: Version,
+}
+
+/// Tells one state of a file from another. Nobody can set `ctime` back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Version {
+    inode: u64,
+    size: u64,
+    changed: (i64, i64),
+}
+
+impl Version {
+    fn of(file: &Metadata) -> Version {
+        Version { inode: file.ino(), size: file.size(), changed: (file.ctime(), file.ctime_nsec()) }
+    }
+
+    /// When the file was changed last.
+    pub(super) fn since(&self) -> Timestamp {
+        Timestamp::from_millis(u64::try_from(self.changed.0).unwrap_or(0).saturating_mul(1000))
+    }
+}
+
+/// Everything that the directory holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Look {
+    /// Where the directory really is.
+    pub(super) dir: SanitizedPath,
+    pub(super) found: Vec<Found>,
+}
+
+/// The directory of tasks, and what was found in it last.
+#[derive(Clone, Debug)]
+pub(crate) struct Directory {
+    path: SanitizedPath,
+    known: HashMap<TaskId, Content>,
+}
+
+impl Directory {
+    pub(crate) fn new(path: SanitizedPath) -> Directory {
+        Directory { path, known: HashMap::new() }
+    }
+
+    /// Every task file, in the order of names. What did not change is not read again.
+    pub(crate) fn look(&mut self) -> Result<Look, Arc<str>> {
+        let base = Base::hold(self.path.as_str()).map_err(|why| Arc::from(why.to_string()))?;
+        others_may_write(self.path.as_str(), &metadata(&self.path, "")?)?;
+        let mut all = Vec::new();
+        for kind in [TaskKind::Cron, TaskKind::Heartbeat] {
+            self.look_at(kind, &base, &mut all)?;
+        }
+        self.known =
+            all.iter().filter_map(|found| found.what.as_ref().ok()).map(|c| (c.id.clone(), c.clone())).collect();
+        Ok(Look { dir: base.path().clone(), found: all })
+    }
+
+    fn look_at(&self, kind: TaskKind, base: &Base, all: &mut Vec<Found>) -> Result<(), Arc<str>> {
+        let Ok(place) = base.below(kind.as_str()) else { return Ok(()) };
+        let entries = match place.list(MOST) {
+            Ok(entries) => entries,
+            Err(FileError::NotFound(_)) => return Ok(()),
+            Err(why) => return Err(why.to_string().into()),
+        };
+        others_may_write(kind.as_str(), &metadata(&self.path, kind.as_str())?)?;
+        for entry in entries {
+            let name = entry.name.to_string_lossy();
+            let wanted = match kind {
+                TaskKind::Cron => !name.starts_with('.') && entry.kind != EntryKind::File,
+                TaskKind::Heartbeat => !name.starts_with('.') && name.ends_with(".md"),
+            };
+            if wanted {
+                let (file, what) = self.one(kind, &name, base);
+                all.push(Found { file, what });
+            }
+        }
+        Ok(())
+    }
+
+    fn one(&self, kind: TaskKind, name: &str, base: &Base) -> (Arc<str>, Result<Content, Arc<str>>) {
+        let (stem, file) = match kind {
+            TaskKind::Cron => (name, format!("cron/{name}/TASK.md")),
+            TaskKind::Heartbeat => (name.trim_end_matches(".md"), format!("heartbeat/{name}")),
+        };
+        let content = TaskId::new(kind, stem).map_err(|why| why.to_string().into()).and_then(|id| {
+            if kind == TaskKind::Cron {
+                let dir = format!("cron/{name}");
+                others_may_write(&dir, &metadata(&self.path, &dir)?)?;
+            }
+            self.content(id, &base.below(&file).map_err(|why| why.to_string())?)
+        });
+        (file.into(), content)
+    }
+
+    fn content(&self, id: TaskId, place: &Place<'_>) -> Result<Content, Arc<str>> {
+        let file = place.open_read().map_err(|why| why.to_string())?;
+        let found = file.metadata().map_err(|why| why.to_string())?;
+        others_may_write("it", &found)?;
+        let version = Version::of(&found);
+        if let Some(known) = self.known.get(&id).filter(|known| known.version == version) {
+            return Ok(known.clone());
+        }
+        Ok(Content { id, text: text(file)?.into(), version })
+    }
+}
+
+fn text(file: File) -> Result<String, Arc<str>> {
+    let mut bytes = Vec::new();
+    let most = u64::try_from(LONGEST).unwrap_or(u64::MAX).saturating_add(1);
+    file.take(most).read_to_end(&mut bytes).map_err(|why| why.to_string())?;
+    if bytes.len() > LONGEST {
+        return Err(format!("it is longer than {LONGEST} bytes").into());
+    }
+    String::from_utf8(bytes).map_err(|_| "it is not UTF-8".into())
+}
+
+fn metadata(dir: &SanitizedPath, below: &str) -> Result<Metadata, Arc<str>> {
+    let path = dir.as_path().join(below);
+    std::fs::symlink_metadata(&path).map_err(|why| format!("`{}`: {why}", path.display()).into())
+}
+
+/// Whoever can write a task can have it run.
+fn others_may_write(what: &str, found: &Metadata) -> Result<(), Arc<str>> {
+    let us = rustix::process::geteuid().as_raw();
+    if found.uid() != us && found.uid() != 0 {
+        return Err(
+            format!("user {} owns `{what}`, and neither whoever runs this ({us}) nor root does", found.uid()).into()
+        );
+    }
+    if found.mode() & 0o022 != 0 {
+        return Err(format!(
+            "others than its owner may write `{what}` (mode {:o}): run `chmod go-w`",
+            found.mode() & 0o777
+        )
+        .into());
+    }
+    Ok(())
+}
+
+/// What is remembered beside a task, or beside the heartbeats.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Memory {
+    /// Everything that was due up to here has run, or been skipped.
+    pub(super) settled: Option<Timestamp>,
+    /// What happened last.
+    pub(super) last: Option<Last>,
+    /// The file whose one run is over.
+    pub(super) once: Option<Version>,
+}
+
+/// What happened to a task last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(clippy::exhaustive_structs, reason = "when and what")]
+pub struct Last {
+    /// When.
+    pub at: Timestamp,
+    /// What.
+    pub what: Happened,
+}
+
+/// What a run came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "people ask what")]
+pub enum Happened {
+    /// It began; if nobody runs it any more, it was interrupted.
+    Started,
+    /// It ended.
+    Ended(TaskEnd),
+    /// It did not begin.
+    Skipped(Skip),
+}
+
+impl std::fmt::Display for Happened {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Happened::Started => f.write_str("started, and its end is not known"),
+            Happened::Ended(end) => end.fmt(f),
+            Happened::Skipped(why) => write!(f, "skipped: {why}"),
+        }
+    }
+}
+
+fn memory_file(id: Option<&TaskId>) -> String {
+    match id {
+        Some(id) if id.kind() == TaskKind::Cron => format!("cron/{}/state.json", id.name()),
+        // No task begins with a dot, so this is nobody else's.
+        Some(id) => format!("heartbeat/.{}.json", id.name()),
+        None => "heartbeat/state.json".into(),
+    }
+}
+
+/// The file of a task, below the directory.
+pub(super) fn file(id: &TaskId) -> String {
+    match id.kind() {
+        TaskKind::Cron => format!("cron/{}/TASK.md", id.name()),
+        TaskKind::Heartbeat => format!("heartbeat/{}.md", id.name()),
+    }
+}
+
+/// What only people and this program may write: the file of a task, and what is remembered of it.
+pub(super) fn own(dir: &SanitizedPath, id: &TaskId) -> Vec<SanitizedPath> {
+    let own = [file(id), memory_file(Some(id)), memory_file(None)];
+    own.iter().filter_map(|below| format!("{dir}/{below}").parse().ok()).collect()
+}
+
+/// What is remembered of a task, or of the heartbeat.
+pub(super) fn remembered(dir: &SanitizedPath, id: Option<&TaskId>) -> Result<Memory, String> {
+    let file = memory_file(id);
+    let base = Base::hold(dir.as_str()).map_err(|why| why.to_string())?;
+    let place = base.below(&file).map_err(|why| why.to_string())?;
+    match place.read(LONGEST) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|why| format!("`{file}`: {why}")),
+        Err(FileError::NotFound(_)) => Ok(Memory::default()),
+        Err(why) => Err(why.to_string()),
+    }
+}
+
+/// Remembers it, all at once, also after a crash.
+pub(super) fn remember(dir: &SanitizedPath, id: Option<&TaskId>, memory: &Memory) -> Result<(), String> {
+    let text = serde_json::to_vec_pretty(memory).map_err(|why| why.to_string())?;
+    let base = Base::hold(dir.as_str()).map_err(|why| why.to_string())?;
+    base.below(&memory_file(id)).and_then(|place| place.write(&text)).map_err(|why| why.to_string())
+}
+
+/// Makes what a cron task has beside its file: `files/` to work in and `MEMORY.md`. Says where they are.
+pub(super) fn furnish(dir: &SanitizedPath, id: &TaskId) -> Result<(SanitizedPath, SanitizedPath), String> {
+    let base = Base::hold(dir.as_str()).map_err(|why| why.to_string())?;
+    let (files, memory) = (format!("cron/{}/files", id.name()), format!("cron/{}/MEMORY.md", id.name()));
+    let made = base.below(&files).and_then(|place| place.create_dir_all());
+    made.map_err(|why| why.to_string())?;
+    let place = base.below(&memory).map_err(|why| why.to_string())?;
+    match place.open_read() {
+        Ok(_) => {}
+        Err(FileError::NotFound(_)) => place.write(b"").map_err(|why| why.to_string())?,
+        Err(why) => return Err(why.to_string()),
+    }
+    let path = |below: &str| format!("{}/{below}", base.path()).parse::<SanitizedPath>().map_err(|why| why.to_string());
+    Ok((path(&files)?, path(&memory)?))
+}
+
+/// The directories in which a change is a change of tasks.
+pub(crate) fn directories(dir: &SanitizedPath) -> Vec<PathBuf> {
+    let cron = dir.as_path().join("cron");
+    let below = std::fs::read_dir(&cron).into_iter().flatten().flatten();
+    // An entry that cannot be looked at is told by whoever reads it.
+    let tasks = below.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path());
+    [dir.as_path().to_owned(), cron.clone(), dir.as_path().join("heartbeat")]
+        .into_iter()
+        .chain(tasks.take(MOST))
+        .collect()
+}
+
+/// Whether a change of `path` is a change of tasks, and not of what they leave beside them.
+pub(crate) fn matters(dir: &SanitizedPath, path: &std::path::Path) -> bool {
+    let Ok(below) = path.strip_prefix(dir.as_path()) else { return dir.as_path().starts_with(path) };
+    let names: Vec<_> = below.iter().map(|name| name.to_string_lossy()).collect();
+    match names.iter().map(|name| name.as_ref()).collect::<Vec<_>>().as_slice() {
+        [] | [_] | ["cron", _] | ["cron", _, "TASK.md"] => true,
+        ["heartbeat", name] => name.ends_with(".md"),
+        _ => false,
+    }
+}

@@ -1,0 +1,196 @@
+//! Whether a task may go on: what its gate lacks, what is done about that, and what it says.
+
+use std::{collections::HashMap, fmt, sync::Mutex, time::Duration};
+
+use async_trait::async_trait;
+use tokio::sync::Semaphore;
+
+use super::{Gate, actors::Actor};
+use crate::{
+    engine::{Agent, Engine, Ticket},
+    model::{
+        Access, Ask, GateOutcome, OnMissing, Outcome, Permission, Permissions, Skip, TaskEvent, TaskId, TaskSettings,
+    },
+};
+
+/// Runs gates, each within what it declares.
+#[async_trait]
+pub(crate) trait Gatekeeper: fmt::Debug + Send + Sync {
+    /// Runs the command of `gate` as a command of `agent`, with what the gate declares and nothing else.
+    async fn ask(&self, agent: &Agent, gate: &Gate, time: Duration) -> Asked;
+}
+
+/// What a gate said, and what it wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Asked {
+    pub(crate) outcome: GateOutcome,
+    pub(crate) output: String,
+}
+
+impl Asked {
+    pub(crate) fn could_not_run(why: impl fmt::Display) -> Asked {
+        Asked { outcome: GateOutcome::CouldNotRun { why: why.to_string().into() }, output: String::new() }
+    }
+}
+
+/// Where there is no sandbox: no gate runs.
+#[derive(Debug)]
+pub(crate) struct NoSandbox(pub(crate) String);
+
+#[async_trait]
+impl Gatekeeper for NoSandbox {
+    async fn ask(&self, _: &Agent, _: &Gate, _: Duration) -> Asked {
+        Asked::could_not_run(&self.0)
+    }
+}
+
+/// What becomes of a task after its gate.
+#[derive(Debug)]
+pub(super) enum Passed {
+    /// It runs.
+    On(Option<Asked>),
+    /// It does not.
+    No(Skip),
+}
+
+/// What was asked for gates, so that no task asks twice.
+#[derive(Debug, Default)]
+pub(super) struct Questions {
+    open: Mutex<HashMap<TaskId, Ticket>>,
+    refused: Mutex<HashMap<TaskId, Vec<Permission>>>,
+}
+
+impl Questions {
+    fn refused(&self, task: &TaskId) -> Option<Vec<Permission>> {
+        self.refused.lock().ok()?.get(task).cloned()
+    }
+
+    fn note_refusal(&self, task: &TaskId, missing: &[Permission]) {
+        if let Ok(mut refused) = self.refused.lock() {
+            refused.insert(task.clone(), missing.to_vec());
+        }
+    }
+
+    /// The file reads differently, or is gone: who was asked before was asked something else.
+    pub(super) fn forget(&self, task: &TaskId) {
+        if let Ok(mut refused) = self.refused.lock() {
+            refused.remove(task);
+        }
+        if let Ok(mut open) = self.open.lock() {
+            open.remove(task);
+        }
+    }
+
+    fn open(&self, task: &TaskId) -> Option<Ticket> {
+        self.open.lock().ok()?.get(task).cloned()
+    }
+
+    fn note_open(&self, task: &TaskId, ticket: Option<Ticket>) {
+        if let Ok(mut open) = self.open.lock() {
+            match ticket {
+                Some(ticket) => open.insert(task.clone(), ticket),
+                None => open.remove(task),
+            };
+        }
+    }
+}
+
+/// What gates need besides themselves.
+pub(super) struct Gates<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) keeper: &'a dyn Gatekeeper,
+    pub(super) questions: &'a Questions,
+    pub(super) settings: &'a TaskSettings,
+    /// Only so many gates and runs at once; who waits for an answer takes no room.
+    pub(super) room: &'a Semaphore,
+}
+
+impl Gates<'_> {
+    /// What becomes of `task`. `waits` is whether an open question holds it up, or lets it be skipped this time.
+    pub(super) async fn pass(&self, task: &TaskId, gate: Option<&Gate>, actor: &Actor, waits: bool) -> Passed {
+        let Some(gate) = gate else { return Passed::On(None) };
+        let missing = missing(&actor.agent, gate);
+        if !missing.is_empty() {
+            let unchecked = GateOutcome::Unchecked { missing: missing.clone() };
+            match self.settings.on_missing {
+                OnMissing::Run => {
+                    self.tell(task, actor, &unchecked, true);
+                    return Passed::On(Some(Asked { outcome: unchecked, output: String::new() }));
+                }
+                OnMissing::Skip => {
+                    self.tell(task, actor, &unchecked, false);
+                    return Passed::No(Skip::Gate(unchecked));
+                }
+                OnMissing::Ask => {
+                    self.tell(task, actor, &unchecked, false);
+                    if let Err(why) = self.ask_for(task, &missing, actor, waits).await {
+                        return Passed::No(Skip::NotAllowed { missing, why: why.into() });
+                    }
+                    // What a person allowed may be less than what was asked, or gone by now.
+                    let missing = self::missing(&actor.agent, gate);
+                    if !missing.is_empty() {
+                        return Passed::No(Skip::Gate(GateOutcome::Unchecked { missing }));
+                    }
+                }
+            }
+        }
+        let time = gate.time_limit.unwrap_or(self.settings.gate_time_limit);
+        // Closed only when nobody waits any more.
+        let room = self.room.acquire().await;
+        let asked = self.keeper.ask(&actor.agent, gate, time).await;
+        drop(room);
+        let runs = asked.outcome == GateOutcome::Passed;
+        self.tell(task, actor, &asked.outcome, runs);
+        if runs { Passed::On(Some(asked)) } else { Passed::No(Skip::Gate(asked.outcome)) }
+    }
+
+    fn tell(&self, task: &TaskId, actor: &Actor, outcome: &GateOutcome, runs: bool) {
+        let (task, agent) = (task.clone(), actor.target.clone());
+        // Fails only if the engine ends, and then nothing runs.
+        let _ = self.engine.tell_task(TaskEvent::Gate { task, agent, outcome: outcome.clone(), runs });
+    }
+
+    /// Asks a person for what is missing. One question of a task is open at most; after a no, the same is not asked again
+    /// until the file reads differently.
+    async fn ask_for(&self, task: &TaskId, missing: &[Permission], actor: &Actor, waits: bool) -> Result<(), String> {
+        if self.questions.refused(task).is_some_and(|refused| missing.iter().any(|one| refused.contains(one))) {
+            return Err("a person said no, and is not asked again until the file changes".into());
+        }
+        let ticket = match self.questions.open(task).filter(|ticket| ticket.poll().is_none()) {
+            Some(ticket) => ticket,
+            None => {
+                let wanted = Permissions::try_from(missing.to_vec()).map_err(|why| why.to_string())?;
+                let reason = format!("the gate of the scheduled task {task} needs it").parse();
+                let reason = reason.map_err(|why: crate::model::InvalidReason| why.to_string())?;
+                let ticket = actor.agent.request(Ask::new(wanted, reason)).await.map_err(|why| why.to_string())?;
+                self.questions.note_open(task, Some(ticket.clone()));
+                ticket
+            }
+        };
+        let resolution = match ticket.poll() {
+            Some(resolution) => resolution,
+            None if waits => ticket.resolution().await,
+            None => return Err("the question waits for an answer".into()),
+        };
+        self.questions.note_open(task, None);
+        match resolution.outcome {
+            Outcome::Granted => Ok(()),
+            Outcome::Denied => {
+                self.questions.note_refusal(task, &resolution.refused);
+                Err(resolution.to_string())
+            }
+            Outcome::Expired | Outcome::Cancelled | Outcome::Unavailable => Err(resolution.to_string()),
+        }
+    }
+}
+
+/// What of a gate's permissions its agent does not hold, in the order of the file.
+pub(super) fn missing(agent: &Agent, gate: &Gate) -> Vec<Permission> {
+    let lacks = |permission: &&Permission| match permission {
+        Permission::Path(Access::Read, _) => !agent.check(*permission).is_held(),
+        Permission::Path(Access::Write, _) | Permission::Network | Permission::Events => {
+            agent.exec_scope(std::slice::from_ref(*permission)).is_err()
+        }
+    };
+    gate.permissions.iter().filter(lacks).cloned().collect()
+}

@@ -1,0 +1,113 @@
+//! From the text of a file to a task, or to everything that is wrong with it.
+
+use std::path::Path;
+
+use chrono_tz::Tz;
+
+use super::{
+    Problem, Task, When,
+    table::Table,
+    yaml::{self, Node, Value},
+};
+use crate::model::{AgentId, TaskId, TaskKind};
+
+/// A task, and what its file lists without giving it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Read {
+    pub(super) task: Task,
+    pub(super) ignored: Option<String>,
+}
+
+/// Understands `text`, the file of `id`. `dir` is the task's own directory, if it has one; `zone` is for schedules without one.
+pub(super) fn read(id: &TaskId, text: &str, dir: Option<&Path>, zone: Tz) -> Result<Read, Vec<Problem>> {
+    let (front, body) = split(text).map_err(|why| vec![why])?;
+    let entries = match front {
+        Some(front) => yaml::map(front, 2).map_err(|why| vec![why])?,
+        None => Vec::new(),
+    };
+    let mut table = Table::new("a task", entries);
+    let ignored = table.take(&["permissions"]).map(|node| shown(&node));
+    let title = table.text(&["title", "name"]).filter(|title| !title.trim().is_empty());
+    let when = match id.kind() {
+        TaskKind::Cron => table.schedule(zone),
+        TaskKind::Heartbeat => Some(When::WithTheHeartbeat),
+    };
+    let is_cron = id.kind() == TaskKind::Cron;
+    let agent = if is_cron { table.parsed::<AgentId>(&["agent", "agentId"]) } else { None };
+    let once = is_cron && table.flag(&["once", "deleteAfterRun"]).unwrap_or(false);
+    let enabled = table.flag(&["enabled"]).unwrap_or(true);
+    let time_limit = if is_cron { table.duration(&["time_limit"]) } else { None };
+    let gate = table.gate(dir);
+    // Words for people, and the name that files of the first engine carry.
+    let _about = (table.take(&["description"]), table.take(&["taskId"]));
+    let prompt = body.trim();
+    if prompt.is_empty() {
+        table.problems.push(Problem::of_file("there is no prompt below the front matter: nothing is to be done"));
+    }
+    table.finish();
+    let title = title.or_else(|| heading(prompt)).unwrap_or_else(|| id.name().to_owned());
+    match when {
+        Some(when) if table.problems.is_empty() => {
+            let (title, prompt) = (title.trim().into(), prompt.into());
+            let task = Task { id: id.clone(), title, when, agent, enabled, once, time_limit, gate, prompt };
+            Ok(Read { task, ignored })
+        }
+        _ => Err(table.problems),
+    }
+}
+
+/// The front matter between two lines of three dashes, and what is below it.
+fn split(text: &str) -> Result<(Option<&str>, &str), Problem> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let Some((first, rest)) = text.split_once('\n').filter(|(first, _)| first.trim_end() == "---") else {
+        return Ok((None, text));
+    };
+    let _ = first;
+    let mut offset = 0;
+    for line in rest.split_inclusive('\n') {
+        if line.trim_end() == "---" {
+            let (front, below) = rest.split_at_checked(offset).unwrap_or((rest, ""));
+            return Ok((Some(front), below.strip_prefix(line).unwrap_or("")));
+        }
+        offset += line.len();
+    }
+    Err(Problem::at(1, "the front matter does not end: a line `---` is missing"))
+}
+
+/// The first heading of a prompt, of whatever depth.
+fn heading(prompt: &str) -> Option<String> {
+    let mut headings = prompt.lines().filter(|line| line.starts_with('#'));
+    let title = headings.find_map(|line| line.trim_start_matches('#').strip_prefix(' '))?.trim();
+    (!title.is_empty()).then(|| title.to_owned())
+}
+
+impl Table {
+    fn schedule(&mut self, zone: Tz) -> Option<When> {
+        let zone = match self.text_at(&["time_zone", "timezone", "timeZone"]) {
+            None => Some(zone),
+            Some((text, line)) => {
+                let found = text.parse::<Tz>().ok();
+                if found.is_none() {
+                    self.wrong(line, &["time_zone"], "is the name of a time zone, as in `Europe/Berlin`");
+                }
+                found
+            }
+        };
+        let expression = self.parsed(&["schedule", "cron"]);
+        if expression.is_none() && !self.has(&["schedule", "cron"]) {
+            self.problems
+                .push(Problem::of_file("`schedule` is missing: five fields, as in `schedule: \"0 9 * * 1-5\"`"));
+        }
+        Some(When::At(expression?, zone?))
+    }
+}
+
+/// What was listed and gives nothing, in one line.
+fn shown(node: &Node) -> String {
+    match &node.value {
+        Value::Nothing => "nothing".into(),
+        Value::Text { text, .. } => text.chars().take(200).collect(),
+        Value::List(nodes) => nodes.iter().take(16).map(shown).collect::<Vec<_>>().join(", "),
+        Value::Map(entries) => entries.iter().take(16).map(|(key, _)| key.clone()).collect::<Vec<_>>().join(", "),
+    }
+}

@@ -1,0 +1,129 @@
+//! Reads one map of front matter key by key, and remembers which keys somebody asked for: the rest is unknown.
+
+use std::{str::FromStr, time::Duration};
+
+use strsim::jaro_winkler;
+
+use super::{
+    Problem,
+    yaml::{Node, Value},
+};
+
+/// One map, being read.
+pub(super) struct Table {
+    entries: Vec<(String, Node)>,
+    known: Vec<&'static str>,
+    pub(super) problems: Vec<Problem>,
+    name: &'static str,
+}
+
+impl Table {
+    pub(super) fn new(name: &'static str, entries: Vec<(String, Node)>) -> Table {
+        Table { entries, known: Vec::new(), problems: Vec::new(), name }
+    }
+
+    pub(super) fn has(&self, names: &[&str]) -> bool {
+        self.entries.iter().any(|(key, _)| names.contains(&key.as_str()))
+    }
+
+    /// What stands under the first of `names` or another of them.
+    pub(super) fn take(&mut self, names: &[&'static str]) -> Option<Node> {
+        self.known.extend(names);
+        let found: Vec<_> = self.entries.iter().filter(|(key, _)| names.contains(&key.as_str())).cloned().collect();
+        if let [(one, _), (other, node), ..] = found.as_slice() {
+            self.problems.push(Problem::at(node.line, format!("`{one}` and `{other}` mean the same: keep one")));
+        }
+        found.into_iter().next().map(|(_, node)| node).filter(|node| node.value != Value::Nothing)
+    }
+
+    pub(super) fn text(&mut self, names: &[&'static str]) -> Option<String> {
+        self.text_at(names).map(|(text, _)| text)
+    }
+
+    pub(super) fn text_at(&mut self, names: &[&'static str]) -> Option<(String, u32)> {
+        let node = self.take(names)?;
+        if let Value::Text { text, .. } = node.value {
+            return Some((text.trim().to_owned(), node.line));
+        }
+        self.wrong(node.line, names, "is a text");
+        None
+    }
+
+    pub(super) fn wrong(&mut self, line: u32, names: &[&'static str], what: &str) {
+        let name = names.first().copied().unwrap_or_default();
+        self.problems.push(Problem::at(line, format!("`{name}` {what}")));
+    }
+
+    pub(super) fn parsed<T: FromStr<Err: std::fmt::Display>>(&mut self, names: &[&'static str]) -> Option<T> {
+        let (text, line) = self.text_at(names)?;
+        text.parse().map_err(|why| self.wrong(line, names, &format!("cannot be taken: {why}"))).ok()
+    }
+
+    pub(super) fn flag(&mut self, names: &[&'static str]) -> Option<bool> {
+        let node = self.take(names)?;
+        match node.value {
+            Value::Text { ref text, plain: true } if text == "true" => Some(true),
+            Value::Text { ref text, plain: true } if text == "false" => Some(false),
+            Value::Nothing | Value::Text { .. } | Value::List(_) | Value::Map(_) => {
+                self.wrong(node.line, names, "is `true` or `false`");
+                None
+            }
+        }
+    }
+
+    pub(super) fn duration(&mut self, names: &[&'static str]) -> Option<Duration> {
+        let (text, line) = self.text_at(names)?;
+        let found = duration(&text).filter(|duration| !duration.is_zero());
+        if found.is_none() {
+            self.wrong(
+                line,
+                names,
+                "is a number and a unit (ms, s, m, h, d), as in `5m`, above zero and at most a year",
+            );
+        }
+        found
+    }
+
+    /// Texts: one, or a list of them; numbers and blanks are told.
+    pub(super) fn texts(&mut self, names: &[&'static str]) -> Vec<(String, u32)> {
+        let Some(node) = self.take(names) else { return Vec::new() };
+        let line = node.line;
+        let nodes = if let Value::List(nodes) = node.value { nodes } else { vec![node] };
+        let mut all: Vec<(String, u32)> = Vec::new();
+        for node in nodes {
+            match node.value {
+                Value::Text { text, .. } if !text.trim().is_empty() => {
+                    let text = text.trim().to_owned();
+                    if !all.iter().any(|(known, _)| *known == text) {
+                        all.push((text, node.line));
+                    }
+                }
+                Value::Nothing | Value::Text { .. } | Value::List(_) | Value::Map(_) => {
+                    self.wrong(line, names, "is a list of texts, none of them blank");
+                }
+            }
+        }
+        all
+    }
+
+    pub(super) fn finish(&mut self) {
+        let unknown = self.entries.iter().filter(|(key, _)| !self.known.contains(&key.as_str()));
+        for (key, node) in unknown {
+            let near = self.known.iter().map(|known| (jaro_winkler(key, known), known));
+            let near = near.filter(|(near, _)| *near > 0.8).max_by(|(one, _), (other, _)| one.total_cmp(other));
+            let help = near.map(|(_, known)| format!(": did you mean `{known}`?")).unwrap_or_default();
+            let why = format!("{} has no `{}`{help}", self.name, key.escape_debug());
+            self.problems.push(Problem::at(node.line, why));
+        }
+    }
+}
+
+const UNITS: [(&str, u64); 5] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
+
+/// Reads `5m`. None if it is not a whole number with a unit, or longer than a year.
+pub(super) fn duration(text: &str) -> Option<Duration> {
+    let (digits, millis) = UNITS.iter().find_map(|(unit, millis)| Some((text.strip_suffix(unit)?, millis)))?;
+    let number = Some(digits).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?.parse::<u64>().ok()?;
+    let duration = Duration::from_millis(number.checked_mul(*millis)?);
+    (duration <= Duration::from_secs(365 * 86_400)).then_some(duration)
+}

@@ -1,0 +1,205 @@
+//! What the files say is taken over: what is new, what reads differently, what is gone, what is not taken.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use super::{
+    Problem, Task, Timing, When, actors,
+    files::{self, Content, Found, Look, Memory, Version},
+    read::{self, Read},
+    survey,
+    work::{Key, Known, Work, key},
+};
+use crate::{
+    engine::Engine,
+    model::{AgentId, SanitizedPath, TaskEvent, TaskId, TaskKind},
+};
+
+impl Work {
+    pub(super) async fn remember_heartbeat(&mut self) {
+        self.heartbeat = self.remembered(None).await;
+    }
+
+    async fn remembered(&self, id: Option<TaskId>) -> Memory {
+        let dir = self.dir.clone();
+        let read = tokio::task::spawn_blocking(move || files::remembered(&dir, id.as_ref()));
+        match read.await.unwrap_or_else(|why| Err(why.to_string())) {
+            Ok(memory) => memory,
+            Err(why) => {
+                self.tell_trouble(&format!(
+                    "what is remembered of a task cannot be read, and counts as nothing: {why}"
+                ));
+                Memory::default()
+            }
+        }
+    }
+
+    /// Looks at the files, and takes over what they say now.
+    pub(super) async fn look(&mut self, engine: &Engine) {
+        let mut directory = self.directory.clone();
+        let looked = tokio::task::spawn_blocking(move || {
+            let look = directory.look();
+            (directory, look)
+        });
+        let Ok((directory, look)) = looked.await else { return };
+        self.directory = directory;
+        match look {
+            Ok(look) => {
+                self.trouble = None;
+                self.take(engine, look).await;
+            }
+            Err(why) => self.take_nothing(why),
+        }
+        self.plan_heartbeat();
+    }
+
+    /// The directory cannot be trusted, or is gone.
+    pub(super) fn take_nothing(&mut self, why: Arc<str>) {
+        self.forget_what_was_read();
+        if self.trouble.as_ref() != Some(&why) {
+            self.tell(TaskEvent::Rejected { file: self.dir.as_str().into(), why: Arc::clone(&why) });
+            self.trouble = Some(why);
+        }
+    }
+
+    /// Everything is read anew, but for what an agent may have written: that stays refused.
+    pub(super) fn forget_what_was_read(&mut self) {
+        let (kept, read): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            std::mem::take(&mut self.known).into_iter().partition(|(_, known)| known.is_tainted);
+        self.known = kept;
+        read.keys().for_each(|id| self.unplan(id));
+    }
+
+    async fn take(&mut self, engine: &Engine, look: Look) {
+        self.dir = look.dir;
+        let writers = actors::writers(engine, &self.dir);
+        let (mut there, mut nameless, mut fresh) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
+        for Found { file, what } in look.found {
+            match what {
+                Ok(content) => {
+                    there.insert(content.id.clone());
+                    fresh.extend(self.if_news(content, file, &writers));
+                }
+                Err(why) => drop(nameless.insert(file, why)),
+            }
+        }
+        self.forget_all_but(engine, &there).await;
+        self.tell_nameless(nameless);
+        for (content, file) in fresh {
+            match self.understand(&content) {
+                Ok(read) => self.add(engine, content.version, read).await,
+                Err(why) => self.reject(&content.id, content.version, &file, &why, false),
+            }
+        }
+    }
+
+    /// The file, if it is to be read: not if it was read before, nor if an agent could have written it.
+    fn if_news(
+        &mut self,
+        content: Content,
+        file: Arc<str>,
+        writers: &[(AgentId, SanitizedPath)],
+    ) -> Option<(Content, Arc<str>)> {
+        let known = self.known.get(&content.id).filter(|known| known.version == content.version);
+        let Some(why) = actors::writer_of(&self.dir, &content.id, writers) else {
+            return known.is_none().then_some((content, file));
+        };
+        if known.is_none_or(|known| !known.is_tainted) {
+            self.reject(&content.id, content.version, &file, &why, true);
+        }
+        None
+    }
+
+    fn tell_nameless(&mut self, nameless: BTreeMap<Arc<str>, Arc<str>>) {
+        for (file, why) in &nameless {
+            if self.nameless.get(file) != Some(why) {
+                self.tell(TaskEvent::Rejected { file: Arc::clone(file), why: Arc::clone(why) });
+            }
+        }
+        self.nameless = nameless;
+    }
+
+    fn understand(&self, content: &Content) -> Result<Read, String> {
+        let own = survey::own(&self.dir, content);
+        let told = |problems: Vec<Problem>| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+        read::read(&content.id, &content.text, own.as_deref(), self.zone).map_err(told)
+    }
+
+    /// Not taken; `is_tainted` is whether that is because of who could have written it.
+    pub(super) fn reject(&mut self, id: &TaskId, version: Version, file: &str, why: &str, is_tainted: bool) {
+        self.unplan(id);
+        let memory = self.known.remove(id).map(|known| known.memory).unwrap_or_default();
+        self.known.insert(id.clone(), Known { version, task: None, is_tainted, memory });
+        self.tell(TaskEvent::Rejected { file: file.into(), why: why.into() });
+    }
+
+    /// The heartbeat goes on for the others.
+    fn unplan(&mut self, id: &TaskId) {
+        if id.kind() == TaskKind::Cron {
+            self.plan.remove(&key(id));
+        }
+    }
+
+    async fn add(&mut self, engine: &Engine, version: Version, read: Read) {
+        let (task, listed) = (Arc::new(read.task), read.ignored);
+        let name = task.id.clone();
+        let memory = self.remembered(Some(name.clone())).await;
+        self.questions.forget(&name);
+        if let Some(listed) = listed {
+            let _ = engine.tell_task(TaskEvent::PermissionsIgnored { task: name.clone(), listed: listed.into() });
+        }
+        self.plan_task(&task, version, &memory);
+        let next = self.plan.due(&key(&name)).filter(|_| name.kind() == TaskKind::Cron);
+        self.known.insert(name.clone(), Known { version, task: Some(task), is_tainted: false, memory });
+        let _ = engine.tell_task(TaskEvent::Added { task: name, next });
+    }
+
+    /// Plans a cron task, unless it is not due any more.
+    fn plan_task(&mut self, task: &Task, version: Version, memory: &Memory) {
+        let key = Key::Task(task.id.clone());
+        let is_over = self.only_by_hand || task.once && memory.once == Some(version);
+        match (&task.when, self.clock.now()) {
+            (When::At(expression, zone), Ok(now)) if task.enabled && !is_over => {
+                // What was never run is due from when its file was saved on.
+                let settled = memory.settled.unwrap_or(version.since());
+                self.plan.set(key, Timing::At(expression.clone(), *zone), Some(settled), now);
+            }
+            (When::At(..), _) => self.plan.remove(&key),
+            (When::WithTheHeartbeat, _) => {}
+        }
+    }
+
+    /// The heartbeat is planned while there is something to do.
+    fn plan_heartbeat(&mut self) {
+        let beats = !self.only_by_hand && self.heartbeats().next().is_some();
+        match self.clock.now() {
+            Ok(now) if beats => {
+                let timing = Timing::Every(self.settings.heartbeat_every);
+                if self.plan.timing(&Key::Heartbeat) != Some(&timing) {
+                    self.plan.set(Key::Heartbeat, timing, self.heartbeat.settled, now);
+                }
+            }
+            Ok(_) | Err(_) => self.plan.remove(&Key::Heartbeat),
+        }
+    }
+
+    pub(super) fn heartbeats(&self) -> impl Iterator<Item = &Arc<Task>> {
+        let tasks = self.known.values().filter_map(|known| known.task.as_ref());
+        tasks.filter(|task| task.enabled && task.when == When::WithTheHeartbeat)
+    }
+
+    async fn forget_all_but(&mut self, engine: &Engine, there: &BTreeSet<TaskId>) {
+        let gone: Vec<_> = self.known.keys().filter(|id| !there.contains(*id)).cloned().collect();
+        for id in gone {
+            self.unplan(&id);
+            self.questions.forget(&id);
+            self.known.remove(&id);
+            if id.kind() == TaskKind::Cron {
+                actors::dismiss(engine, &id).await;
+            }
+            let _ = engine.tell_task(TaskEvent::Removed { task: id });
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! The loop around the plan: waits for whatever comes first, and does what follows. All waiting for time is the clock's.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use chrono_tz::Tz;
+use tokio::{
+    sync::{Semaphore, mpsc, oneshot},
+    task::JoinSet,
+};
+
+use super::{
+    Gatekeeper, NotStarted, Plan, Runner, Scheduler, SchedulerError, Task, TaskStatus, Tasks,
+    files::{Directory, Memory, Version},
+    gate::Questions,
+    run::Over,
+    scheduler::{directory, zone},
+    scribe::Scribe,
+};
+use crate::{
+    engine::{Engine, NoEvent, Subscription, WeakEngine},
+    model::{Event, SanitizedPath, TaskEvent, TaskId, TaskKind, TaskSettings},
+    seam::Clock,
+};
+
+/// What a host asks of the loop.
+#[derive(Debug)]
+pub(super) enum Order {
+    List(oneshot::Sender<Vec<TaskStatus>>),
+    Run(TaskId, oneshot::Sender<Result<(), NotStarted>>),
+    Look(oneshot::Sender<()>),
+    Stop(oneshot::Sender<()>),
+}
+
+/// What whoever watches the directory tells.
+#[derive(Debug)]
+pub(crate) enum News {
+    /// Look at it.
+    Changed,
+    /// Changes are noticed later than they should be.
+    Polling(String),
+}
+
+/// Watches a directory of tasks until the receiver is dropped.
+pub(crate) type Watch = Box<dyn Fn(SanitizedPath) -> mpsc::Receiver<News> + Send + Sync>;
+
+/// What is planned: each cron task, and the heartbeat.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Key {
+    Task(TaskId),
+    Heartbeat,
+}
+
+/// A file as it is known.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) version: Version,
+    /// None if it is not taken.
+    pub(super) task: Option<Arc<Task>>,
+    /// Whether an agent could have written it: then it stays refused until it is saved again.
+    pub(super) is_tainted: bool,
+    pub(super) memory: Memory,
+}
+
+pub(super) struct Work {
+    pub(super) weak: WeakEngine,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) runner: Arc<dyn Runner>,
+    pub(super) keeper: Arc<dyn Gatekeeper>,
+    pub(super) questions: Arc<Questions>,
+    pub(super) settings: TaskSettings,
+    pub(super) follows: bool,
+    /// Nothing is due by itself.
+    pub(super) only_by_hand: bool,
+    pub(super) zone: Tz,
+    pub(super) directory: Directory,
+    /// Where it really is, once that is known.
+    pub(super) dir: SanitizedPath,
+    /// Why the directory as a whole is not taken, if it is not.
+    pub(super) trouble: Option<Arc<str>>,
+    pub(super) known: BTreeMap<TaskId, Known>,
+    /// Files that have no name a task could have.
+    pub(super) nameless: BTreeMap<Arc<str>, Arc<str>>,
+    pub(super) heartbeat: Memory,
+    pub(super) plan: Plan<Key>,
+    pub(super) running: JoinSet<Over>,
+    pub(super) room: Arc<Semaphore>,
+    pub(super) scribe: Scribe,
+    pub(super) watch: Watch,
+    pub(super) news: mpsc::Receiver<News>,
+}
+
+/// Starts the loop, with everything known that is there now.
+pub(crate) async fn start(
+    scheduler: Scheduler,
+    engine: &Engine,
+    keeper: Arc<dyn Gatekeeper>,
+    watch: Watch,
+) -> Result<Tasks, SchedulerError> {
+    let follows = scheduler.settings.is_none();
+    let settings = match scheduler.settings {
+        Some(settings) => settings,
+        None => engine.settings()?.tasks.clone(),
+    };
+    let dir = directory(&settings)?;
+    let zone = zone(&settings)?;
+    // Before the first look, so that no change of the settings is missed.
+    let events = engine.subscribe();
+    let mut work = Work {
+        weak: engine.downgrade(),
+        clock: engine.clock(),
+        runner: scheduler.runner,
+        keeper,
+        questions: Arc::default(),
+        follows,
+        only_by_hand: scheduler.only_by_hand,
+        zone,
+        directory: Directory::new(dir.clone()),
+        trouble: None,
+        known: BTreeMap::new(),
+        nameless: BTreeMap::new(),
+        heartbeat: Memory::default(),
+        plan: Plan::new(settings.catch_up, settings.jitter),
+        running: JoinSet::new(),
+        room: Arc::new(Semaphore::new(room(&settings))),
+        scribe: Scribe::start(),
+        news: watch(dir.clone()),
+        watch,
+        dir,
+        settings,
+    };
+    work.remember_heartbeat().await;
+    work.look(engine).await;
+    let (orders, theirs) = mpsc::channel(16);
+    let work = tokio::spawn(work.run(events, theirs));
+    Ok(Tasks { orders, work })
+}
+
+fn room(settings: &TaskSettings) -> usize {
+    usize::try_from(settings.max_running).unwrap_or(usize::MAX).clamp(1, Semaphore::MAX_PERMITS)
+}
+
+impl Work {
+    /// Ends with the engine, or with the handle.
+    async fn run(mut self, mut events: Subscription, mut orders: mpsc::Receiver<Order>) {
+        loop {
+            let clock = Arc::clone(&self.clock);
+            let next = self.plan.next();
+            let due = async move {
+                match next {
+                    Some(next) => clock.reaches(next).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                event = events.next() => match event {
+                    Err(NoEvent::Ended) => return,
+                    Ok(recorded) if !matches!(recorded.event, Event::SettingsChanged { .. }) => {}
+                    // Something may have been missed, so look.
+                    Ok(_) | Err(NoEvent::Missed(_)) => self.with(Work::follow).await,
+                },
+                Some(over) = self.running.join_next(), if !self.running.is_empty() => {
+                    if let Ok(over) = over {
+                        self.over(over);
+                    }
+                }
+                Some(news) = self.news.recv() => match news {
+                    News::Changed => self.with(Work::look).await,
+                    News::Polling(why) => self.tell_trouble(&why),
+                },
+                order = orders.recv() => match order {
+                    Some(Order::Stop(answer)) => {
+                        self.running.shutdown().await;
+                        let _ = self.scribe.written().await;
+                        // Whoever asked may have gone.
+                        let _ = answer.send(());
+                        return;
+                    }
+                    Some(order) => self.obey(order).await,
+                    None => return,
+                },
+                () = due => self.with(Work::tick).await,
+            }
+        }
+    }
+
+    /// Does something with the engine, if it is still there.
+    async fn with(&mut self, work: impl AsyncFnOnce(&mut Work, &Engine)) {
+        if let Some(engine) = self.weak.upgrade() {
+            work(self, &engine).await;
+        }
+    }
+
+    pub(super) fn tell(&self, event: TaskEvent) {
+        // Fails only if the engine ends, and then there is nobody to tell.
+        if let Some(engine) = self.weak.upgrade() {
+            let _ = engine.tell_task(event);
+        }
+    }
+
+    pub(super) fn tell_trouble(&self, why: &str) {
+        self.tell(TaskEvent::Trouble { why: why.into() });
+    }
+
+    async fn obey(&mut self, order: Order) {
+        // Whoever asked may have gone.
+        match order {
+            Order::List(answer) => {
+                let _ = answer.send(self.list());
+            }
+            Order::Run(id, answer) => {
+                let mut started = Err(NotStarted::Stopped);
+                self.with(async |work: &mut Work, engine: &Engine| started = work.run_now(engine, &id).await).await;
+                let _ = answer.send(started);
+            }
+            Order::Stop(_) => {}
+            Order::Look(answer) => {
+                self.with(Work::look).await;
+                let _ = answer.send(());
+            }
+        }
+    }
+
+    fn list(&self) -> Vec<TaskStatus> {
+        let all = self.known.iter().filter_map(|(id, known)| Some((id, known, known.task.as_ref()?)));
+        all.map(|(id, known, task)| {
+            let key = key(id);
+            let is_planned = task.enabled;
+            TaskStatus {
+                id: id.clone(),
+                title: Arc::clone(&task.title),
+                next: self.plan.due(&key).filter(|_| is_planned),
+                is_running: self.plan.is_running(&key),
+                last: known.memory.last.clone(),
+            }
+        })
+        .collect()
+    }
+
+    /// Takes over settings that changed.
+    async fn follow(&mut self, engine: &Engine) {
+        let Ok(settings) = engine.settings() else { return };
+        let new = settings.tasks.clone();
+        if !self.follows || new == self.settings {
+            return;
+        }
+        let (dir, zone) = match (directory(&new), zone(&new)) {
+            (Ok(dir), Ok(zone)) => (dir, zone),
+            (Err(why), _) | (_, Err(why)) => {
+                self.settings = new;
+                return self.take_nothing(why.to_string().into());
+            }
+        };
+        self.room = Arc::new(Semaphore::new(room(&new)));
+        self.plan.change(new.catch_up, new.jitter);
+        if self.settings.dir != new.dir {
+            self.news = (self.watch)(dir.clone());
+        }
+        self.directory = Directory::new(dir.clone());
+        (self.dir, self.zone, self.settings) = (dir, zone, new);
+        // Everything reads differently: the zone of schedules, the interval of the heartbeat.
+        self.forget_what_was_read();
+        self.remember_heartbeat().await;
+        self.look(engine).await;
+    }
+}
+
+/// What a task is planned under.
+pub(super) fn key(id: &TaskId) -> Key {
+    match id.kind() {
+        TaskKind::Cron => Key::Task(id.clone()),
+        TaskKind::Heartbeat => Key::Heartbeat,
+    }
+}

@@ -1,0 +1,226 @@
+//! Guards: what a person lets the tools of a run do, and no longer.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use crate::model::{
+    Decider, Event, InvalidGlob, Operation, OwnerId, PathGlob, Policies, PolicyPatch, Reach, RequestId, RuleRef, Ruled,
+    Ruling, RunId, SanitizedPath, Scope, Timestamp, ToolName,
+};
+
+use super::super::{
+    Refusal, State,
+    command::{Broken, Person},
+    considered::Considered,
+    guards::{Compiled, MAX_POLICIES},
+    judge::{Case, Stage, judge},
+    state::Waiting,
+};
+
+impl State {
+    /// A run has these tools besides those it has.
+    pub(super) fn declare_tools(
+        &self,
+        by: &Person,
+        run: RunId,
+        mut tools: BTreeSet<ToolName>,
+    ) -> Result<Vec<Event>, Refusal> {
+        self.refuse_unknown_run(&by.owner, &run)?;
+        let known = self.guards_of(&by.owner, &run).map(|guards| guards.tools());
+        tools.retain(|tool| known.is_none_or(|known| !known.contains_key(tool)));
+        if tools.is_empty() {
+            return Ok(Vec::new());
+        }
+        refuse_too_many(&run, tools.len() + known.map_or(0, BTreeMap::len))?;
+        Ok(vec![Event::ToolsDeclared { owner: by.owner.clone(), run, tools: Arc::new(tools), by: by.actor() }])
+    }
+
+    /// These policies take the place of those of one tool, or of all that the run has and will have.
+    pub(super) fn set_policies(
+        &self,
+        by: &Person,
+        run: &RunId,
+        tool: Option<&ToolName>,
+        policies: &Arc<Policies>,
+    ) -> Result<Vec<Event>, Refusal> {
+        self.change_guards(by, run, tool, |_| Policies::clone(policies))
+    }
+
+    /// `update_policy`: the patch is added to what is there, as a whole or not at all.
+    pub(super) fn update_policy(
+        &self,
+        by: &Person,
+        run: &RunId,
+        patch: &PolicyPatch,
+        base: &SanitizedPath,
+    ) -> Result<Vec<Event>, Refusal> {
+        refuse_too_many(run, patch.allow.len() + patch.deny.len())?;
+        let allow = globs(&patch.allow, base, Reach::Below)?;
+        let deny = globs(&patch.deny, base, Reach::Everywhere)?;
+        self.change_guards(by, run, patch.tool.as_ref(), |before| {
+            let mut after = before.clone();
+            let policy = after.path_mut(patch.mode);
+            add(&mut policy.allow, &allow);
+            add(&mut policy.deny, &deny);
+            policy.default = patch.default.or(policy.default);
+            after
+        })
+    }
+
+    /// One event for each guard that reads differently afterwards.
+    fn change_guards(
+        &self,
+        by: &Person,
+        run: &RunId,
+        tool: Option<&ToolName>,
+        change: impl Fn(&Policies) -> Policies,
+    ) -> Result<Vec<Event>, Refusal> {
+        let owner = &by.owner;
+        self.refuse_unknown_run(owner, run)?;
+        let guards = self.guards_of(owner, run).cloned().unwrap_or_default();
+        let (mut events, mut usable) = (Vec::new(), Vec::new());
+        let mut changed = |before: &Compiled| {
+            let after = Arc::new(change(before.written()));
+            let is_new = after != *before.written();
+            is_new.then(|| refuse_unusable(run, &after, &mut usable).map(|()| after)).transpose()
+        };
+        let Some(tool) = tool else {
+            if let Some(rules) = changed(guards.common())? {
+                let policies = rules.names().into_iter().map(Arc::from).collect();
+                let (owner, run) = (owner.clone(), run.clone());
+                events.push(Event::PolicyForAll { owner, run, policies, rules, by: by.actor() });
+            }
+            for (tool, before) in guards.tools() {
+                let after = changed(before)?;
+                events.extend(after.map(|rules| self.updated(by, run, tool, rules)));
+            }
+            return Ok(events);
+        };
+        let own = || Operation::ALL.map(Operation::own_tool);
+        if !guards.tools().contains_key(tool) {
+            if !own().contains(tool) {
+                let known: BTreeSet<_> = guards.tools().keys().cloned().chain(own()).collect();
+                return Err(Refusal::UnknownTool { tool: tool.clone(), run: run.clone(), known });
+            }
+            refuse_too_many(run, guards.tools().len() + 1)?;
+        }
+        let after = changed(guards.of(tool))?;
+        Ok(after.map(|rules| self.updated(by, run, tool, rules)).into_iter().collect())
+    }
+
+    fn updated(&self, by: &Person, run: &RunId, tool: &ToolName, rules: Arc<Policies>) -> Event {
+        let rulings = self.rulings_in_guard(&by.owner, run, tool, &[]);
+        let policies = rules.names().into_iter().map(Arc::from).chain(rulings).collect();
+        let (owner, run, tool, by) = (by.owner.clone(), run.clone(), tool.clone(), Some(by.actor()));
+        Event::PolicyUpdated { owner, run, tool, policies, rules, by }
+    }
+
+    /// That what a person said about an action speaks in the guard of its tool from now on.
+    pub(super) fn heard_in_guard(&self, ruling: &Arc<Ruling>) -> Option<Event> {
+        self.retold(ruling, std::slice::from_ref(ruling))
+    }
+
+    /// That what a person said about an action no longer speaks in the guard of its tool, where the run goes on.
+    pub(in super::super) fn guards_follow(&self, events: &[Event], _now: Timestamp) -> Vec<Event> {
+        let mut told = BTreeSet::new();
+        let ended = events
+            .iter()
+            .filter_map(|event| if let Event::RulingEnded { ruling, .. } = event { Some(ruling) } else { None });
+        ended
+            .filter(|ruling| told.insert((&ruling.owner, &ruling.run, &ruling.tool)))
+            .filter(|ruling| ruling.run.as_ref().is_some_and(|run| self.goes_on(&ruling.owner, run, None)))
+            .filter_map(|ruling| self.retold(ruling, &[]))
+            .collect()
+    }
+
+    /// What the guard that `ruling` is part of says, with `and`.
+    fn retold(&self, ruling: &Ruling, and: &[Arc<Ruling>]) -> Option<Event> {
+        let run = ruling.run.as_ref().filter(|_| ruling.scope == Scope::Session)?;
+        let (owner, tool) = (ruling.owner.clone(), ruling.tool.clone());
+        let policies = self.names_in_guard(&owner, run, &tool, and);
+        let rules = self.guards_of(&owner, run).map(|guards| Arc::clone(guards.of(&tool).written()));
+        Some(Event::PolicyUpdated {
+            owner,
+            run: run.clone(),
+            tool,
+            policies,
+            rules: rules.unwrap_or_default(),
+            by: None,
+        })
+    }
+
+    /// Ends the questions about `actions` that policies answer by now. `actions` are what the questions are about, as far
+    /// as that is known.
+    pub(super) fn reconsider(
+        &self,
+        by: &Person,
+        actions: &[(RequestId, Arc<Considered>)],
+        now: Timestamp,
+    ) -> Vec<Event> {
+        let waiting = actions.iter().filter_map(|(id, action)| Some((self.pending.get(id)?, action)));
+        let waiting = waiting.filter(|(waiting, action)| {
+            let asked = waiting.request.action.as_ref();
+            waiting.request.owner == by.owner && asked.is_some_and(|facts| facts.access == action.facts().access)
+        });
+        let decider = || Decider::Policies { by: by.by.clone(), means: Arc::clone(&by.means) };
+        waiting
+            .filter_map(|(waiting, action)| {
+                let yes = self.answered_by_policy(waiting, action, now)?;
+                Some(waiting.settled_with(yes, decider(), now))
+            })
+            .collect()
+    }
+
+    /// What policies say to what is asked, if it is them who say it.
+    fn answered_by_policy(&self, waiting: &Waiting, action: &Considered, now: Timestamp) -> Option<bool> {
+        let agent = self.agents.get(&waiting.request.from)?;
+        let broken = Broken::new();
+        let judged = judge(&Case { state: self, agent, action, broken: &broken, opinions: &[], now });
+        if !judged.conclusion.refs.iter().any(RuleRef::is_policy) {
+            return None;
+        }
+        match (judged.stage, judged.conclusion.ruled) {
+            (Stage::Denied, Ruled::Deny) => Some(false),
+            // A right that is asked for besides is given by a person, or not at all.
+            (Stage::AllowRule, Ruled::Allow) if waiting.request.asked.is_empty() => Some(true),
+            (_, Ruled::Allow | Ruled::Deny | Ruled::Ask | Ruled::Sandboxed | Ruled::Unavailable) => None,
+        }
+    }
+
+    fn refuse_unknown_run(&self, owner: &OwnerId, run: &RunId) -> Result<(), Refusal> {
+        if self.goes_on(owner, run, None) { Ok(()) } else { Err(Refusal::UnknownRun(run.clone())) }
+    }
+}
+
+fn globs(texts: &[Arc<str>], base: &SanitizedPath, reach: Reach) -> Result<Vec<PathGlob>, Refusal> {
+    let invalid = |glob: &Arc<str>, why: InvalidGlob| Refusal::InvalidGlob { glob: Arc::clone(glob), why };
+    texts.iter().map(|text| PathGlob::at(text, base, reach).map_err(|why| invalid(text, why))).collect()
+}
+
+fn add(globs: &mut Vec<PathGlob>, more: &[PathGlob]) {
+    for glob in more {
+        if !globs.contains(glob) {
+            globs.push(glob.clone());
+        }
+    }
+}
+
+fn refuse_too_many(run: &RunId, count: usize) -> Result<(), Refusal> {
+    let max = MAX_POLICIES;
+    if count <= max as usize { Ok(()) } else { Err(Refusal::TooManyPolicies { run: run.clone(), max }) }
+}
+
+/// Guards that are alike are compiled once.
+fn refuse_unusable(run: &RunId, policies: &Arc<Policies>, usable: &mut Vec<Arc<Policies>>) -> Result<(), Refusal> {
+    refuse_too_many(run, policies.len())?;
+    if usable.contains(policies) {
+        return Ok(());
+    }
+    if !Compiled::of(policies).is_usable() {
+        return Err(Refusal::TooManyPolicies { run: run.clone(), max: MAX_POLICIES });
+    }
+    usable.push(Arc::clone(policies));
+    Ok(())
+}

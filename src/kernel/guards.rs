@@ -1,0 +1,340 @@
+//! The guards of runs, compiled: asked at each action, changed when a person changes a policy.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use globset::{Candidate, GlobSet, GlobSetBuilder};
+use serde::{Deserialize, Serialize};
+
+use crate::model::{
+    Access, AgentId, Decision, Digest, Operation, OwnerId, PathGlob, PathPolicy, Permission, Policies, Ruling, RunId,
+    SanitizedPath, Scope, ToolName, Verdict,
+};
+
+use super::{
+    State,
+    considered::{Considered, Target},
+    rules::meets,
+};
+
+/// How many tools of one run are kept apart, and how many globs and patterns one guard has.
+pub(crate) const MAX_POLICIES: u32 = 1024;
+
+/// How many tools of a run are known because they were used: agents name tools, so that is bounded closer.
+const MAX_USED: usize = 256;
+
+/// A name that no glob means, since none holds control characters: what matches it matches anything.
+const ANYTHING: &str = "\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}";
+
+/// What guards the tools of each run: policies for all, and where a tool has its own, those.
+pub(super) type Guards = BTreeMap<OwnerId, BTreeMap<RunId, RunGuards>>;
+
+/// What guards the tools of one run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "WrittenGuards", into = "WrittenGuards")]
+pub(crate) struct RunGuards {
+    /// What a tool begins with.
+    common: Compiled,
+    /// Tools that were declared, or used, or have policies of their own.
+    tools: BTreeMap<ToolName, Compiled>,
+}
+
+/// The same, written down: policies that several tools have stand there once.
+#[derive(Debug, Serialize, Deserialize)]
+struct WrittenGuards {
+    common: Arc<Policies>,
+    tools: Vec<(Arc<Policies>, BTreeSet<ToolName>)>,
+}
+
+impl From<RunGuards> for WrittenGuards {
+    fn from(guards: RunGuards) -> WrittenGuards {
+        let mut tools: Vec<(Arc<Policies>, BTreeSet<ToolName>)> = Vec::new();
+        for (tool, guard) in guards.tools {
+            match tools.iter_mut().find(|(written, _)| written == guard.written()) {
+                Some((_, same)) => drop(same.insert(tool)),
+                None => tools.push((Arc::clone(guard.written()), BTreeSet::from([tool]))),
+            }
+        }
+        WrittenGuards { common: Arc::clone(guards.common.written()), tools }
+    }
+}
+
+impl From<WrittenGuards> for RunGuards {
+    fn from(written: WrittenGuards) -> RunGuards {
+        let common = Compiled::of(&written.common);
+        let mut tools = BTreeMap::new();
+        for (policies, same) in written.tools {
+            let guard = if policies == written.common { common.clone() } else { Compiled::of(&policies) };
+            tools.extend(same.into_iter().map(|tool| (tool, guard.clone())));
+        }
+        RunGuards { common, tools }
+    }
+}
+
+/// Policies, ready to be asked. Two are equal if the same is written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Compiled(Arc<Parts>);
+
+#[derive(Debug, Default)]
+struct Parts {
+    written: Arc<Policies>,
+    forbidden: GlobSet,
+    read: Paths,
+    write: Paths,
+    /// Anything is written.
+    speaks: bool,
+    /// Valid globs that do not compile together: nobody knows what they say, so nothing may happen.
+    unusable: bool,
+}
+
+#[derive(Debug, Default)]
+struct Paths {
+    deny: GlobSet,
+    allow: GlobSet,
+    default: Option<Verdict>,
+}
+
+impl PartialEq for Compiled {
+    fn eq(&self, other: &Compiled) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0.written == other.0.written
+    }
+}
+
+impl Eq for Compiled {}
+
+impl Compiled {
+    pub(crate) fn of(written: &Arc<Policies>) -> Compiled {
+        let mut unusable = false;
+        let mut set = |globs: &[PathGlob]| {
+            compile(globs).unwrap_or_else(|_| {
+                unusable = true;
+                GlobSet::empty()
+            })
+        };
+        let mut paths =
+            |policy: &PathPolicy| Paths { deny: set(&policy.deny), allow: set(&policy.allow), default: policy.default };
+        let (read, write) = (paths(&written.read), paths(&written.write));
+        let forbidden = set(&written.forbidden);
+        let speaks = !written.names().is_empty();
+        Compiled(Arc::new(Parts { written: Arc::clone(written), forbidden, read, write, speaks, unusable }))
+    }
+
+    pub(crate) fn written(&self) -> &Arc<Policies> {
+        &self.0.written
+    }
+
+    pub(crate) fn is_usable(&self) -> bool {
+        !self.0.unusable
+    }
+
+    /// What they say about `action`, and which of them says so.
+    pub(crate) fn about(&self, action: &Considered) -> Vec<(Verdict, &'static str)> {
+        let mut said = Vec::new();
+        if !self.0.speaks {
+            return said;
+        }
+        if self.0.unusable {
+            said.push((Verdict::Deny, Policies::FORBIDDEN));
+        }
+        match &action.target {
+            Target::Path(path) => said.extend(self.about_path(action.operation, path)),
+            Target::Command { parts, .. } => {
+                let patterns = [
+                    (Verdict::Deny, Policies::DENY_COMMANDS, &self.0.written.deny_commands),
+                    (Verdict::Ask, Policies::APPROVE_COMMANDS, &self.0.written.approve_commands),
+                ];
+                let spoken = patterns
+                    .into_iter()
+                    .filter(|(verdict, _, list)| list.iter().any(|pattern| meets(pattern, parts.as_deref(), *verdict)));
+                said.extend(spoken.map(|(verdict, name, _)| (verdict, name)));
+            }
+            Target::Host(_) | Target::Invalid { .. } => {}
+        }
+        for permission in action.permissions().filter(|permission| !is_target(permission, action)) {
+            let denied = self.denies_using(permission).filter(|name| !said.contains(&(Verdict::Deny, *name)));
+            said.extend(denied.map(|name| (Verdict::Deny, name)));
+        }
+        said
+    }
+
+    /// A no for the path goes before a yes for it, and both go before what is said of the rest.
+    fn about_path(&self, operation: Operation, path: &SanitizedPath) -> impl Iterator<Item = (Verdict, &'static str)> {
+        let access = if operation == Operation::Write { Access::Write } else { Access::Read };
+        let (policy, path) = (self.paths(access), Candidate::new(path.as_str()));
+        let forbidden = self.0.forbidden.is_match_candidate(&path).then_some((Verdict::Deny, Policies::FORBIDDEN));
+        let verdict = if policy.deny.is_match_candidate(&path) {
+            Some(Verdict::Deny)
+        } else if policy.allow.is_match_candidate(&path) {
+            Some(Verdict::Allow)
+        } else {
+            policy.default
+        };
+        // That it may be read does not say that it may be run.
+        let runs = operation == Operation::Exec;
+        let verdict = verdict.filter(|verdict| !runs || *verdict > Verdict::Allow);
+        forbidden.into_iter().chain(verdict.map(|verdict| (verdict, Policies::name_of(access))))
+    }
+
+    /// The policy by which nothing may use `permission`: what a command is given is given as a whole, so a directory is
+    /// denied if all that lies in it is.
+    fn denies_using(&self, permission: &Permission) -> Option<&'static str> {
+        let Permission::Path(access, path) = permission else { return None };
+        let inside = format!("{}/{ANYTHING}", path.as_str().trim_end_matches('/'));
+        let matches = |globs: &GlobSet| !globs.is_empty() && (globs.is_match(path.as_str()) || globs.is_match(&inside));
+        if matches(&self.0.forbidden) {
+            return Some(Policies::FORBIDDEN);
+        }
+        matches(&self.paths(*access).deny).then(|| Policies::name_of(*access))
+    }
+
+    fn paths(&self, access: Access) -> &Paths {
+        match access {
+            Access::Read => &self.0.read,
+            Access::Write => &self.0.write,
+        }
+    }
+}
+
+/// Whether this is what the action is about, and not something that it uses besides.
+fn is_target(permission: &Permission, action: &Considered) -> bool {
+    matches!(&action.target, Target::Path(path) if permission.path() == Some(path))
+}
+
+fn compile(globs: &[PathGlob]) -> Result<GlobSet, globset::Error> {
+    let mut builder = GlobSetBuilder::new();
+    for glob in globs {
+        builder.add(glob.compiled()?);
+    }
+    builder.build()
+}
+
+impl RunGuards {
+    pub(crate) fn common(&self) -> &Compiled {
+        &self.common
+    }
+
+    pub(crate) fn tools(&self) -> &BTreeMap<ToolName, Compiled> {
+        &self.tools
+    }
+
+    /// The guard of `tool`; a tool that nobody knows yet has what every tool begins with.
+    pub(crate) fn of(&self, tool: &ToolName) -> &Compiled {
+        self.tools.get(tool).unwrap_or(&self.common)
+    }
+}
+
+impl State {
+    pub(crate) fn guards_of(&self, owner: &OwnerId, run: &RunId) -> Option<&RunGuards> {
+        self.guards.get(owner)?.get(run)
+    }
+
+    /// What speaks in the guard of `tool`, by name: policies, then what people said for this run, oldest first.
+    ///
+    /// Two that would have the same name are told apart: the later one gets a piece of a hash.
+    pub(crate) fn names_in_guard(
+        &self,
+        owner: &OwnerId,
+        run: &RunId,
+        tool: &ToolName,
+        and: &[Arc<Ruling>],
+    ) -> Vec<Arc<str>> {
+        let own = self.guards_of(owner, run).map(|guards| guards.of(tool).written().names()).unwrap_or_default();
+        own.into_iter().map(Arc::from).chain(self.rulings_in_guard(owner, run, tool, and)).collect()
+    }
+
+    /// The names of what people said for this run about `tool`, and of what they say now.
+    pub(super) fn rulings_in_guard(
+        &self,
+        owner: &OwnerId,
+        run: &RunId,
+        tool: &ToolName,
+        and: &[Arc<Ruling>],
+    ) -> Vec<Arc<str>> {
+        let (mut names, mut taken) = (Vec::new(), BTreeSet::new());
+        let told = self.rulings.values().chain(and).filter(|ruling| is_in_guard(ruling, owner, run, tool));
+        for ruling in told {
+            let name = name_apart(ruling, &taken);
+            taken.insert(Arc::clone(&name));
+            names.push(name);
+        }
+        names
+    }
+
+    pub(super) fn guards_mut(&mut self, owner: &OwnerId, run: &RunId) -> &mut RunGuards {
+        self.guards.entry(owner.clone()).or_default().entry(run.clone()).or_default()
+    }
+
+    pub(super) fn declare(&mut self, owner: &OwnerId, run: &RunId, tools: &BTreeSet<ToolName>) {
+        let guards = self.guards_mut(owner, run);
+        for tool in tools {
+            let common = &guards.common;
+            guards.tools.entry(tool.clone()).or_insert_with(|| common.clone());
+        }
+    }
+
+    pub(super) fn guard(&mut self, owner: &OwnerId, run: &RunId, tool: Option<&ToolName>, policies: &Arc<Policies>) {
+        let guards = self.guards_mut(owner, run);
+        let known = std::iter::once(&guards.common).chain(guards.tools.values());
+        // Most tools have what all have; that is kept once.
+        let same = known.into_iter().find(|other| other.written() == policies).cloned();
+        let guard = same.unwrap_or_else(|| Compiled::of(policies));
+        match tool {
+            Some(tool) => {
+                guards.tools.insert(tool.clone(), guard);
+            }
+            None => guards.common = guard,
+        }
+    }
+
+    /// A tool that was used has a guard from then on.
+    pub(super) fn used_tool(&mut self, decision: &Decision) {
+        let Some(agent) = self.agents.get(&decision.agent) else { return };
+        let (owner, tool) = (agent.profile.owner.clone(), &decision.action.tool);
+        if self.guards_of(&owner, &decision.run).is_some_and(|guards| guards.tools.contains_key(tool)) {
+            return;
+        }
+        let guards = self.guards_mut(&owner, &decision.run);
+        if guards.tools.len() < MAX_USED {
+            guards.tools.insert(tool.clone(), guards.common.clone());
+        }
+    }
+
+    /// Whether `owner` has an agent in `run`, not counting `but`.
+    pub(crate) fn goes_on(&self, owner: &OwnerId, run: &RunId, but: Option<&AgentId>) -> bool {
+        let others = self.agents.values().filter(|agent| Some(&agent.profile.id) != but);
+        others.into_iter().any(|agent| agent.run == *run && agent.profile.owner == *owner)
+    }
+
+    /// Guards end with their run, which `agent` is about to leave.
+    pub(super) fn leave_guards(&mut self, agent: &AgentId) {
+        let Some((owner, run)) = self.agents.get(agent).map(|agent| (&agent.profile.owner, &agent.run)) else { return };
+        if self.guards_of(owner, run).is_none() || self.goes_on(owner, run, Some(agent)) {
+            return;
+        }
+        let (owner, run) = (owner.clone(), run.clone());
+        if let Some(runs) = self.guards.get_mut(&owner) {
+            runs.remove(&run);
+            if runs.is_empty() {
+                self.guards.remove(&owner);
+            }
+        }
+    }
+}
+
+/// Whether `ruling` is told as part of a guard: what was said for one use or for good is not.
+fn is_in_guard(ruling: &Ruling, owner: &OwnerId, run: &RunId, tool: &ToolName) -> bool {
+    ruling.scope == Scope::Session && ruling.tool == *tool && ruling.run.as_ref() == Some(run) && ruling.owner == *owner
+}
+
+fn name_apart(ruling: &Ruling, taken: &BTreeSet<Arc<str>>) -> Arc<str> {
+    let name = ruling.policy_name();
+    let hash = || Digest::of_texts([name.as_str(), ruling.agent.as_str(), &ruling.id.to_string()]).to_string();
+    let candidates = std::iter::once(None).chain([8, 64].map(Some)).map(|digits| match digits {
+        None => name.clone(),
+        Some(digits) => format!("{name}-{}", hash().get(..digits).unwrap_or_default()),
+    });
+    let free = candidates.map(Arc::from).find(|name: &Arc<str>| !taken.contains(name));
+    free.unwrap_or_else(|| name.into())
+}

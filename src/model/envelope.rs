@@ -1,0 +1,358 @@
+//! Events in the form in which other programs take them (`sources/002`, "Event classes").
+//!
+//! A view: everything in it is made of what is recorded. Names are written in camelCase; on the way in, snake_case is
+//! taken as well. A payload holds facts as they were recorded, without secrets.
+
+use std::{fmt, sync::Arc};
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+use super::{
+    ActionFacts, AgentId, CallId, Cause, Decision, DecisionId, Digest, Event, Grant, GrantId, HookCall, Origin,
+    OwnerId, Recorded, Request, RequestId, Resolution, Ruling, RulingId, RunId, RuntimeId, Timestamp,
+};
+
+/// What this build writes into [`Envelope::schema_version`].
+const SCHEMA: &str = "bestow-1";
+
+/// One event, with everything another program needs to order it and to join it with others.
+///
+/// ```
+/// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+/// use bestow::{Engine, Envelope, Holding, Kind, Profile, Settings};
+/// let engine = Engine::new(Settings::default())?;
+/// let mut events = engine.subscribe();
+/// let profile = Profile::new("ann".parse()?, "you".parse()?, Kind::Cron, "/tmp".parse()?);
+/// engine.register(profile, Holding::nothing()).await?;
+/// let envelope = engine.envelope(&events.next().await?);
+/// let text = serde_json::to_string(&envelope)?;
+/// assert!(text.starts_with(r#"{"type":"agent.registered","eventId":"#));
+/// assert_eq!(serde_json::from_str::<Envelope>(&text)?, envelope);
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Envelope {
+    /// What kind of event, as in `permission.evaluated`.
+    #[serde(rename = "type")]
+    pub kind: Arc<str>,
+    /// Its name: no other event has it.
+    #[serde(alias = "event_id")]
+    pub event_id: Arc<str>,
+    /// When, as RFC 3339.
+    pub timestamp: Timestamp,
+    /// One more than the event before; a gap means that something was missed.
+    pub sequence: u64,
+    /// The form of this envelope and of what is in it.
+    #[serde(alias = "schema_version")]
+    pub schema_version: Arc<str>,
+    /// The engine that tells it.
+    #[serde(alias = "runtime_id")]
+    pub runtime_id: RuntimeId,
+    /// What it belongs to.
+    #[serde(flatten)]
+    pub ids: Ids,
+    /// The facts.
+    #[serde(deserialize_with = "camel")]
+    pub payload: Value,
+    /// What it rests on or is bound to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refs: Vec<Reference>,
+}
+
+/// Names that one event shares with others. One that is missing does not apply; it is never guessed from words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Ids {
+    /// Whose agent.
+    #[serde(default, alias = "owner_id", skip_serializing_if = "Option::is_none")]
+    pub owner_id: Option<OwnerId>,
+    /// Which agent.
+    #[serde(default, alias = "agent_id", skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<AgentId>,
+    /// Which run of it.
+    #[serde(default, alias = "run_id", skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<RunId>,
+    /// The question to a person: the approval action of `sources/002`.
+    #[serde(default, alias = "request_id", skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+    /// The right that was given.
+    #[serde(default, alias = "grant_id", skip_serializing_if = "Option::is_none")]
+    pub grant_id: Option<GrantId>,
+    /// What was decided about an action.
+    #[serde(default, alias = "decision_id", skip_serializing_if = "Option::is_none")]
+    pub decision_id: Option<DecisionId>,
+    /// What a person said about an action.
+    #[serde(default, alias = "ruling_id", skip_serializing_if = "Option::is_none")]
+    pub ruling_id: Option<RulingId>,
+    /// The call of a tool, as the host program names it.
+    #[serde(default, alias = "tool_call_id", skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<CallId>,
+}
+
+/// Something that an event refers to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Reference {
+    /// What it is: `input` or `updatedInput` (a SHA-256), `rule`, `ruling`, `argv` (a SHA-256).
+    pub kind: Arc<str>,
+    /// Which.
+    pub id: Arc<str>,
+}
+
+/// A text is no envelope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidEnvelope(String);
+
+impl fmt::Display for InvalidEnvelope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an envelope holds an event of this version: {}", self.0)
+    }
+}
+
+impl std::error::Error for InvalidEnvelope {}
+
+impl Envelope {
+    /// What `recorded` says, as the engine `runtime` tells it.
+    pub(crate) fn of(recorded: &Recorded, runtime: &RuntimeId) -> Envelope {
+        let mut payload = serde_json::to_value(&recorded.event).unwrap_or_default();
+        if let Some(payload) = payload.as_object_mut() {
+            payload.remove("type");
+        }
+        let about = About::of(&recorded.event);
+        Envelope {
+            kind: recorded.event.kind().into(),
+            event_id: format!("{runtime}:{}", recorded.sequence).into(),
+            timestamp: recorded.at,
+            sequence: recorded.sequence,
+            schema_version: SCHEMA.into(),
+            runtime_id: runtime.clone(),
+            ids: about.ids,
+            payload: renamed(payload, to_camel),
+            refs: about.refs,
+        }
+    }
+
+    /// The event with its place and time, as it was recorded.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidEnvelope`] if it holds no event that this version knows.
+    pub fn recorded(&self) -> Result<Recorded, InvalidEnvelope> {
+        let mut event = renamed(self.payload.clone(), to_snake);
+        if let Some(event) = event.as_object_mut() {
+            event.insert("type".into(), Value::from(self.kind.as_ref()));
+        }
+        let event = serde_json::from_value(event).map_err(|why| InvalidEnvelope(why.to_string()))?;
+        Ok(Recorded { sequence: self.sequence, at: self.timestamp, event })
+    }
+}
+
+/// What an event is about, as far as its facts say.
+#[derive(Debug, Default)]
+struct About {
+    ids: Ids,
+    refs: Vec<Reference>,
+}
+
+impl About {
+    fn of(event: &Event) -> About {
+        let mut about = About::default();
+        match event {
+            Event::AgentRegistered { profile, run, .. } => {
+                about.ids.owner_id = Some(profile.owner.clone());
+                about.agent(&profile.id, Some(run));
+            }
+            Event::AgentChanged { profile } => {
+                about.ids.owner_id = Some(profile.owner.clone());
+                about.agent(&profile.id, None);
+            }
+            Event::RunBegan { agent, run } => about.agent(agent, Some(run)),
+            Event::AgentRetired { agent }
+            | Event::RulesChanged { agent, .. }
+            | Event::CarrierConnected { agent }
+            | Event::CarrierDisconnected { agent }
+            | Event::UserActive { agent } => about.agent(agent, None),
+            Event::Task(event) => {
+                about.ids.agent_id = event.agent().cloned();
+                event.task().iter().for_each(|task| about.refer("task", task));
+            }
+            Event::ToolsDeclared { owner, run, .. }
+            | Event::PolicyForAll { owner, run, .. }
+            | Event::PolicyUpdated { owner, run, .. } => {
+                about.ids.owner_id = Some(owner.clone());
+                about.ids.run_id = Some(run.clone());
+            }
+            Event::ApproverArrived { owner } | Event::ApproverLeft { owner } => {
+                about.ids.owner_id = Some(owner.clone())
+            }
+            Event::GrantIssued { grant }
+            | Event::GrantRepeated { grant }
+            | Event::GrantChanged { grant }
+            | Event::GrantRevoked { grant, .. }
+            | Event::GrantExpired { grant }
+            | Event::GrantUsed { grant, .. } => about.grant(grant),
+            Event::Requested { request } | Event::Joined { request } | Event::Routed { request, .. } => {
+                about.request(request);
+            }
+            Event::Resolved { resolution, .. } => about.resolution(resolution),
+            Event::Evaluated { decision } => about.decision(decision),
+            Event::RulingMade { ruling } | Event::RulingUsed { ruling } | Event::RulingEnded { ruling, .. } => {
+                about.ruling(ruling);
+            }
+            Event::SandboxApplied { agent, facts, cause } => {
+                about.cause(agent, cause.as_deref());
+                about.refer("argv", &facts.argv_digest);
+            }
+            Event::SandboxViolated { agent, cause, .. } => about.cause(agent, cause.as_deref()),
+            Event::HookStarted { call } | Event::HookFailed { call, .. } => about.hook(call, None),
+            Event::HookCompleted { call, updated_input_ref, .. } => about.hook(call, updated_input_ref.as_ref()),
+            Event::Refused { by, .. } => {
+                if let super::Actor::Agent(agent) = by {
+                    about.agent(agent, None);
+                }
+            }
+            Event::SettingsChanged { .. }
+            | Event::ConfigReloaded { .. }
+            | Event::ConfigHeldBack { .. }
+            | Event::ConfigPolled { .. }
+            | Event::ConfigRejected { .. }
+            | Event::StoreOpened { .. }
+            | Event::StoreFailed { .. } => {}
+        }
+        about
+    }
+
+    fn refer(&mut self, kind: &str, id: impl fmt::Display) {
+        self.refs.push(Reference { kind: kind.into(), id: id.to_string().into() });
+    }
+
+    fn agent(&mut self, agent: &AgentId, run: Option<&RunId>) {
+        self.ids.agent_id = Some(agent.clone());
+        self.ids.run_id = run.cloned();
+    }
+
+    fn action(&mut self, action: &ActionFacts) {
+        self.ids.tool_call_id = action.call.clone();
+        self.refer("input", action.input);
+    }
+
+    fn grant(&mut self, grant: &Grant) {
+        self.agent(&grant.to, grant.run.as_ref());
+        self.ids.grant_id = Some(grant.id);
+        if let Origin::Person { request, .. } = &grant.origin {
+            self.ids.request_id = *request;
+        }
+    }
+
+    fn request(&mut self, request: &Request) {
+        self.agent(&request.from, Some(&request.run));
+        self.ids.owner_id = Some(request.owner.clone());
+        self.ids.request_id = Some(request.id);
+        request.action.iter().for_each(|action| self.action(action));
+    }
+
+    fn resolution(&mut self, resolution: &Resolution) {
+        self.agent(&resolution.from, None);
+        self.ids.owner_id = Some(resolution.owner.clone());
+        self.ids.request_id = Some(resolution.request);
+        resolution.action.iter().for_each(|action| self.action(action));
+        resolution.updated_input.iter().for_each(|action| self.refer("updatedInput", action.input));
+    }
+
+    fn decision(&mut self, decision: &Decision) {
+        self.agent(&decision.agent, Some(&decision.run));
+        self.ids.decision_id = decision.id;
+        self.ids.request_id = decision.approval_action_id;
+        self.ids.ruling_id = decision.used;
+        self.action(&decision.action);
+        decision.updated_input_ref.iter().for_each(|input| self.refer("updatedInput", input));
+        decision.rule_refs.iter().for_each(|rule| self.refer("rule", rule));
+    }
+
+    fn ruling(&mut self, ruling: &Ruling) {
+        self.agent(&ruling.agent, ruling.run.as_ref());
+        self.ids.ruling_id = Some(ruling.id);
+        self.ids.request_id = ruling.request;
+    }
+
+    fn cause(&mut self, agent: &AgentId, cause: Option<&Cause>) {
+        self.agent(agent, cause.map(|cause| &cause.run));
+        let Some(cause) = cause else { return };
+        self.ids.decision_id = Some(cause.decision);
+        self.ids.request_id = cause.request;
+        self.ids.tool_call_id = cause.call.clone();
+    }
+
+    fn hook(&mut self, call: &HookCall, updated: Option<&Digest>) {
+        self.agent(&call.agent, Some(&call.run));
+        self.ids.tool_call_id = call.call.clone();
+        self.refer("input", call.input);
+        updated.iter().for_each(|input| self.refer("updatedInput", input));
+    }
+}
+
+/// Below these, the names are data and not ours.
+const DATA: [&str; 4] = ["agents", "process_limits", "processLimits", "besides"];
+
+/// The same with other names; what is data keeps its own.
+fn renamed(value: Value, rename: fn(&str) -> String) -> Value {
+    match value {
+        Value::Array(list) => list.into_iter().map(|value| renamed(value, rename)).collect(),
+        Value::Object(object) => {
+            let entry = |(name, value): (String, Value)| {
+                let is_data = DATA.contains(&name.as_str());
+                let value = match value {
+                    Value::Object(data) if is_data => {
+                        let inside = |(name, value)| (name, renamed(value, rename));
+                        data.into_iter().map(inside).collect::<Map<_, _>>().into()
+                    }
+                    value @ (Value::Null
+                    | Value::Bool(_)
+                    | Value::Number(_)
+                    | Value::String(_)
+                    | Value::Array(_)
+                    | Value::Object(_)) => renamed(value, rename),
+                };
+                (rename(&name), value)
+            };
+            Value::Object(object.into_iter().map(entry).collect())
+        }
+        plain @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => plain,
+    }
+}
+
+fn to_camel(name: &str) -> String {
+    let mut camel = String::with_capacity(name.len());
+    let mut begins = false;
+    for c in name.chars() {
+        match c {
+            '_' if !camel.is_empty() => begins = true,
+            c if begins => {
+                camel.push(c.to_ascii_uppercase());
+                begins = false;
+            }
+            c => camel.push(c),
+        }
+    }
+    camel
+}
+
+fn to_snake(name: &str) -> String {
+    let mut snake = String::with_capacity(name.len() + 4);
+    for c in name.chars() {
+        if c.is_ascii_uppercase() {
+            snake.push('_');
+        }
+        snake.push(c.to_ascii_lowercase());
+    }
+    snake
+}
+
+fn camel<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+    Value::deserialize(deserializer).map(|payload| renamed(payload, to_camel))
+}

@@ -1,0 +1,101 @@
+//! Names that say: what comes next is a secret.
+
+/// How much a name says about its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Strength {
+    /// Whatever comes is a secret.
+    Strong,
+    /// It is one if it looks like one.
+    Weak,
+}
+
+/// What `name`, as in `--db-password`, `API_KEY` or `clientSecret`, says about its value. The last word of it counts: a
+/// `token-file` is a file.
+pub(super) fn strength(name: &str) -> Option<Strength> {
+    if matches!(name, "PWD" | "OLDPWD" | "pwd") {
+        return None;
+    }
+    let words = last_words(name);
+    let (last, before) = (words.0.as_str(), words.1.as_str());
+    const ENDS: [&str; 8] = ["password", "passwd", "passphrase", "passwort", "pass", "token", "secret", "apikey"];
+    const NOT: [&str; 5] = ["bypass", "compass", "trespass", "underpass", "overpass"];
+    const WHOLE: [&str; 6] = ["authorization", "cookie", "otp", "passcode", "pwd", "jwt"];
+    const KEYS: [&str; 14] = [
+        "access",
+        "account",
+        "api",
+        "app",
+        "auth",
+        "client",
+        "encryption",
+        "license",
+        "master",
+        "private",
+        "secret",
+        "service",
+        "session",
+        "signing",
+    ];
+    let ends = ENDS.iter().any(|end| last.ends_with(end)) && !NOT.contains(&last);
+    let is_key = last == "key" && !before.is_empty() && (KEYS.contains(&before) || is_variable(name));
+    if ends || is_key || WHOLE.contains(&last) {
+        return Some(Strength::Strong);
+    }
+    const WEAK: [&str; 9] =
+        ["key", "keys", "auth", "credential", "credentials", "secrets", "sig", "signature", "tokens"];
+    WEAK.contains(&last).then_some(Strength::Weak)
+}
+
+fn is_variable(name: &str) -> bool {
+    name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+}
+
+/// The last word of a name and the one before it, in small letters.
+fn last_words(name: &str) -> (String, String) {
+    let (mut words, mut word, mut small_before) = ((String::new(), String::new()), String::new(), false);
+    for c in name.chars() {
+        let begins = c.is_ascii_uppercase() && small_before;
+        let parts = matches!(c, '_' | '-' | '.');
+        if (begins || parts) && !word.is_empty() {
+            words = (std::mem::take(&mut word), words.0);
+        }
+        if !parts {
+            word.push(c.to_ascii_lowercase());
+        }
+        small_before = c.is_ascii_lowercase();
+    }
+    if word.is_empty() { words } else { (word, words.0) }
+}
+
+/// A short option of a program that takes a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ShortOption {
+    pub(super) letter: u8,
+    /// Whether its value may be the next word.
+    pub(super) apart: bool,
+    /// What stands between a name and the secret, if a name comes first.
+    pub(super) after: Option<u8>,
+}
+
+/// The short option by which `program` is told a secret, if it has one.
+pub(super) fn option_of(program: &str) -> Option<ShortOption> {
+    let option = |letter, apart, after| Some(ShortOption { letter, apart, after });
+    let program = program.trim_end_matches(".exe");
+    match program {
+        "mysql" | "mysqldump" | "mysqladmin" | "mysqlimport" | "mysqlshow" | "mysqlcheck" | "mariadb"
+        | "mariadb-dump" | "mariadb-admin" | "7z" | "7za" | "7zr" | "7zz" => option(b'p', false, None),
+        // `docker login`, `az login`, `helm registry login` and others.
+        "login" | "sshpass" | "mongo" | "mongosh" | "mongodump" | "mongorestore" | "mongoexport" | "mongoimport" => {
+            option(b'p', true, None)
+        }
+        "zip" | "unzip" => option(b'P', true, None),
+        "redis-cli" => option(b'a', true, None),
+        "ldapsearch" | "ldapmodify" | "ldapadd" | "ldapdelete" | "ldappasswd" | "ldapwhoami" => {
+            option(b'w', true, None)
+        }
+        "curl" => option(b'u', true, Some(b':')),
+        "http" | "https" | "xh" => option(b'a', true, Some(b':')),
+        "smbclient" | "rpcclient" => option(b'U', true, Some(b'%')),
+        _ => None,
+    }
+}

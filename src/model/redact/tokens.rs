@@ -1,0 +1,88 @@
+//! Secrets that are known by their form, wherever they stand.
+
+/// How it begins, and how many more letters, digits, `-`, `_` and `.` it has at least.
+const FORMS: [(&str, usize); 33] = [
+    ("AGE-SECRET-KEY-1", 16),
+    ("AIza", 30),
+    ("AKIA", 16),
+    ("ASIA", 16),
+    ("SG.", 32),
+    ("dop_v1_", 16),
+    ("ghp_", 16),
+    ("gho_", 16),
+    ("ghr_", 16),
+    ("ghs_", 16),
+    ("ghu_", 16),
+    ("github_pat_", 16),
+    ("gldt-", 16),
+    ("glpat-", 16),
+    ("glptt-", 16),
+    ("hf_", 20),
+    ("hvs.", 16),
+    ("lin_api_", 16),
+    ("npm_", 30),
+    ("pypi-AgE", 16),
+    ("rk_live_", 16),
+    ("shpat_", 16),
+    ("sk_live_", 16),
+    ("sk_test_", 16),
+    ("whsec_", 16),
+    ("xapp-", 16),
+    ("xoxa-", 10),
+    ("xoxb-", 10),
+    ("xoxe.", 10),
+    ("xoxo-", 10),
+    ("xoxp-", 10),
+    ("xoxr-", 10),
+    ("xoxs-", 10),
+];
+
+/// Where in `run` (letters, digits, `-`, `_`, `.`) a secret begins; it ends with the run.
+pub(super) fn begins_in(run: &str) -> Option<usize> {
+    let mut before = None;
+    for (at, c) in run.char_indices() {
+        let rest = run.get(at..).unwrap_or_default();
+        if !before.is_some_and(|c: char| c.is_ascii_alphanumeric()) && is_one(rest) {
+            return Some(at);
+        }
+        before = Some(c);
+    }
+    None
+}
+
+fn is_one(text: &str) -> bool {
+    let known = FORMS.iter().any(|(start, more)| text.starts_with(start) && text.len() >= start.len() + more);
+    known || is_sk(text) || is_jwt(text)
+}
+
+/// `sk-` and something no word looks like.
+fn is_sk(text: &str) -> bool {
+    text.strip_prefix("sk-")
+        .is_some_and(|rest| rest.len() >= 16 && rest.bytes().take(64).filter(u8::is_ascii_digit).count() >= 2)
+}
+
+/// The base64 of `{"`, and at least one more part.
+fn is_jwt(text: &str) -> bool {
+    let Some((head, rest)) = text.strip_prefix("eyJ").and_then(|rest| rest.split_once('.')) else { return false };
+    head.len() >= 8 && rest.len() >= 8
+}
+
+/// Whether a word looks as if chance had made it.
+pub(super) fn is_random(word: &str) -> bool {
+    if word.len() < 16 {
+        return false;
+    }
+    let (mut counts, mut total) = ([0_u32; 256], 0_u32);
+    let (mut digits, mut letters) = (0, 0);
+    for b in word.bytes().take(256) {
+        if let Some(count) = counts.get_mut(usize::from(b)) {
+            *count += 1;
+        }
+        total += 1;
+        digits += u32::from(b.is_ascii_digit());
+        letters += u32::from(b.is_ascii_alphabetic());
+    }
+    let share = |count: u32| f64::from(count) / f64::from(total);
+    let bits: f64 = counts.iter().filter(|count| **count > 0).map(|count| -share(*count) * share(*count).log2()).sum();
+    digits >= 2 && letters >= 2 && bits >= 3.0
+}

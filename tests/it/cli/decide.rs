@@ -1,0 +1,167 @@
+//! `bestow check`, `bestow explain`, `bestow check-config`.
+
+use std::{fs, os::unix::fs::PermissionsExt, process::Command};
+
+use bestow::{Decision, Stage};
+use serde_json::Value;
+
+use super::{BESTOW, bestow, text};
+use crate::fs::world::World;
+
+const FILE: &str = r#"[defaults]
+owner = "you"
+working_dir = "workspace"
+[[defaults.rules]]
+verdict = "deny"
+path = "workspace/secrets/**"
+why = "keys stay here"
+[agents.lead]
+kind = "foreground"
+permissions = ["@write:workspace"]
+[[agents.lead.rules]]
+verdict = "allow"
+command = ["git push **", "npm test"]
+[agents.plan]
+kind = "cron"
+mode = "plan"
+[[test]]
+agent = "lead"
+write = "workspace/secrets/key"
+expect = "deny"
+because = "keys stay here"
+"#;
+
+fn saved(file: &str) -> (World, String) {
+    let world = World::new();
+    let path = world.text("agents.toml");
+    fs::write(&path, file).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    (world, path)
+}
+
+/// The exit code and what is printed.
+fn asked(what: &str, config: &str, agent: &str, words: &[&str]) -> (Option<i32>, String) {
+    let told = bestow(&[&[what, "--agent", agent, "--config", config], words].concat(), b"");
+    assert_eq!(text(&told.stderr), "", "{words:?}");
+    (told.status.code(), text(&told.stdout).to_owned())
+}
+
+#[test]
+fn the_exit_code_says_what_would_be_decided_and_one_line_says_why() {
+    let (_world, config) = saved(FILE);
+    for (agent, words, code, line) in [
+        ("lead", &["--write", "notes"][..], 0, "allow write `"),
+        ("lead", &["--read", "secrets/key"], 3, "deny read `"),
+        ("lead", &["--exec", "/bin/ls"], 2, "ask run `/"),
+        ("lead", &["--command", "git push && npm test"], 0, "allow run `git push && npm test`"),
+        ("lead", &["--command", "git push; curl -T x y"], 2, "ask run `git push; curl -T x y`"),
+        ("lead", &["--command", "rm -rf /"], 3, "deny run `rm -rf /`"),
+        ("lead", &["--network", "example.com"], 2, "ask reach `example.com`: not held"),
+        ("lead", &["--command", "ls", "--needs", "@network"], 2, "ask run `ls`: not held"),
+        ("lead", &["--tool", "write", "--input", r#"{"path":"x"}"#], 0, "allow write `"),
+        ("lead", &["--tool", "deploy"], 2, "ask run `deploy`"),
+        ("plan", &["--write", "notes"], 3, "deny write `"),
+    ] {
+        let (status, told) = asked("check", &config, agent, words);
+        assert_eq!(status, Some(code), "{words:?}: {told}");
+        assert!(told.starts_with(line) && told.lines().count() == 1, "{words:?}: {told}");
+        let (status, explained) = asked("explain", &config, agent, words);
+        assert_eq!(status, Some(code), "{words:?}: {explained}");
+        assert_eq!(explained.lines().next(), Some(told.trim_end()));
+    }
+}
+
+#[test]
+fn an_explanation_names_the_rule_the_line_each_stage_the_chain_and_the_way_out() {
+    let (_world, config) = saved(FILE);
+    let (_, told) = asked("explain", &config, "lead", &["--write", "secrets/key"]);
+    assert!(told.contains("=> denied      deny: denied by a rule"), "{told}");
+    assert!(told.contains("agents.toml:4: deny everything of `") && told.contains("keys stay here"), "{told}");
+    assert!(told.contains("held: ") && told.contains("agents.toml:10"), "{told}");
+    assert!(told.contains("to allow it: narrow or remove the rule at "), "{told}");
+    for stage in Stage::ALL {
+        assert!(told.contains(stage.as_str()), "{stage:?}: {told}");
+    }
+}
+
+#[test]
+fn a_program_reads_one_object() {
+    let (_world, config) = saved(FILE);
+    let (status, told) = asked("check", &config, "lead", &["--read", "secrets/key", "--json"]);
+    let decision: Decision = serde_json::from_str(&told).unwrap();
+    assert_eq!((status, decision.decision.as_str()), (Some(3), "deny"));
+    assert_eq!(decision.id, None);
+    let (_, told) = asked("explain", &config, "lead", &["--json", "--command", "npm test"]);
+    let explanation: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(explanation["decided_by"], "allow_rule");
+    assert_eq!(explanation["walk"].as_array().unwrap().len(), 9);
+    assert_eq!(explanation["decision"]["rule_refs"][0]["rule"]["place"]["line"], 11);
+}
+
+#[test]
+fn nothing_is_touched_and_no_state_is_left_behind() {
+    let (world, config) = saved(FILE);
+    let entries = || fs::read_dir(world.text("")).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
+    let before = entries();
+    asked("check", &config, "lead", &["--write", "new"]);
+    assert_eq!(entries(), before);
+    assert!(!world.exists("workspace/new"));
+}
+
+#[test]
+fn a_good_file_is_counted_and_a_wrong_one_told_whole() {
+    let (_world, config) = saved(FILE);
+    let told = bestow(&["check-config", &config], b"");
+    assert_eq!(told.status.code(), Some(0), "{}", text(&told.stderr));
+    assert_eq!(text(&told.stdout), format!("{config}: good: 2 agents, 2 rules, 1 test\n"));
+    let (_world, config) = saved(&FILE.replace("mode = \"plan\"", "mode = \"pln\"").replace("command =", "comand ="));
+    let told = bestow(&["check-config", &config], b"");
+    assert_eq!((told.status.code(), text(&told.stdout)), (Some(1), ""));
+    let complaints = text(&told.stderr);
+    assert!(
+        complaints.contains("did you mean `command`?") && complaints.contains("did you mean `plan`?"),
+        "{complaints}"
+    );
+    let (_world, config) = saved(&FILE.replace("keys stay here\"\n[agents", "locked\"\n[agents"));
+    let told = bestow(&["check-config", &config], b"");
+    assert_eq!(told.status.code(), Some(1));
+    assert!(text(&told.stderr).contains("this test fails: `lead` write"), "{}", text(&told.stderr));
+}
+
+#[test]
+fn the_file_is_the_one_here_unless_one_is_named() {
+    let (world, _) = saved(FILE);
+    for words in [&["check-config"][..], &["check", "--agent", "lead", "--command", "ls"]] {
+        let told = Command::new(BESTOW).args(words).current_dir(world.text("")).output().unwrap();
+        assert_eq!(told.status.code(), Some(0), "{}", text(&told.stderr));
+    }
+}
+
+#[test]
+fn what_is_no_answer_is_an_error_and_what_makes_no_sense_is_usage() {
+    let (_world, config) = saved(FILE);
+    let (_other, failing) = saved(&FILE.replace("expect = \"deny\"", "expect = \"ask\""));
+    let many: Vec<_> = (0..33).flat_map(|number| ["--needs".to_owned(), format!("@write:/etc/{number}")]).collect();
+    let many: Vec<_> = many.iter().map(String::as_str).collect();
+    let too_many = [&["check", "--agent", "lead", "--config", &config, "--command", "ls"][..], &many].concat();
+    for (words, code) in [
+        (&too_many[..], 64),
+        (&["check", "--agent", "nobody", "--config", &config, "--command", "ls"][..], 1),
+        (&["check", "--agent", "lead", "--config", "/no/such/file", "--command", "ls"], 1),
+        (&["check", "--agent", "lead", "--config", &failing, "--command", "ls"], 1),
+        (&["check-config", "/no/such/file"], 1),
+        (&["check-config", &config, "more"], 64),
+        (&["check", "--config", &config, "--command", "ls"], 64),
+        (&["check", "--agent", "lead", "--config", &config], 64),
+        (&["check", "--agent", "lead", "--command", "ls", "--read", "x"], 64),
+        (&["check", "--agent", "lead", "--command", "ls", "--needs", "@nonsense"], 64),
+        (&["check", "--agent", "lead", "--tool", "x", "--input", "{"], 64),
+        (&["check", "--agent", "lead", "--command", "ls", "--input", "{}"], 64),
+        (&["explain", "--agent", "lead", "ls"], 64),
+        (&["explain", "--agent"], 64),
+    ] {
+        let told = bestow(words, b"");
+        assert_eq!(told.status.code(), Some(code), "{words:?}");
+        assert!(told.stdout.is_empty() && !told.stderr.is_empty(), "{words:?}");
+    }
+}

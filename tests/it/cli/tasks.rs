@@ -1,0 +1,113 @@
+//! `bestow tasks`.
+
+use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf};
+
+use super::{bestow, text};
+
+/// A policy file and tasks beside it.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new(more: &str) -> Place {
+        let place = Place(tempfile::tempdir().unwrap());
+        let agents = format!(
+            "[defaults]\nowner = \"you\"\nworking_dir = \"work\"\n\n[agents.nightly]\nkind = \"cron\"\n\n[agents.pulse]\nkind = \
+             \"heartbeat\"\n\n[tasks]\ndir = \"tasks\"\n{more}"
+        );
+        fs::create_dir_all(place.path("work")).unwrap();
+        place.save("agents.toml", &agents);
+        place
+    }
+
+    fn path(&self, below: &str) -> PathBuf {
+        self.0.path().join(below)
+    }
+
+    fn save(&self, below: &str, text: &str) {
+        fs::create_dir_all(self.path(below).parent().unwrap()).unwrap();
+        fs::write(self.path(below), text).unwrap();
+        fs::set_permissions(self.path(below), fs::Permissions::from_mode(0o600)).unwrap();
+    }
+
+    fn gate(&self, command: &str, more: &str) {
+        let front = format!("title: Nightly\nschedule: \"@daily\"\ngate:\n  command: {command:?}\n{more}");
+        self.save("tasks/cron/a/TASK.md", &format!("---\n{front}---\nDo it.\n"));
+    }
+
+    /// The exit code, standard output, standard error.
+    fn tasks(&self, words: &[&str]) -> (i32, String, String) {
+        let config = self.path("agents.toml");
+        let words: Vec<_> =
+            ["tasks"].iter().chain(words).copied().chain(["--config", config.to_str().unwrap()]).collect();
+        let told = bestow(&words, b"");
+        (told.status.code().unwrap(), text(&told.stdout).to_owned(), text(&told.stderr).to_owned())
+    }
+}
+
+#[test]
+fn a_task_is_run_by_hand_and_listed_with_what_came_of_it() {
+    let place = Place::new("");
+    place.gate("echo ready", "");
+    place.save("tasks/heartbeat/b.md", "# Beat\n\nLook around.");
+    let (code, out, _) = place.tasks(&[]);
+    assert_eq!((code, out.lines().count()), (0, 2));
+    assert!(
+        out.contains("cron/a")
+            && out.contains("T00:00:00.000Z")
+            && out.contains("never ran")
+            && out.contains("(Nightly)"),
+        "{out}"
+    );
+    let (code, out, err) = place.tasks(&["run", "cron/a"]);
+    assert_eq!((code, out.as_str()), (0, "Do it.\n\n## Gate output\n\nready\n"), "{err}");
+    assert!(err.contains("the gate of cron/a passed; the task runs"), "{err}");
+    let (_, out, _) = place.tasks(&["list"]);
+    assert!(out.lines().next().unwrap().contains("Z done"), "{out}");
+    let (code, out, _) = place.tasks(&["run", "heartbeat/b"]);
+    assert_eq!((code, out.as_str()), (0, "# Beat\n\nLook around.\n"));
+}
+
+#[test]
+fn the_exit_code_says_why_a_task_did_not_run_and_the_list_tells_it_later() {
+    let place = Place::new("[gates]\non_missing = \"ask\"\n");
+    place.gate("exit 4", "");
+    let (code, _, err) = place.tasks(&["run", "cron/a"]);
+    assert_eq!(code, 3, "{err}");
+    assert!(err.contains("its gate failed with 4"), "{err}");
+    assert!(place.tasks(&[]).1.contains("skipped: its gate failed with 4"));
+    place.gate("true", "  permissions: [\"@network\"]\n");
+    let (code, _, err) = place.tasks(&["run", "cron/a"]);
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("its gate lacks @network"), "{err}");
+    assert_eq!(place.tasks(&["run", "cron/missing"]).0, 1);
+    assert_eq!(place.tasks(&["run", "../a"]).0, 64);
+    assert_eq!(place.tasks(&["run"]).0, 64);
+}
+
+#[test]
+fn check_tells_everything_that_is_wrong_with_every_file() {
+    let place = Place::new("");
+    place.gate("true", "");
+    assert_eq!(place.tasks(&["check"]).1, "1 tasks, nothing wrong\n");
+    place.save("tasks/cron/b/TASK.md", "---\nschedule: 99 * * * *\nagnet: x\n---\nx");
+    place.save("tasks/heartbeat/c.md", "---\npermissions: [\"@network\"]\n---\nx");
+    let (code, out, err) = place.tasks(&["check"]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    for expected in [
+        "heartbeat/c.md: it lists permissions, which give nothing: @network",
+        "cron/b/TASK.md: line 2: `schedule`",
+        "cron/b/TASK.md: line 3: a task has no `agnet`",
+    ] {
+        assert!(err.contains(expected), "{err}");
+    }
+    assert!(place.tasks(&[]).1.contains("cron/b/TASK.md"), "what is not taken is listed too");
+}
+
+#[test]
+fn a_file_without_a_directory_of_tasks_says_so() {
+    let place = Place::new("");
+    let agents = fs::read_to_string(place.path("agents.toml")).unwrap();
+    place.save("agents.toml", &agents.replace("dir = \"tasks\"", ""));
+    let (code, _, err) = place.tasks(&[]);
+    assert!(code == 1 && err.contains("write `dir` in `[tasks]`"), "{err}");
+}

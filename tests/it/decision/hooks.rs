@@ -1,0 +1,368 @@
+//! Hooks of the host program: heard before a decision, never above it, and a question to a person when they fail.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use bestow::{
+    Action, Answer, Authorization, DecisionSource, Error, Event, Hook, HookAnswer, HookFailure, Mode, Operation,
+    Proposal, Rule, RuleRef, Ruled, Verdict,
+};
+use serde_json::json;
+
+use super::{asked, dangerous, decided, evaluated, in_mode, kinds, ruled};
+use crate::support::{World, heard, refusal};
+
+/// Answers what a test wants it to, and keeps what it saw.
+#[derive(Debug)]
+struct Says {
+    what: What,
+    saw: Mutex<Vec<Proposal>>,
+}
+
+#[derive(Clone, Debug)]
+enum What {
+    This(HookAnswer),
+    Fails,
+    Panics,
+    Hangs,
+}
+
+#[async_trait]
+impl Hook for Says {
+    async fn before(&self, proposal: Proposal) -> Result<HookAnswer, HookFailure> {
+        self.saw.lock().unwrap().push(proposal);
+        match &self.what {
+            What::This(answer) => Ok(answer.clone()),
+            What::Fails => Err(HookFailure::new("the policy server is down, token=hunter2")),
+            What::Panics => panic!("a hook that panics"),
+            What::Hangs => std::future::pending().await,
+        }
+    }
+}
+
+fn hook(world: &World, name: &str, what: What) -> Arc<Says> {
+    let hook = Arc::new(Says { what, saw: Mutex::default() });
+    world.engine.add_hook(name.parse().unwrap(), hook.clone()).unwrap();
+    hook
+}
+
+fn says(world: &World, name: &str, answer: HookAnswer) -> Arc<Says> {
+    hook(world, name, What::This(answer))
+}
+
+fn rule(verdict: Verdict) -> Rule {
+    Rule {
+        verdict,
+        tool: None,
+        operation: Some(Operation::Command),
+        path: None,
+        command: None,
+        why: None,
+        place: bestow::Place { file: "agents.toml".into(), line: 7 },
+    }
+}
+
+/// A world with one agent that a file binds by these rules.
+async fn bound(rules: Vec<Rule>) -> (World, bestow::Agent) {
+    let world = World::new();
+    let mut policy = crate::support::policy(crate::support::settings(|_| {}), &[("ann", "you", &[])]);
+    policy.agents.get_mut(&crate::support::id("ann")).unwrap().rules = rules.into();
+    world.engine.configure(policy).await.unwrap();
+    let agent = super::agent_of(&world, "ann");
+    (world, agent)
+}
+
+/// B5.
+#[tokio::test]
+async fn an_explicit_deny_beats_a_hook_that_says_yes() {
+    let (world, ann) = bound(vec![rule(Verdict::Deny)]).await;
+    says(&world, "friendly", HookAnswer::allow());
+    let mut events = world.engine.subscribe();
+    let decision = decided(&ann, Action::command("ls")).await;
+    assert_eq!((decision.decision, decision.decision_source), (Ruled::Deny, DecisionSource::Rule));
+    assert!(matches!(&decision.rule_refs[..], [RuleRef::Rule { .. }]));
+    assert_eq!(
+        kinds(&mut events),
+        ["hook.started", "hook.completed", "permission.evaluated"],
+        "the hook is one source"
+    );
+}
+
+/// B6.
+#[tokio::test]
+async fn an_explicit_question_beats_a_hook_that_says_yes() {
+    let (world, ann) = bound(vec![rule(Verdict::Ask)]).await;
+    says(&world, "friendly", HookAnswer::allow());
+    let decision = decided(&ann, Action::command("ls")).await;
+    assert_eq!((decision.decision, decision.decision_source), (Ruled::Ask, DecisionSource::Rule));
+}
+
+#[tokio::test]
+async fn a_hook_may_say_no_and_that_a_person_has_to_say() {
+    for (answer, expected) in [
+        (HookAnswer::deny("no"), Ruled::Deny),
+        (HookAnswer::ask("hm"), Ruled::Ask),
+        (HookAnswer::nothing(), Ruled::Allow),
+    ] {
+        let world = World::new();
+        let ann = world.worker("ann", &[]).await;
+        says(&world, "careful", answer);
+        let decision = decided(&ann, Action::command("ls")).await;
+        assert_eq!(decision.decision, expected);
+        let by_hook = decision.rule_refs == [RuleRef::Hook("careful".into())];
+        assert_eq!(by_hook, expected != Ruled::Allow);
+        assert_eq!(decision.decision_source == DecisionSource::Hook, by_hook);
+    }
+}
+
+/// The strictest of all counts, whatever their order.
+#[tokio::test]
+async fn of_several_hooks_the_strictest_counts() {
+    for names in [["a", "b", "c"], ["c", "b", "a"]] {
+        let world = World::new();
+        let ann = in_mode(&world, "ann", Mode::Auto, &[]).await;
+        let answers = [HookAnswer::allow(), HookAnswer::deny("no"), HookAnswer::ask("hm")];
+        for (name, answer) in names.into_iter().zip(answers) {
+            says(&world, name, answer);
+        }
+        assert_eq!(ruled(&ann, dangerous()).await, Ruled::Deny);
+    }
+}
+
+/// A yes of a hook counts in the mode `auto` and nowhere else; it gives no right.
+#[tokio::test]
+async fn a_yes_of_a_hook_counts_in_one_mode_only_and_gives_nothing() {
+    let world = World::new();
+    says(&world, "friendly", HookAnswer::allow());
+    for (mode, expected) in [(Mode::Auto, Ruled::Allow), (Mode::Default, Ruled::Ask), (Mode::Never, Ruled::Deny)] {
+        let agent = in_mode(&world, &format!("{mode:?}").to_lowercase(), mode, &[]).await;
+        assert_eq!(ruled(&agent, dangerous()).await, expected, "{mode:?}");
+        assert_ne!(ruled(&agent, Action::network("example.com")).await, Ruled::Allow, "{mode:?}");
+        assert_eq!(ruled(&agent, Action::command("rm -rf /")).await, Ruled::Deny, "{mode:?}");
+    }
+}
+
+/// B12, B18: whatever way it fails, a person is asked; where nobody is there, the answer is no. No mode leaves that out.
+#[tokio::test(start_paused = true)]
+async fn a_hook_that_fails_asks_and_leaves_the_fact() {
+    let worse = HookAnswer::allow().instead(Action::command("rm -rf /"));
+    for what in [What::Fails, What::Panics, What::Hangs, What::This(worse)] {
+        for mode in [Mode::Default, Mode::Auto, Mode::Bypass, Mode::Untrusted] {
+            let world = World::new();
+            let ann = in_mode(&world, "ann", mode, &[]).await;
+            hook(&world, "broken", what.clone());
+            let mut events = world.engine.subscribe();
+            assert_eq!(ruled(&ann, Action::command("ls")).await, Ruled::Ask, "{mode:?} {what:?}");
+            let told = heard(&mut events);
+            let failed = told.iter().find_map(|recorded| match &recorded.event {
+                Event::HookFailed { call, why, fail_closed } => Some((call.clone(), why.clone(), *fail_closed)),
+                _ => None,
+            });
+            let (call, why, fail_closed) = failed.unwrap();
+            assert!(
+                fail_closed && call.hook.as_str() == "broken" && !why.is_empty() && !why.contains("hunter2"),
+                "{why}"
+            );
+            world.engine.shutdown().await;
+        }
+        let world = World::with(|settings| settings.interaction = bestow::Interaction::NonInteractive);
+        let ann = in_mode(&world, "ann", Mode::Auto, &[]).await;
+        hook(&world, "broken", what.clone());
+        assert_eq!(ruled(&ann, Action::command("ls")).await, Ruled::Unavailable, "{what:?}");
+    }
+}
+
+/// One slow hook does not make the others wait longer, and the limit is the setting.
+#[tokio::test(start_paused = true)]
+async fn hooks_are_heard_at_once_and_for_so_long() {
+    let world = World::with(|settings| settings.hook_timeout = Duration::from_millis(700));
+    let ann = world.worker("ann", &[]).await;
+    for name in ["one", "two", "three"] {
+        hook(&world, name, What::Hangs);
+    }
+    let began = tokio::time::Instant::now();
+    assert_eq!(ruled(&ann, Action::command("ls")).await, Ruled::Ask);
+    assert_eq!(began.elapsed(), Duration::from_millis(700));
+}
+
+#[tokio::test]
+async fn a_name_is_taken_once() {
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    says(&world, "guard", HookAnswer::deny("no"));
+    let other = Arc::new(Says { what: What::This(HookAnswer::allow()), saw: Mutex::default() });
+    let again = world.engine.add_hook("guard".parse().unwrap(), other);
+    assert_eq!(again, Err(Error::HookExists("guard".parse().unwrap())));
+    assert_eq!(ruled(&ann, Action::command("ls")).await, Ruled::Deny, "the first one stays");
+}
+
+/// What a hook sees holds no secret, and of the environment nothing at all.
+#[tokio::test]
+async fn a_hook_sees_the_action_without_secrets() {
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    let hook = says(&world, "curious", HookAnswer::nothing());
+    let input = json!({ "command": "deploy --token=hunter2", "password": "hunter2", "n": 3 });
+    let action = Action::tool("bash".parse().unwrap(), input).as_call("call-1".parse().unwrap());
+    let _ = ann.authorize(action.because("with password=hunter2".parse().unwrap())).await.unwrap();
+    let saw = hook.saw.lock().unwrap().pop().unwrap();
+    assert!(!format!("{saw:?}").contains("hunter2"), "{saw:?}");
+    assert_eq!(&*saw.resource, "deploy --token=[redacted]");
+    assert_eq!(saw.input.unwrap(), json!({ "command": "deploy --token=[redacted]", "password": "[redacted]", "n": 3 }));
+    assert_eq!((saw.agent.as_str(), saw.operation, saw.tool.as_str()), ("ann", Operation::Command, "bash"));
+    assert_eq!(saw.call.unwrap().as_str(), "call-1");
+}
+
+/// B17: what is decided is the input that runs, and the record says which that is.
+#[tokio::test]
+async fn an_input_that_a_hook_changed_is_what_is_decided_and_what_may_run() {
+    let world = World::new();
+    let ann = world.worker("ann", &["@write:/ws"]).await;
+    says(&world, "tidy", HookAnswer::nothing().instead(Action::write("/ws/tmp/a")));
+    let mut events = world.engine.subscribe();
+    let Authorization::Updated(decision, action) = ann.authorize(Action::write("/ws/a")).await.unwrap() else {
+        panic!("something else may run than was asked about");
+    };
+    assert_eq!(*action, Action::write("/ws/tmp/a"));
+    assert_eq!(&*decision.action.resource, "/ws/tmp/a");
+    assert_eq!(decision.updated_input_ref, Some(decision.action.input));
+    let told = heard(&mut events);
+    let completed = told.iter().find_map(|recorded| match &recorded.event {
+        Event::HookCompleted { call, updated_input_ref, .. } => Some((call.input, *updated_input_ref)),
+        _ => None,
+    });
+    let (before, after) = completed.unwrap();
+    assert_eq!(after, decision.updated_input_ref);
+    assert_ne!(Some(before), after, "what was asked about stays in the records");
+    assert_eq!(evaluated(&told), [decision.as_ref().clone()]);
+}
+
+/// It may not be used to climb: not in harm, not to other things, not to what is not held, and not blindly.
+#[tokio::test]
+async fn an_input_that_a_hook_changed_may_not_climb() {
+    let from = || Action::command("ls");
+    let secret = || Action::command("ls --token=hunter2");
+    let cases = [
+        (from(), Action::command("node script.js"), "more harmful"),
+        (from(), Action::command("rm -rf /"), "nobody can undo it"),
+        (from(), Action::write("/ws/a"), "another operation"),
+        (from(), Action::command("ls").by_tool("other".parse().unwrap()), "another tool"),
+        (from(), Action::command("ls -a").needing(crate::support::tag("@network")), "it needs more"),
+        (Action::write("/ws/a"), Action::write("/etc/a"), "it is not held"),
+        (Action::write("/ws/a"), Action::write("/ws/../etc/a"), "it is nothing"),
+        (secret(), Action::command("ls -a --token=[redacted]"), "the hook saw only a mark"),
+    ];
+    for (asked_about, instead, why) in cases {
+        let world = World::new();
+        let ann = world.worker("ann", &["@write:/ws", "@network"]).await;
+        says(&world, "bad", HookAnswer::allow().instead(instead));
+        let mut events = world.engine.subscribe();
+        let before = ann.explain(&asked_about).unwrap().decision.action.input;
+        let decision = decided(&ann, asked_about).await;
+        assert_eq!((decision.decision, decision.updated_input_ref), (Ruled::Ask, None), "{why}");
+        assert_eq!(decision.action.input, before, "{why}: the question is about what was asked about");
+        assert!(kinds(&mut events).contains(&"hook.failed"), "{why}");
+    }
+}
+
+#[tokio::test]
+async fn two_hooks_that_want_different_inputs_have_failed() {
+    for (two, agree) in [("/ws/b", true), ("/ws/c", false)] {
+        let world = World::new();
+        let ann = world.worker("ann", &["@write:/ws"]).await;
+        says(&world, "one", HookAnswer::allow().instead(Action::write("/ws/b")));
+        says(&world, "two", HookAnswer::allow().instead(Action::write(two)));
+        let authorized = ann.authorize(Action::write("/ws/a")).await.unwrap();
+        assert_eq!(matches!(authorized, Authorization::Updated(..)), agree);
+        assert_eq!(authorized.decision().decision == Ruled::Ask, !agree);
+    }
+}
+
+/// A yes is for the input it was said to.
+#[tokio::test]
+async fn a_yes_of_one_hook_is_not_for_the_input_of_another() {
+    let world = World::new();
+    let ann = in_mode(&world, "ann", Mode::Auto, &[]).await;
+    says(&world, "friendly", HookAnswer::allow());
+    assert_eq!(ruled(&ann, dangerous()).await, Ruled::Allow);
+    says(&world, "sly", HookAnswer::nothing().instead(Action::command("node other.js")));
+    assert_eq!(ruled(&ann, dangerous()).await, Ruled::Ask);
+}
+
+/// Once a person said yes to the changed input, that is what may run, once.
+#[tokio::test]
+async fn a_person_answers_about_the_input_that_would_run() {
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    says(&world, "tidy", HookAnswer::nothing().instead(Action::command("node other.js")));
+    let (decision, ticket) = asked(&ann, dangerous()).await;
+    assert_eq!(&*decision.action.resource, "node other.js");
+    world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
+    let authorized = ann.authorize(dangerous()).await.unwrap();
+    assert!(matches!(&authorized, Authorization::Updated(_, action) if **action == Action::command("node other.js")));
+    assert!(!authorized.is_allowed(), "what was asked about may not run");
+    assert_eq!(ruled(&ann, dangerous()).await, Ruled::Ask);
+}
+
+/// Nothing is used up, asked or decided until the hooks were heard.
+#[tokio::test(start_paused = true)]
+async fn a_decision_that_nobody_waits_for_leaves_nothing_but_the_facts() {
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    world
+        .you()
+        .give(ann.id(), crate::support::tag("@network"), bestow::Scope::Once, crate::support::why())
+        .await
+        .unwrap();
+    hook(&world, "slow", What::Hangs);
+    let (before, mut events) = (world.view(), world.engine.subscribe());
+    let given_up = tokio::time::timeout(Duration::from_secs(1), ann.authorize(Action::network("example.com"))).await;
+    assert!(given_up.is_err());
+    assert_eq!(world.view(), before);
+    assert_eq!(kinds(&mut events), ["hook.started", "hook.failed"]);
+}
+
+/// Files are no way around hooks.
+#[tokio::test]
+async fn file_calls_are_heard_too() {
+    let world = World::new();
+    let ann = world.worker("ann", &["@write:/ws"]).await;
+    assert!(!matches!(ann.fs().write("/ws/nowhere/a", "x").await, Err(Error::Refused(_))));
+    let hook = says(&world, "strict", HookAnswer::deny("no files today"));
+    let denied = refusal(ann.fs().write("/ws/nowhere/a", "x").await);
+    assert!(matches!(denied, bestow::Refusal::NotAllowed(_)), "{denied}");
+    assert!(ann.resolve(bestow::Access::Write, "/ws/nowhere/a").await.is_err());
+    assert_eq!(hook.saw.lock().unwrap().len(), 2);
+}
+
+/// What would be decided is what would be decided without them: a question that changes nothing wakes nobody.
+#[tokio::test]
+async fn explaining_wakes_no_hook() {
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    let hook = says(&world, "strict", HookAnswer::deny("no"));
+    assert_eq!(ann.verdict(&Action::command("ls")).unwrap(), Verdict::Allow);
+    ann.explain(&Action::command("ls")).unwrap();
+    assert!(hook.saw.lock().unwrap().is_empty());
+}
+
+/// A retired agent's action dies with it, whatever the hook says meanwhile.
+#[tokio::test]
+async fn an_agent_that_goes_while_a_hook_thinks_gets_no_answer() {
+    #[derive(Debug)]
+    struct Retires(bestow::Engine);
+    #[async_trait]
+    impl Hook for Retires {
+        async fn before(&self, proposal: Proposal) -> Result<HookAnswer, HookFailure> {
+            self.0.retire(&proposal.agent).await.unwrap();
+            Ok(HookAnswer::allow())
+        }
+    }
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    world.engine.add_hook("end".parse().unwrap(), Arc::new(Retires(world.engine.clone()))).unwrap();
+    assert!(ann.authorize(Action::command("ls")).await.is_err());
+}

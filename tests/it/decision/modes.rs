@@ -1,0 +1,166 @@
+//! Every mode, every kind of action, held or not, with somebody there or nobody: one table, `modes.txt`.
+//!
+//! `BESTOW_BLESS=1 cargo test modes` writes the table anew; the difference belongs into the change log.
+
+use bestow::{Action, Authorization, Mode, OnNoUser, Operation};
+
+use super::in_mode;
+use crate::support::{World, id, tags};
+
+const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/decision/modes.txt");
+
+const MODES: [(Mode, &str, &str); 8] = [
+    (Mode::Default, "default", "what is safe runs, what is dangerous asks"),
+    (Mode::Untrusted, "untrusted", "only known reads run by themselves"),
+    (Mode::OnRequest, "on_request", "as default; the agent may ask for more than it holds"),
+    (Mode::OnFailure, "on_failure", "confined first; only what the sandbox kept it from can be asked for"),
+    (Mode::Never, "never", "nothing is asked"),
+    (Mode::Plan, "plan", "reads only"),
+    (Mode::Bypass, "bypass", "questions are left out; noes, and what is not held, stay"),
+    (Mode::Auto, "auto", "rules, classifier and hooks decide; here there are none that say yes"),
+];
+
+/// The action, and what it uses.
+const ACTIONS: [(&str, &str); 7] = [
+    ("read a file", "@read:/ws/a"),
+    ("write a file", "@write:/ws/a"),
+    ("reach a host", "@network"),
+    ("safe command", "@network"),
+    ("dangerous command", "@network"),
+    ("destructive command", "@network"),
+    ("run a program file", "@read:/ws/a"),
+];
+
+fn action(name: &str) -> Action {
+    let needing = |command: &str| Action::command(command).needing(crate::support::tag("@network"));
+    match name {
+        "read a file" => Action::read("/ws/a"),
+        "write a file" => Action::write("/ws/a"),
+        "reach a host" => Action::network("example.com"),
+        "safe command" => needing("git status"),
+        "dangerous command" => needing("node script.js"),
+        "destructive command" => needing("rm -rf /"),
+        "run a program file" => Action::exec("/ws/a"),
+        other => panic!("{other}"),
+    }
+}
+
+/// Breaks the build when a mode is added, until it has its rows.
+fn has_rows(mode: Mode) -> bool {
+    match mode {
+        Mode::Default
+        | Mode::Untrusted
+        | Mode::OnRequest
+        | Mode::OnFailure
+        | Mode::Never
+        | Mode::Plan
+        | Mode::Bypass
+        | Mode::Auto => MODES.iter().any(|(other, ..)| *other == mode),
+    }
+}
+
+/// The same for operations.
+fn has_a_row(operation: Operation) -> bool {
+    match operation {
+        Operation::Read | Operation::Write | Operation::Exec | Operation::Command | Operation::Network => {
+            ACTIONS.iter().any(|(name, _)| format!("{:?}", action(name)).contains(&format!("Plain({operation:?}")))
+        }
+    }
+}
+
+async fn cell(mode: Mode, name: &str, uses: &str, held: bool, somebody: bool) -> String {
+    let world = World::with(|settings| settings.on_no_user = OnNoUser::Deny);
+    let _there = somebody.then(|| world.you().attend().unwrap());
+    let holds: &[&str] = if held { &[uses] } else { &[] };
+    let agent = in_mode(&world, "it", mode, holds).await;
+    let authorized = agent.authorize(action(name)).await.unwrap();
+    let decision = authorized.decision();
+    // Whatever the mode, what nobody can undo says so.
+    assert_eq!(decision.action.destructive.is_some(), name == "destructive command", "{mode:?} {name}");
+    assert_eq!(matches!(authorized, Authorization::Asked(..)), !world.engine.pending().unwrap().is_empty());
+    assert!(somebody || !matches!(authorized, Authorization::Asked(..)), "nobody waits for nobody");
+    assert_eq!(agent.explain(&action(name)).unwrap().decision.decision, decision.decision, "{mode:?} {name}");
+    format!("{} ({})", decision.decision, decision.decision_source)
+}
+
+async fn table() -> String {
+    let columns = ["held, somebody there", "held, nobody there", "not held, somebody there", "not held, nobody there"];
+    let mut table = String::new();
+    for (mode, word, meaning) in MODES {
+        let mut rows =
+            vec![[String::new(), columns[0].into(), columns[1].into(), columns[2].into(), columns[3].into()]];
+        for (name, uses) in ACTIONS {
+            let mut row = [name.to_owned(), String::new(), String::new(), String::new(), String::new()];
+            for (place, (held, somebody)) in
+                [(true, true), (true, false), (false, true), (false, false)].into_iter().enumerate()
+            {
+                row[place + 1] = cell(mode, name, uses, held, somebody).await;
+            }
+            rows.push(row);
+        }
+        table += &format!("{word}: {meaning}\n");
+        for row in rows {
+            let line = format!("  {:<20} {:<26} {:<26} {:<26} {}", row[0], row[1], row[2], row[3], row[4]);
+            table += &format!("{}\n", line.trim_end());
+        }
+        table += "\n";
+    }
+    table
+}
+
+#[tokio::test]
+async fn the_table_of_modes_is_as_written() {
+    let found = table().await;
+    if std::env::var_os("BESTOW_BLESS").is_some() {
+        std::fs::write(TABLE, &found).unwrap();
+    }
+    let written = std::fs::read_to_string(TABLE).unwrap_or_default();
+    let wrong: Vec<_> = found.lines().zip(written.lines()).filter(|(found, written)| found != written).collect();
+    assert!(found == written, "the table reads differently: {wrong:#?}");
+}
+
+#[test]
+fn every_mode_and_every_operation_has_its_rows() {
+    assert!(MODES.into_iter().all(|(mode, ..)| has_rows(mode)));
+    let all = [Operation::Read, Operation::Write, Operation::Exec, Operation::Command, Operation::Network];
+    assert!(all.into_iter().all(has_a_row));
+}
+
+/// Claims that hold of the whole table, whoever blesses it.
+#[tokio::test]
+async fn no_mode_lets_happen_what_is_not_held_or_cannot_be_undone() {
+    for (mode, ..) in MODES {
+        for (name, uses) in ACTIONS {
+            for somebody in [true, false] {
+                let missing = cell(mode, name, uses, false, somebody).await;
+                assert!(
+                    !missing.starts_with("allow") && !missing.starts_with("sandboxed"),
+                    "{mode:?} {name}: {missing}"
+                );
+            }
+            if name == "destructive command" {
+                let held = cell(mode, name, uses, true, true).await;
+                assert!(held.starts_with("deny"), "{mode:?}: {held}");
+            }
+        }
+    }
+}
+
+/// Not interactive: whatever would be a question is an answer at once, and nothing waits.
+#[tokio::test]
+async fn a_run_that_nobody_watches_never_waits() {
+    let world = World::with(|settings| settings.interaction = bestow::Interaction::NonInteractive);
+    let _there = world.you().attend().unwrap();
+    for (place, (mode, ..)) in MODES.into_iter().enumerate() {
+        let agent = in_mode(&world, &format!("a{place}"), mode, &["@read:/ws"]).await;
+        for (name, _) in ACTIONS {
+            let authorized = agent.authorize(action(name)).await.unwrap();
+            assert!(!matches!(authorized, Authorization::Asked(..)), "{mode:?} {name}");
+        }
+        assert_eq!(
+            world.engine.agent(&id(&format!("a{place}"))).unwrap().grants().unwrap().len(),
+            tags(&["@read:/ws"]).len()
+        );
+    }
+    assert_eq!(world.engine.pending().unwrap(), []);
+}

@@ -1,0 +1,86 @@
+//! Command policies, and what is remembered about a command.
+
+use bestow::{Action, Answer, Operation, Policies, Verdict};
+
+use super::{authorize, for_the_session, question, rests_on, say, tool, unguarded, verdict};
+use crate::support::World;
+
+fn patterns(list: &[&str]) -> Vec<bestow::CommandPattern> {
+    list.iter().map(|text| text.parse().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_yes_for_the_session_to_a_command_is_for_exactly_that_command() {
+    let world = World::new();
+    let (bot, you, _) = unguarded(&world).await;
+    let (request, _ticket) = question(&bot, Action::command("cargo build")).await;
+    let pending = world.engine.pending().unwrap();
+    let facts = pending[0].request.action.as_ref().unwrap();
+    assert_eq!((facts.operation, &*facts.resource), (Operation::Command, "cargo build"));
+    say(&you, request, for_the_session(Answer::allow())).await;
+    assert_eq!(verdict(&bot, Action::command("cargo build")).await, Verdict::Allow);
+    for other in ["cargo build --release", "cargo build; cargo publish", "CARGO build"] {
+        assert_eq!(verdict(&bot, Action::command(other)).await, Verdict::Ask, "{other}");
+    }
+}
+
+#[tokio::test]
+async fn a_denied_pattern_is_denied_in_every_part_of_a_line_and_under_every_path() {
+    let world = World::new();
+    let (bot, you, run) = unguarded(&world).await;
+    let policies = Policies { deny_commands: patterns(&["git push **"]), ..Policies::default() };
+    you.set_policies(&run, None, policies).await.unwrap();
+    for line in
+        ["git push", "git push --force", "ls && git push", "/usr/bin/git push x", "echo $(git push)", "$X push", "ls |"]
+    {
+        let decided = authorize(&bot, Action::command(line)).await;
+        assert_eq!(decided.decision().verdict(), Verdict::Deny, "{line}");
+        assert!(rests_on(decided.decision(), "deny-commands"), "{line}");
+    }
+    assert_eq!(verdict(&bot, Action::command("git status")).await, Verdict::Allow);
+    assert_eq!(verdict(&bot, Action::command("echo 'git push'")).await, Verdict::Allow, "a word is no command");
+}
+
+#[tokio::test]
+async fn a_pattern_to_approve_asks_about_what_is_safe_otherwise() {
+    let world = World::new();
+    let (bot, you, run) = unguarded(&world).await;
+    let policies = Policies { approve_commands: patterns(&["git log **"]), ..Policies::default() };
+    you.set_policies(&run, Some(&tool("bash")), policies).await.unwrap();
+    let decided = authorize(&bot, Action::command("git log")).await;
+    assert_eq!(decided.decision().verdict(), Verdict::Ask);
+    assert!(rests_on(decided.decision(), "approve-commands"));
+    assert_eq!(verdict(&bot, Action::command("git status")).await, Verdict::Allow);
+    assert_eq!(
+        verdict(&bot, Action::command("git log").by_tool(tool("shell"))).await,
+        Verdict::Allow,
+        "another tool has another guard"
+    );
+}
+
+#[tokio::test]
+async fn a_question_about_a_command_ends_when_its_pattern_is_denied() {
+    let world = World::new();
+    let (bot, you, run) = unguarded(&world).await;
+    let (_, ticket) = question(&bot, Action::command("cargo publish")).await;
+    let (_, other) = question(&bot, Action::command("cargo build")).await;
+    let policies = Policies { deny_commands: patterns(&["cargo publish **"]), ..Policies::default() };
+    you.set_policies(&run, None, policies).await.unwrap();
+    assert_eq!(ticket.poll().unwrap().outcome, bestow::Outcome::Denied);
+    assert!(other.poll().is_none());
+}
+
+#[tokio::test]
+async fn a_command_does_not_get_what_its_tool_may_not_write() {
+    let world = World::new();
+    let bot = world.worker("bot", &["@write:/ws"]).await;
+    let (you, run) = (world.you(), super::run_of(&bot));
+    you.update_policy(&run, bestow::PolicyPatch::writing().deny("secrets/**").deny("**/*_key")).await.unwrap();
+    let with = |needs: &str| Action::command("ls").needing(crate::support::tag(needs));
+    for denied in ["@write:/ws/secrets", "@write:/ws/secrets/a", "@write:/ws/my_key"] {
+        assert_eq!(verdict(&bot, with(denied)).await, Verdict::Deny, "{denied}");
+    }
+    for allowed in ["@write:/ws/src", "@read:/ws/secrets"] {
+        assert_eq!(verdict(&bot, with(allowed)).await, Verdict::Allow, "{allowed}");
+    }
+}

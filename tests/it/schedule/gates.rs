@@ -1,0 +1,265 @@
+//! Gates run in the sandbox with what they declare, and say whether a task runs.
+
+use bestow::{
+    Answer, GateOutcome, Kind, Mail, OnMissing, Outcome, Permission, Scope, Skip, TaskEvent, Want,
+    schedule::{TaskRun, Tasks},
+};
+
+use super::stage::{Stage, task};
+use crate::support::{id, mail, why};
+
+fn gate(command: &str, more: &str) -> String {
+    format!("schedule: \"0 * * * *\"\ngate:\n  command: {command:?}\n{more}")
+}
+
+/// Runs the task, and says what became of it.
+async fn becomes(stage: &mut Stage, tasks: &Tasks) -> Result<TaskRun, Skip> {
+    tasks.run(&task("cron/a")).await.unwrap();
+    let event = stage.told(|event| matches!(event, TaskEvent::Started { .. } | TaskEvent::Skipped { .. })).await;
+    match event {
+        TaskEvent::Skipped { why, .. } => Err(why),
+        _ => {
+            let run = stage.run().await;
+            stage.told_kind("task.finished").await;
+            tasks.list().await;
+            Ok(run)
+        }
+    }
+}
+
+async fn alone(front: &str, holds: &[&str]) -> (Stage, Result<TaskRun, Skip>) {
+    let mut stage = Stage::new().await;
+    stage.agent("worker", Kind::Cron, holds).await;
+    stage.cron("a", &format!("agent: worker\n{front}"), "Do it.");
+    let tasks = stage.start().await;
+    let became = becomes(&mut stage, &tasks).await;
+    (stage, became)
+}
+
+#[tokio::test]
+async fn a_gate_that_passes_lets_the_task_run_with_what_it_wrote() {
+    let (_, run) = alone(&gate("echo ' ok '; echo ' warn ' >&2", ""), &[]).await;
+    let run = run.unwrap();
+    assert_eq!(run.prompt, "Do it.\n\n## Gate output\n\nok\nwarn");
+    assert_eq!(run.gates, [(task("cron/a"), GateOutcome::Passed)]);
+    let (_, run) = alone(&gate("true", ""), &[]).await;
+    assert_eq!(run.unwrap().prompt, "Do it.", "what is blank adds nothing");
+    let (_, run) = alone(&gate("head -c 20000 /dev/zero | tr '\\\\0' é", ""), &[]).await;
+    let prompt = run.unwrap().prompt;
+    assert!(prompt.len() < 17_000 && prompt.ends_with("bytes more)"), "{}", prompt.len());
+}
+
+#[tokio::test]
+async fn a_gate_that_says_no_keeps_the_task_from_running() {
+    let (_, skip) = alone(&gate("exit 3", ""), &[]).await;
+    assert_eq!(skip.unwrap_err(), Skip::Gate(GateOutcome::Failed { code: 3 }));
+}
+
+#[tokio::test]
+async fn a_gate_that_could_not_run_keeps_the_task_from_running_and_says_why() {
+    for (front, expected) in [
+        (gate("sleep 60", "  timeout: 100ms"), "did not end within 100ms"),
+        (gate("true", "  cwd: /etc"), "`cwd`"),
+        (gate("true", "  cwd: missing"), "`cwd`"),
+        (gate("kill -9 $$", ""), "signal"),
+        (
+            gate("true", "  permissions: [\"@network\"]\n  allowed_domains: [example.com]"),
+            "list of hosts (example.com)",
+        ),
+    ] {
+        let (_, skip) = alone(&front, &["@network"]).await;
+        match skip {
+            Err(Skip::Gate(GateOutcome::CouldNotRun { why })) => assert!(why.contains(expected), "{front}: {why}"),
+            // bubblewrap tells of a signal as a shell does.
+            Err(Skip::Gate(GateOutcome::Failed { code: 137 })) if expected == "signal" => {}
+            other => panic!("{front}: {other:?}"),
+        }
+    }
+}
+
+/// The attack: a gate does what its agent may do, and did not declare.
+#[tokio::test]
+async fn a_gate_has_what_it_declares_and_nothing_else_of_what_its_agent_holds() {
+    let holds = &["@network", "@write:work"];
+    let mut stage = Stage::new().await;
+    stage.agent("worker", Kind::Cron, holds).await;
+    let target = stage.path("work/planted");
+    stage.cron("a", &format!("agent: worker\n{}", gate(&format!("echo x > {target}"), "")), "x");
+    let tasks = stage.start().await;
+    assert!(becomes(&mut stage, &tasks).await.is_err());
+    assert!(!target.as_path().exists());
+    let declared = format!("  permissions: [\"@write:{}\"]", stage.path("work"));
+    stage.cron("a", &format!("agent: worker\n{}", gate(&format!("echo x > {target}"), &declared)), "x");
+    tasks.look().await;
+    becomes(&mut stage, &tasks).await.unwrap();
+    assert!(target.as_path().exists());
+}
+
+#[tokio::test]
+async fn a_gate_starts_in_the_files_of_its_task_with_its_variables_and_a_home_it_may_write() {
+    let front = gate(
+        "pwd; echo \"$N $S $HOME\"; touch \"$HOME/x\"",
+        "  env: { N: 1, S: no }\n  home: files\n  permissions: [\"@write:files\"]",
+    );
+    let (stage, run) = alone(&front, &[]).await;
+    let files = stage.path("tasks/cron/a/files");
+    assert_eq!(run.unwrap().prompt, format!("Do it.\n\n## Gate output\n\n{files}\n1 no {files}"));
+    assert!(files.as_path().join("x").exists());
+}
+
+#[tokio::test]
+async fn a_gate_sees_nothing_of_the_hosts_environment() {
+    let (_, run) = alone(&gate("env | cut -d= -f1 | sort | tr '\\\\n' ' '", ""), &[]).await;
+    let prompt = run.unwrap().prompt;
+    let seen: Vec<_> = prompt.rsplit('\n').next().unwrap().split_whitespace().collect();
+    let known = ["LANG", "PATH", "PWD", "OLDPWD", "SHLVL", "TMPDIR", "_", "SECCOMP", "BESTOW_EVENTS_FD"];
+    assert!(seen.iter().all(|name| known.contains(name)), "{seen:?}");
+}
+
+#[tokio::test]
+async fn what_is_missing_is_every_tag_that_is_not_held_in_order() {
+    let tags = "  permissions: [\"@events\", \"@write:/etc\", \"@read:/etc\", \"@network\"]";
+    let (mut stage, run) = alone(&gate("exit 1", tags), &["@network"]).await;
+    let missing: Vec<Permission> = ["@events", "@write:/etc", "@read:/etc"].map(|tag| tag.parse().unwrap()).into();
+    assert_eq!(run.unwrap().gates, [(task("cron/a"), GateOutcome::Unchecked { missing })]);
+    assert!(stage.told_so_far().iter().all(|event| event.kind() != "task.gate"), "told before it started");
+}
+
+#[tokio::test]
+async fn by_default_a_task_whose_gate_lacks_something_runs_unchecked_and_its_agent_is_told() {
+    let (stage, run) = alone(&gate("exit 1", "  permissions: [\"@network\"]"), &[]).await;
+    let missing = vec![Permission::Network];
+    assert_eq!(run.unwrap().gates, [(task("cron/a"), GateOutcome::Unchecked { missing: missing.clone() })]);
+    let told = mail(&stage.engine.agent(&id("worker")).unwrap().mailbox());
+    let event = TaskEvent::Gate {
+        task: task("cron/a"),
+        agent: id("worker"),
+        outcome: GateOutcome::Unchecked { missing },
+        runs: true,
+    };
+    assert_eq!(told, [Mail::Task(event)]);
+    assert!(told[0].is_silent());
+    assert_eq!(told[0].to_string(), "the gate of cron/a unchecked, its agent lacks @network; the task runs");
+}
+
+#[tokio::test]
+async fn with_skip_it_does_not_run() {
+    let mut stage = Stage::new().await;
+    stage.change = |settings| settings.on_missing = OnMissing::Skip;
+    stage.cron("a", &gate("true", "  permissions: [\"@network\"]"), "x");
+    let tasks = stage.start().await;
+    let skip = becomes(&mut stage, &tasks).await.unwrap_err();
+    assert_eq!(skip, Skip::Gate(GateOutcome::Unchecked { missing: vec![Permission::Network] }));
+    assert_eq!(
+        tasks.list().await[0].last.as_ref().unwrap().what.to_string(),
+        "skipped: its gate unchecked, its agent lacks @network"
+    );
+}
+
+async fn asking() -> (Stage, Tasks, bestow::Connection) {
+    let mut stage = Stage::new().await;
+    stage.change = |settings| settings.on_missing = OnMissing::Ask;
+    stage.agent("lead", Kind::Foreground, &[]).await;
+    let user = stage.engine.connect(&id("lead")).unwrap();
+    stage.cron("a", &gate("true", "  permissions: [\"@network\"]"), "x");
+    let tasks = stage.start().await;
+    (stage, tasks, user)
+}
+
+#[tokio::test]
+async fn with_ask_a_person_is_asked_through_the_latest_foreground_agent_and_a_yes_lets_it_run() {
+    let (mut stage, tasks, mut user) = asking().await;
+    tasks.run(&task("cron/a")).await.unwrap();
+    let Some(bestow::ToPerson::Ask(question)) = user.next().await else { panic!() };
+    assert_eq!(question.from, id("cron:a"));
+    assert!(question.to_string().contains("the gate of the scheduled task cron/a needs it"), "{question}");
+    stage.later(2);
+    assert!(stage.runs.try_recv().is_err(), "it waits");
+    let you = stage.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+    you.answer(question.id, Answer::allow()).await.unwrap();
+    let run = stage.run().await;
+    assert_eq!(run.gates, [(task("cron/a"), GateOutcome::Passed)]);
+    assert!(run.agent.check(Want::Network).is_held());
+    assert!(!stage.engine.agent(&id("nightly")).unwrap().check(Want::Network).is_held(), "it is the task's own");
+}
+
+/// W-38 of the first engine: a question for each run, after each no.
+#[tokio::test]
+async fn after_a_no_nobody_is_asked_again_until_the_file_changes() {
+    let (mut stage, tasks, mut user) = asking().await;
+    let you = stage.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+    tasks.run(&task("cron/a")).await.unwrap();
+    let Some(bestow::ToPerson::Ask(question)) = user.next().await else { panic!() };
+    you.answer(question.id, Answer::deny()).await.unwrap();
+    let Skip::NotAllowed { why, .. } = skipped(&mut stage).await else { panic!() };
+    assert!(why.contains("denied"), "{why}");
+    for _ in 0..3 {
+        tasks.list().await;
+        stage.later(60);
+        let Skip::NotAllowed { why, .. } = skipped(&mut stage).await else { panic!() };
+        assert!(why.contains("not asked again"), "{why}");
+    }
+    assert_eq!(stage.engine.pending().unwrap(), []);
+    stage.cron("a", &gate("true", "  permissions: [\"@network\"]"), "y");
+    tasks.look().await;
+    tasks.run(&task("cron/a")).await.unwrap();
+    loop {
+        if let Some(bestow::ToPerson::Ask(again)) = user.next().await {
+            assert_ne!(again.id, question.id);
+            break;
+        }
+    }
+}
+
+async fn skipped(stage: &mut Stage) -> Skip {
+    let TaskEvent::Skipped { why, .. } = stage.told_kind("task.skipped").await else { panic!() };
+    why
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_answers_ends_and_the_task_does_not_run() {
+    let (mut stage, tasks, mut user) = asking().await;
+    tasks.run(&task("cron/a")).await.unwrap();
+    let Some(bestow::ToPerson::Ask(_)) = user.next().await else { panic!() };
+    stage.later(5);
+    let Skip::NotAllowed { why, .. } = skipped(&mut stage).await else { panic!() };
+    assert!(why.contains(&Outcome::Expired.to_string()), "{why}");
+}
+
+#[tokio::test]
+async fn the_heartbeat_does_not_wait_for_an_answer_and_asks_once() {
+    let mut stage = Stage::new().await;
+    stage.change = |settings| settings.on_missing = OnMissing::Ask;
+    for name in ["a", "b"] {
+        stage.save(
+            &format!("heartbeat/{name}.md"),
+            "---\ngate:\n  command: \"true\"\n  permissions: [\"@network\"]\n---\nx",
+        );
+    }
+    stage.save("heartbeat/c.md", "y");
+    let tasks = stage.start().await;
+    assert_eq!(stage.run().await.tasks, [task("heartbeat/c")]);
+    stage.told_kind("task.finished").await;
+    tasks.list().await;
+    // Both asked for the same, as one agent: one question waits.
+    assert_eq!(stage.engine.pending().unwrap().len(), 1);
+    let you = stage.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+    you.give(&id("pulse"), Permission::Network, Scope::Always, why()).await.unwrap();
+    stage.later(30);
+    assert_eq!(stage.run().await.tasks.len(), 3);
+}
+
+#[tokio::test]
+async fn a_gate_removes_only_its_own_task_from_the_heartbeat() {
+    let mut stage = Stage::new().await;
+    stage.save("heartbeat/a.md", "---\ngate:\n  command: exit 1\n---\nnot me");
+    stage.save("heartbeat/b.md", "---\ngate:\n  command: echo now\n---\nme");
+    let _tasks = stage.start().await;
+    let run = stage.run().await;
+    assert_eq!((run.tasks, run.prompt.as_str()), (vec![task("heartbeat/b")], "me\n\n## Gate output\n\nnow"));
+    let skipped = stage.told_kind("task.skipped").await;
+    assert_eq!(
+        skipped,
+        TaskEvent::Skipped { task: task("heartbeat/a"), why: Skip::Gate(GateOutcome::Failed { code: 1 }) }
+    );
+}

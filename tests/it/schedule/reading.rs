@@ -1,0 +1,144 @@
+//! What stands in a task file, and what is wrong with it.
+
+use bestow::TaskEvent;
+use proptest::prelude::*;
+
+use super::stage::{Stage, task};
+
+/// Why this file is not taken.
+async fn wrong(text: &str) -> String {
+    let mut stage = Stage::new().await;
+    stage.save("cron/a/TASK.md", text);
+    let _tasks = stage.start().await;
+    match stage.told_so_far().as_slice() {
+        [TaskEvent::Rejected { why, .. }] => why.to_string(),
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+fn with_gate(gate: &str) -> String {
+    format!("---\nschedule: \"@daily\"\ngate:\n  command: x\n  {gate}\n---\nx")
+}
+
+#[tokio::test]
+async fn every_mistake_is_told_with_its_line() {
+    for (text, expected) in [
+        ("---\nschedule: \"@daily\"\n", "line 1: the front matter does not end"),
+        ("do this", "`schedule` is missing"),
+        ("---\n---\ndo this", "`schedule` is missing"),
+        ("---\nschedule: \"@daily\"\n---\n  \n", "no prompt"),
+        ("---\nschedule: \"@daily\"\nschedule: \"@hourly\"\n---\nx", "line 3: `schedule` is written twice"),
+        ("---\nschedule: \"@daily\"\nname: a\ntitle: b\n---\nx", "mean the same"),
+        ("---\nschedule: [a]\n---\nx", "line 2: `schedule` is a text"),
+        ("---\nschedule: \"@daily\"\nenabled: yes\n---\nx", "line 3: `enabled` is `true` or `false`"),
+        ("---\nschedule: \"@daily\"\nenabled: \"true\"\n---\nx", "line 3: `enabled` is `true` or `false`"),
+        ("---\nschedule: \"@daily\"\nagent: ../x\n---\nx", "line 3: `agent` cannot be taken"),
+        ("---\nschedule: \"@daily\"\ntime_zone: Mars/Base\n---\nx", "line 3: `time_zone` is the name of a time zone"),
+        ("---\nschedule: \"@daily\"\ntime_limit: 5\n---\nx", "line 3: `time_limit` is a number and a unit"),
+        ("---\nschedule: \"@daily\"\nunknown: 1\n---\nx", "line 3: a task has no `unknown`"),
+        ("---\nschedule: * * * * *\n---\nx", "line 2"),
+        ("---\na: &b [1]\n---\nx", "anchors"),
+        ("---\na: !tag x\n---\nx", "tags"),
+        ("---\n- a\n---\nx", "each line here is a key"),
+        ("---\n{: }: [\n---\nx", "line"),
+        ("---\na: [[[[[[[[[[1]]]]]]]]]]\n---\nx", "too deep"),
+        ("---\nschedule: \"@daily\"\ngate: x\n---\nx", "line 3: `gate` is a map"),
+        ("---\nschedule: \"@daily\"\ngate:\n  cwd: /\n---\nx", "a gate needs a `command`"),
+    ] {
+        let told = wrong(text).await;
+        assert!(told.contains(expected), "{text}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn every_mistake_of_a_gate_is_told() {
+    for (gate, expected) in [
+        ("permissions: [\"@banana\"]", "line 5: `@banana`: a permission is `@network`"),
+        ("permissions: [\"@write:../x\"]", "`@write:../x`"),
+        ("permissions: [[a]]", "is a list of texts"),
+        ("timeout: 50ms", "from `100ms` to `5m`"),
+        ("timeout: 6m", "from `100ms` to `5m`"),
+        ("home: /tmp", "below something that the gate declares to write"),
+        ("env: [a]", "is a map of names and texts"),
+        ("env: { \"A B\": x }", "is no variable"),
+        ("env: { A: [x] }", "is no variable"),
+        ("allowed_domains: [\"*\"]", "is every host"),
+        ("allowed_domains: [\"a b\"]", "no name of a host"),
+        ("allowed_domains: [example.com]", "with `@network` only"),
+        ("package_managers: [rust]", "with `@network` only"),
+        ("package_managers: [cobol]", "none of the package managers: dart, dotnet, go"),
+        ("commnad: y", "`gate` has no `commnad`: did you mean `command`?"),
+    ] {
+        let told = wrong(&with_gate(gate)).await;
+        assert!(told.contains(expected), "{gate}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_first_engine_wrote_is_understood() {
+    let mut stage = Stage::new().await;
+    let front = "taskId: abc\nname: \"a: \\\"b\\\"\"\nschedule: 0 9 * * 1-5\ntimezone: America/New_York\nagentId: nightly\n\
+        enabled: true\ndeleteAfterRun: true\ndescription: x\ngate:\n  command: \"true\"\n  timeoutMs: 500\n  env: { N: 1, B: true, S: no }\n  \
+        permissions: [\" @network \", \"@network\"]\n  allowedDomains: [example.com]\n  packageManagers: [rust]";
+    stage.cron("a", front, "x");
+    let tasks = stage.start().await;
+    assert_eq!(stage.told_so_far().len(), 1, "nothing is ignored, nothing wrong");
+    assert_eq!(&*tasks.list().await[0].title, "a: \"b\"");
+}
+
+#[tokio::test]
+async fn a_title_is_what_is_written_or_the_first_heading_or_the_name() {
+    let stage = Stage::new().await;
+    for (name, text) in [
+        ("a", "---\ntitle: \" One \"\n---\n# Two\nx"),
+        ("b", "---\nname: One\n---\nx"),
+        ("c", "x\n\n### Deep\n\n# Two"),
+        ("d", "---\ntitle: \"\"\n---\n# Two\nx"),
+        ("e", "#hash\nx"),
+        ("f", "\u{feff}---\r\ntitle: One\r\n---\r\nx"),
+    ] {
+        stage.save(&format!("heartbeat/{name}.md"), text);
+    }
+    let tasks = stage.start().await;
+    let titles: Vec<_> = tasks.list().await.iter().map(|task| task.title.to_string()).collect();
+    assert_eq!(titles, ["One", "One", "Deep", "Two", "e", "One"]);
+}
+
+#[tokio::test]
+async fn a_file_that_is_too_long_or_not_text_is_not_taken() {
+    let mut stage = Stage::new().await;
+    stage.save("heartbeat/long.md", &"x".repeat(70_000));
+    std::fs::write(stage.path("tasks/heartbeat/odd.md").as_path(), [0xff, 0xfe]).unwrap();
+    let tasks = stage.start().await;
+    assert_eq!(tasks.list().await, []);
+    let told = format!("{:?}", stage.told_so_far());
+    assert!(told.contains("longer than 65536 bytes") && told.contains("not UTF-8"), "{told}");
+}
+
+#[tokio::test]
+async fn a_state_file_that_cannot_be_read_counts_as_nothing_and_is_told() {
+    let mut stage = Stage::new().await;
+    stage.cron("a", "schedule: \"0 * * * *\"", "x");
+    stage.save("cron/a/state.json", "{\"settled\": 7}");
+    let _tasks = stage.start().await;
+    assert!(matches!(stage.told_kind("task.trouble").await, TaskEvent::Trouble { why } if why.contains("state.json")));
+    stage.later(60);
+    assert_eq!(stage.run().await.tasks, [task("cron/a")]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// Files are read by one loop: whatever stands in one of them, the others are read.
+    #[test]
+    fn no_text_stops_the_reading(front in "[a-z:\\-\\[\\]{}\"'&*!|>%@# \n\t0-9]{0,80}", body in any::<String>()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let stage = Stage::new().await;
+            stage.save("cron/a/TASK.md", &format!("---\nschedule: \"@daily\"\n{front}\n---\n{body}"));
+            stage.save("cron/b/TASK.md", "---\nschedule: \"@daily\"\n---\nx");
+            let tasks = stage.start().await;
+            assert!(tasks.list().await.iter().any(|status| status.id == task("cron/b")));
+        });
+    }
+}
