@@ -3,7 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use bestow::{
-    Answer, Check, Event, Interaction, Kind, ManualClock, MemoryStore, Outcome, Scope, Store, Timestamp, ToPerson,
+    Action, Answer, Check, Event, Interaction, Kind, ManualClock, MemoryStore, Outcome, PathPolicy, Policies, Refusal,
+    Scope, Store, Timestamp, ToPerson, Verdict,
 };
 
 use super::held::{world, world_at};
@@ -184,4 +185,21 @@ async fn a_history_that_cannot_be_read_starts_nothing() {
     let clock = Arc::new(ManualClock::at(START));
     let opened = bestow::Engine::restore(None, clock, Arc::new(bestow::AsWritten), Arc::new(Unreadable)).await;
     assert!(opened.unwrap_err().to_string().contains("line 3"));
+}
+
+#[tokio::test]
+async fn guards_end_with_their_run_and_say_nothing_about_the_next() {
+    let store = Arc::new(MemoryStore::new());
+    let before = world(store.clone()).await;
+    let ann = before.worker("ann", &["@write:/ws"]).await;
+    let decided = |agent: &bestow::Agent| agent.explain(&Action::write("/ws/a")).unwrap().decision;
+    let run = decided(&ann).run.clone();
+    let write = PathPolicy { default: Some(Verdict::Deny), ..PathPolicy::default() };
+    before.you().set_policies(&run, None, Policies { write, ..Policies::default() }).await.unwrap();
+    assert_eq!(decided(&ann).verdict(), Verdict::Deny);
+    let after = again(&store, before).await;
+    let ann = after.engine.agent(&id("ann")).unwrap();
+    assert_ne!(decided(&ann).run, run);
+    assert_eq!(refusal(after.you().guards(&run)), Refusal::UnknownRun(run));
+    assert_eq!(decided(&ann).verdict(), Verdict::Allow);
 }
