@@ -19,7 +19,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the file; [`Error::NoRuntime`] outside a runtime.
+    /// Everything that is wrong with the file; [`Error::NoRuntime`](crate::Error::NoRuntime) outside a runtime.
     pub async fn open(path: impl Into<PathBuf>) -> Result<Engine, OpenError> {
         let engine = Engine::new(Settings::default())?;
         follow(&engine, PolicyFile::new(path), None).await?;
