@@ -10,6 +10,8 @@ mod kernel;
 mod model;
 mod seam;
 
+#[cfg(any(feature = "config", feature = "journal"))]
+pub use edge::OpenError;
 #[cfg(feature = "sandbox")]
 pub use edge::sandbox;
 #[cfg(feature = "schedule")]
@@ -20,9 +22,10 @@ pub use edge::stdio;
 pub use edge::{
     PolicyChange,
     config::{ConfigError, PolicyFile, PolicyText, Position, Problem},
-    open::OpenError,
     watch::Change,
 };
+#[cfg(feature = "journal")]
+pub use edge::{control, journal};
 pub use engine::{
     Agent, Approver, Attendance, Authorization, Connection, Engine, Error, FileFailure, Files, Heard, Holding, Mail,
     Mailbox, NoEvent, Rehearsal, Resolved, Subscription, Ticket, ToPerson,
@@ -43,6 +46,6 @@ pub use model::{
     TaskSettings, Timestamp, ToolName, Verdict, Want, Widening, sanitize,
 };
 pub use seam::{
-    AsWritten, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, PathFailure, Paths,
-    Proposal, Real, SystemClock,
+    AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, MemoryStore,
+    PathFailure, Paths, Progress, Proposal, Real, Store, StoreError, StoreFault, Stored, SystemClock, Taken,
 };

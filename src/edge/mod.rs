@@ -2,14 +2,22 @@
 
 #[cfg(feature = "config")]
 pub(crate) mod config;
+#[cfg(feature = "journal")]
+pub mod control;
+#[cfg(feature = "journal")]
+mod durable;
 #[cfg(feature = "sandbox")]
 mod exec;
 #[cfg(feature = "config")]
 mod follow;
 #[cfg(all(feature = "sandbox", feature = "schedule"))]
 mod gates;
+#[cfg(feature = "journal")]
+pub mod journal;
 #[cfg(feature = "config")]
 pub(crate) mod open;
+#[cfg(any(feature = "config", feature = "journal"))]
+mod open_error;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;
 #[cfg(feature = "schedule")]
@@ -23,3 +31,5 @@ pub(crate) mod watch;
 
 #[cfg(feature = "config")]
 pub use follow::PolicyChange;
+#[cfg(any(feature = "config", feature = "journal"))]
+pub use open_error::OpenError;

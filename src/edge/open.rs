@@ -1,63 +1,13 @@
 //! An engine on a policy file: what the file says is in force, and stays in step with it.
 
-use std::{fmt, path::PathBuf};
+use std::path::PathBuf;
 
 use crate::{
-    engine::{Engine, Error, NoEvent, Subscription},
-    model::Settings,
+    engine::{Engine, NoEvent, Subscription},
+    model::{Policy, SanitizedPath, Settings},
 };
 
-use super::{
-    PolicyChange,
-    config::{ConfigError, PolicyFile},
-    watch::Change,
-};
-
-/// Why no engine was opened.
-#[non_exhaustive]
-pub enum OpenError {
-    /// Everything that is wrong with the file.
-    Config(ConfigError),
-    /// The engine does not take what the file says.
-    Engine(Error),
-}
-
-/// As it is displayed: this is what a `main` that returns it prints.
-impl fmt::Debug for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OpenError::Config(why) => why.fmt(f),
-            OpenError::Engine(why) => why.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for OpenError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            OpenError::Config(why) => Some(why),
-            OpenError::Engine(why) => Some(why),
-        }
-    }
-}
-
-impl From<ConfigError> for OpenError {
-    fn from(why: ConfigError) -> OpenError {
-        OpenError::Config(why)
-    }
-}
-
-impl From<Error> for OpenError {
-    fn from(why: Error) -> OpenError {
-        OpenError::Engine(why)
-    }
-}
+use super::{OpenError, PolicyChange, config::PolicyFile, watch::Change};
 
 impl Engine {
     /// An engine with what the file at `path` says, which follows the file from then on: each change is taken over as
@@ -69,22 +19,36 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the file; [`Error::NoRuntime`] outside a runtime.
+    /// Everything that is wrong with the file; [`Error::NoRuntime`](crate::Error::NoRuntime) outside a runtime.
     pub async fn open(path: impl Into<PathBuf>) -> Result<Engine, OpenError> {
         let engine = Engine::new(Settings::default())?;
-        let file = PolicyFile::new(path);
-        let text = file.read()?;
-        engine.configure(text.parse()?).await?;
-        let mut changes = file.watch(text);
-        let (weak, mut events) = (engine.downgrade(), engine.subscribe());
-        tokio::spawn(async move {
-            while let Some(change) = next(&mut changes, &mut events).await {
-                let Some(engine) = weak.upgrade() else { return };
-                take_over(&engine, change).await;
-            }
-        });
+        follow(&engine, PolicyFile::new(path), None).await?;
         Ok(engine)
     }
+}
+
+/// Takes over what `file` says, and follows it while the engine lives. `own` is the engine's, and nobody else's.
+pub(super) async fn follow(engine: &Engine, file: PolicyFile, own: Option<SanitizedPath>) -> Result<(), OpenError> {
+    let text = file.read()?;
+    engine.configure(keeping_out(&own, text.parse()?)).await?;
+    let mut changes = file.watch(text);
+    let (weak, mut events) = (engine.downgrade(), engine.subscribe());
+    tokio::spawn(async move {
+        while let Some(change) = next(&mut changes, &mut events).await {
+            let Some(engine) = weak.upgrade() else { return };
+            let change =
+                if let Change::Loaded(policy) = change { Change::Loaded(keeping_out(&own, policy)) } else { change };
+            take_over(&engine, change).await;
+        }
+    });
+    Ok(())
+}
+
+/// The policy, with `own` protected.
+fn keeping_out(own: &Option<SanitizedPath>, mut policy: Policy) -> Policy {
+    let protected = policy.settings.protected.iter().chain(own).cloned();
+    policy.settings.protected = protected.collect();
+    policy
 }
 
 /// The next change, unless the engine ends first.

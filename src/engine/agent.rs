@@ -13,7 +13,9 @@ use crate::{
 use super::{
     Error, Heard, Mailbox, Resolved, Ticket,
     cell::Cell,
-    fresh_request, fresh_run, permissions_of,
+    fresh_request, fresh_run,
+    keep::Done,
+    permissions_of,
     shared::{Shared, granted},
 };
 
@@ -76,7 +78,7 @@ impl Agent {
         let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
         let (id, from) = (fresh_request(), self.id.clone());
         let command = Command::Request { id, from, rights, reason: ask.reason, scope: ask.scope, broken };
-        let events = self.execute(command)?;
+        let events = self.execute(command).await?;
         // A request that was carried out was opened, or joined another one.
         let id = events.iter().find_map(crate::model::Event::opened).unwrap_or(id);
         self.ticket(id)
@@ -98,7 +100,7 @@ impl Agent {
     ///
     /// [`Error::Refused`] if it is over, or another agent's.
     pub async fn cancel(&self, request: RequestId) -> Result<(), Error> {
-        self.execute(Command::Cancel { request, by: self.id.clone() }).map(drop)
+        self.execute(Command::Cancel { request, by: self.id.clone() }).await.map(drop)
     }
 
     /// Passes on what this agent holds now, until it no longer holds it (`grant_permission`).
@@ -133,7 +135,7 @@ impl Agent {
         let rights = self.shared.pin_all(&permissions.into())?;
         let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
         let (from, to, replaced) = (self.id.clone(), to.clone(), !broken.is_empty());
-        let done = self.execute(Command::Grant { from, to, rights, reason, scope, broken });
+        let done = self.execute(Command::Grant { from, to, rights, reason, scope, broken }).await;
         done.map(|events| granted(&events)).map_err(|why| if replaced { or_replaced(why) } else { why })
     }
 
@@ -144,7 +146,7 @@ impl Agent {
     /// [`Error::Refused`] if there is no such grant, it is neither, or it stands in a file.
     pub async fn revoke(&self, grant: GrantId, reason: Option<Reason>) -> Result<(), Error> {
         let by = Actor::Agent(self.id.clone());
-        self.execute(Command::Revoke { grant, by, owner: None, reason }).map(drop)
+        self.execute(Command::Revoke { grant, by, owner: None, reason }).await.map(drop)
     }
 
     /// Uses a right now. What is held for good costs nothing; a one-shot right is gone afterwards, and of two uses at
@@ -154,7 +156,7 @@ impl Agent {
     ///
     /// [`Error::Refused`] if it is not held.
     pub async fn spend(&self, permission: &Permission) -> Result<(), Error> {
-        self.use_up(permission)
+        self.use_up(permission)?.acknowledged().await
     }
 
     /// What `path` really names, if this agent may use it so: ready to be opened, and nothing else.
@@ -168,7 +170,8 @@ impl Agent {
     /// [`Error::Path`] if it cannot be followed.
     pub async fn resolve(&self, access: Access, path: &str) -> Result<Resolved, Error> {
         let heard = self.heard_of_path(access, path).await?;
-        self.find(access, path, heard).map(|found| Resolved { access, contained: found.contained })
+        let found = self.found_away(access, path, heard).await?;
+        Ok(Resolved { access, contained: found.contained })
     }
 
     /// Creates an agent that works for this one, with part of what this one holds and nothing else.
@@ -183,7 +186,7 @@ impl Agent {
         let rights = self.shared.pin_all(permissions)?;
         let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
         let (id, creator, run) = (profile.id.clone(), self.id.clone(), fresh_run());
-        self.execute(Command::Create { creator, profile, run, rights, reason, broken })?;
+        self.execute(Command::Create { creator, profile, run, rights, reason, broken }).await?;
         let cell = self.shared.cell(&id).ok_or_else(|| Refusal::UnknownAgent(id.clone()))?;
         Ok(Agent { shared: Arc::clone(&self.shared), id, cell })
     }
@@ -203,7 +206,7 @@ impl Agent {
     ///
     /// [`Error::Refused`] if the agent is gone.
     pub async fn begin_run(&self, run: RunId) -> Result<(), Error> {
-        self.execute(Command::BeginRun { agent: self.id.clone(), run }).map(drop)
+        self.execute(Command::BeginRun { agent: self.id.clone(), run }).await.map(drop)
     }
 
     /// Everything this agent holds now, with where it comes from.
@@ -276,7 +279,8 @@ impl Agent {
         facts: crate::model::SandboxFacts,
         cause: Option<Arc<crate::model::Cause>>,
     ) -> Result<(), Error> {
-        self.execute(Command::Sandboxed { agent: self.id.clone(), facts: Arc::new(facts), cause }).map(drop)
+        let command = Command::Sandboxed { agent: self.id.clone(), facts: Arc::new(facts), cause };
+        self.carry_out(command).at_once().map(drop)
     }
 
     /// Leaves the facts of what a command was kept from.
@@ -288,7 +292,7 @@ impl Agent {
     ) -> Result<(), Error> {
         violations.into_iter().try_for_each(|violation| {
             let (agent, violation, cause) = (self.id.clone(), Arc::new(violation), cause.cloned());
-            self.execute(Command::Violated { agent, violation, cause }).map(drop)
+            self.carry_out(Command::Violated { agent, violation, cause }).at_once().map(drop)
         })
     }
 
@@ -310,7 +314,11 @@ impl Agent {
         self.shared.look_as(&self.id, &self.cell, look)
     }
 
-    pub(super) fn execute(&self, command: Command) -> Result<Vec<crate::model::Event>, Error> {
+    pub(super) async fn execute(&self, command: Command) -> Result<Vec<crate::model::Event>, Error> {
+        self.carry_out(command).acknowledged().await
+    }
+
+    pub(super) fn carry_out(&self, command: Command) -> Done {
         self.shared.execute_as(&self.id, &self.cell, command)
     }
 }

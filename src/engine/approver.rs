@@ -45,7 +45,8 @@ impl Approver {
     /// otherwise; [`Refusal::UnknownRequest`]; [`Refusal::OtherOwner`]; [`Refusal::ScopeTooWide`]; [`Refusal::NotAsked`].
     pub async fn answer(&self, request: RequestId, answer: Answer) -> Result<(), Error> {
         let modified = answer.modified.as_deref().map(|action| self.instead(request, action)).transpose()?;
-        self.shared.execute(Command::Answer { request, answer, modified, by: self.person() }).map(drop)
+        let command = Command::Answer { request, answer, modified, by: self.person() };
+        self.shared.execute(command).acknowledged().await.map(drop)
     }
 
     /// What takes the place of what was asked about, as the asker would mean it, by the same tool if none is named.
@@ -72,7 +73,7 @@ impl Approver {
         let profile = self.shared.look(|state, _| state.agent(agent).map(|agent| Arc::clone(&agent.profile)))??;
         let action = Arc::new(self.shared.consider(&profile, action)?);
         let command = Command::Enable { by: self.person(), agent: agent.clone(), action, reason };
-        let events = self.shared.execute(command)?;
+        let events = self.shared.execute(command).acknowledged().await?;
         let made = |event: &Event| if let Event::RulingMade { ruling } = event { Some(ruling.id) } else { None };
         events.iter().find_map(made).ok_or(Error::Closed)
     }
@@ -84,7 +85,8 @@ impl Approver {
     /// [`Error::Refused`] if there is no such ruling, or it is about another owner's agent.
     pub async fn revoke_ruling(&self, ruling: RulingId, reason: Option<Reason>) -> Result<(), Error> {
         let by = Actor::Person { by: self.by.clone(), means: Arc::clone(&self.means) };
-        self.shared.execute(Command::RevokeRuling { ruling, by, owner: Some(self.owner.clone()), reason }).map(drop)
+        let command = Command::RevokeRuling { ruling, by, owner: Some(self.owner.clone()), reason };
+        self.shared.execute(command).acknowledged().await.map(drop)
     }
 
     /// The request that people know by its short code.
@@ -118,7 +120,7 @@ impl Approver {
         scope: Scope,
         reason: Reason,
     ) -> Result<Vec<GrantId>, Error> {
-        self.give_to_hold(to, permissions.into(), Hold::Use, scope, reason)
+        self.give_to_hold(to, permissions.into(), Hold::Use, scope, reason).await
     }
 
     /// Gives for passing on and nothing else (`grant_only`).
@@ -133,10 +135,10 @@ impl Approver {
         scope: Scope,
         reason: Reason,
     ) -> Result<Vec<GrantId>, Error> {
-        self.give_to_hold(to, permissions.into(), Hold::PassOn, scope, reason)
+        self.give_to_hold(to, permissions.into(), Hold::PassOn, scope, reason).await
     }
 
-    fn give_to_hold(
+    async fn give_to_hold(
         &self,
         to: &AgentId,
         permissions: Permissions,
@@ -147,7 +149,7 @@ impl Approver {
         let start = |permission| Ok(Start { right: self.shared.pin(permission)?, hold });
         let rights = permissions.iter().map(start).collect::<Result<_, Error>>()?;
         let command = Command::Give { by: self.person(), to: to.clone(), rights, reason, scope };
-        self.shared.execute(command).map(|events| granted(&events))
+        self.shared.execute(command).acknowledged().await.map(|events| granted(&events))
     }
 
     /// Takes a grant of this owner's agents away, with everything that rests on it only.
@@ -157,7 +159,8 @@ impl Approver {
     /// [`Error::Refused`] if there is none, it is another owner's, or it stands in a file.
     pub async fn revoke(&self, grant: GrantId, reason: Option<Reason>) -> Result<(), Error> {
         let by = Actor::Person { by: self.by.clone(), means: Arc::clone(&self.means) };
-        self.shared.execute(Command::Revoke { grant, by, owner: Some(self.owner.clone()), reason }).map(drop)
+        let command = Command::Revoke { grant, by, owner: Some(self.owner.clone()), reason };
+        self.shared.execute(command).acknowledged().await.map(drop)
     }
 
     /// Agrees to change number `change` of the file, as [`Event::ConfigHeldBack`](crate::Event::ConfigHeldBack) told it.
@@ -167,7 +170,7 @@ impl Approver {
     /// [`Error::Refused`] if nothing is held back, another change by now, or one that concerns another owner's agents.
     pub async fn agree_to_widening(&self, change: u64) -> Result<(), Error> {
         let command = Command::AgreeToWidening { by: Some(self.person()), change, run: fresh_run() };
-        self.shared.execute(command).map(drop)
+        self.shared.execute(command).acknowledged().await.map(drop)
     }
 
     /// Every question of this owner's agents that waits.

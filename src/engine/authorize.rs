@@ -71,16 +71,16 @@ impl Agent {
         let heard = self.heard(action).await?;
         let broken = self.shared.broken(&self.id, heard.action.permissions())?;
         let updated = heard.updated;
-        let decided = self.decide(heard.action, heard.opinions, broken)?;
+        let decided = self.decide(heard.action, heard.opinions, broken).await?;
         Ok(match (decided, updated) {
             (Authorization::Allowed(decision), Some(action)) => Authorization::Updated(decision, action),
             (decided, _) => decided,
         })
     }
 
-    fn decide(&self, action: Considered, opinions: Vec<Opinion>, broken: Broken) -> Result<Authorization, Error> {
+    async fn decide(&self, action: Considered, opinions: Vec<Opinion>, broken: Broken) -> Result<Authorization, Error> {
         let (agent, action, request) = (self.id.clone(), Arc::new(action), fresh_request());
-        let events = self.execute(Command::Authorize { agent, action, opinions, request, broken })?;
+        let events = self.execute(Command::Authorize { agent, action, opinions, request, broken }).await?;
         let decision = events.iter().find_map(Event::decided).ok_or(Error::Closed)?;
         match decision.verdict() {
             Verdict::Allow => Ok(Authorization::Allowed(Arc::clone(decision))),
@@ -107,7 +107,7 @@ impl Agent {
         };
         let broken = self.shared.broken(&self.id, considered.permissions())?;
         let (agent, action) = (self.id.clone(), Arc::new(considered));
-        let events = self.execute(Command::Act { agent, action, opinions, broken })?;
+        let events = self.execute(Command::Act { agent, action, opinions, broken }).await?;
         Ok(events.iter().find_map(Event::decided).and_then(|decision| Cause::of(decision)).map(Arc::new))
     }
 
@@ -129,7 +129,7 @@ impl Agent {
         let by = Person { owner: profile.owner.clone(), by: ApproverId::host(), means: "gate of a task".into() };
         let (agent, action) = (self.id.clone(), Arc::new(self.shared.consider(&profile, action)?));
         let reason = Reason::not_said();
-        self.shared.execute(Command::Enable { by, agent, action, reason }).map(drop)
+        self.shared.execute(Command::Enable { by, agent, action, reason }).acknowledged().await.map(drop)
     }
 
     /// What would be decided about `action` now. Nothing is asked, used up or recorded; hooks are not heard.

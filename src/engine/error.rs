@@ -6,7 +6,7 @@ use crate::{
     command::InvalidAddition,
     kernel::Refusal,
     model::{HookName, Permission, SanitizedPath, Shown},
-    seam::{ClockUnreadable, PathFailure},
+    seam::{ClockUnreadable, PathFailure, StoreError},
 };
 
 /// Why a call did not do what it was asked. Nothing has changed, and callers treat every variant as no.
@@ -28,6 +28,9 @@ pub enum Error {
     Open(String),
     /// The right is there; the file system says no.
     File(FileFailure),
+    /// What was decided could not be stored. What would have given somebody something did not happen; what took something
+    /// away is in force in this engine, but a later one may not know of it: do it again there.
+    Store(StoreError),
     /// There is a hook of this name already.
     HookExists(HookName),
     /// The settings hold rules about commands that say something else than their examples.
@@ -53,6 +56,7 @@ impl fmt::Display for Error {
             Error::Path(why) => why.fmt(f),
             Error::Open(why) => f.write_str(why),
             Error::File(why) => why.fmt(f),
+            Error::Store(why) => why.fmt(f),
             Error::HookExists(name) => write!(f, "there is a hook `{name}` already: choose another name"),
             Error::Commands(why) => why.fmt(f),
             Error::Clock(why) => why.fmt(f),
@@ -68,6 +72,7 @@ impl std::error::Error for Error {
             Error::Refused(refusal) => Some(refusal),
             Error::Path(why) => Some(why),
             Error::File(why) => Some(why),
+            Error::Store(why) => Some(why),
             Error::Commands(why) => Some(why),
             Error::Clock(why) => Some(why),
             Error::Replaced { .. } | Error::Open(_) | Error::HookExists(_) | Error::Closed | Error::NoRuntime => None,

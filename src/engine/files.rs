@@ -4,11 +4,11 @@ use std::{fs::File, io::ErrorKind, sync::Arc};
 
 use tokio::runtime::Handle;
 
-use super::{Agent, Error, FileFailure, agent::or_replaced, hooks::HeardOfPath};
+use super::{Agent, Error, FileFailure, agent::or_replaced, hooks::HeardOfPath, keep::Done};
 use crate::{
     fs::{self, Base, ContainedPath, Entry, FileError, Place},
     kernel::{Broken, Case, Command, Considered, Opinion, judge},
-    model::{Access, Permission, SanitizedPath, Verdict},
+    model::{Access, Event, Permission, SanitizedPath, Verdict},
 };
 
 /// How much [`Files::read`] reads, if nothing else is said.
@@ -138,10 +138,15 @@ impl Files {
         let heard = self.agent.heard_of_path(access, path).await?;
         let (agent, path) = (self.agent.clone(), path.to_owned());
         let step = move || agent.find(access, &path, heard).and_then(|found| work(&found));
-        match Handle::try_current() {
-            Ok(runtime) => runtime.spawn_blocking(step).await.unwrap_or(Err(Error::Closed)),
-            Err(_) => step(),
-        }
+        away(step).await
+    }
+}
+
+/// On a thread that may wait.
+async fn away<T: Send + 'static>(step: impl FnOnce() -> Result<T, Error> + Send + 'static) -> Result<T, Error> {
+    match Handle::try_current() {
+        Ok(runtime) => runtime.spawn_blocking(step).await.unwrap_or(Err(Error::Closed)),
+        Err(_) => step(),
     }
 }
 
@@ -191,8 +196,45 @@ impl Found {
     }
 }
 
+/// A right that is being used up.
+#[derive(Debug)]
+pub(super) struct Using {
+    done: Done,
+    replaced: bool,
+}
+
+impl Using {
+    /// It is used up, and that is stored.
+    pub(super) async fn acknowledged(self) -> Result<(), Error> {
+        told(self.replaced, self.done.acknowledged().await)
+    }
+
+    /// The same on a thread that may wait.
+    fn waited(self) -> Result<(), Error> {
+        told(self.replaced, self.done.wait())
+    }
+}
+
+fn told(replaced: bool, done: Result<Vec<Event>, Error>) -> Result<(), Error> {
+    done.map(drop).map_err(|why| if replaced { or_replaced(why) } else { why })
+}
+
 /// The way the answer is found, without waiting for anything but the disk.
 impl Agent {
+    /// The same, where a use has to be stored before it counts.
+    pub(super) async fn found_away(
+        &self,
+        access: Access,
+        path: &str,
+        heard: Option<HeardOfPath>,
+    ) -> Result<Found, Error> {
+        if !self.shared.keeps() {
+            return self.find(access, path, heard);
+        }
+        let (agent, path) = (self.clone(), path.to_owned());
+        away(move || agent.find(access, &path, heard)).await
+    }
+
     pub(super) fn find(&self, access: Access, path: &str, heard: Option<HeardOfPath>) -> Result<Found, Error> {
         let real = self.shared.paths.real(path)?;
         let permission = Permission::Path(access, real.path.clone());
@@ -203,6 +245,7 @@ impl Agent {
             None => Vec::new(),
         };
         let action = self.shared.using(access, real.clone());
+        self.refuse_what_is_being_taken(&action, &opinions)?;
         let (is_free, roots) = self.look(|state, agent, now| {
             let case = Case { state, agent, action: &action, broken: &Broken::new(), opinions: &opinions, now };
             let judged = judge(&case);
@@ -212,7 +255,7 @@ impl Agent {
         })?;
         if !is_free {
             // What everybody reads is no use of a right; everything else is recorded, and uses up what is for one use.
-            self.act(action, opinions)?;
+            self.act(action, opinions)?.waited()?;
             if roots.is_empty() {
                 return self.found("/", permission, real.path.clone());
             }
@@ -250,20 +293,30 @@ impl Agent {
         }
     }
 
-    /// Does `action` now, using up what is for one use; judged again, since time went by.
-    fn act(&self, action: Considered, opinions: Vec<Opinion>) -> Result<(), Error> {
-        let broken = self.shared.broken(&self.id, action.permissions())?;
-        let (agent, action, replaced) = (self.id.clone(), Arc::new(action), !broken.is_empty());
-        let done = self.execute(Command::Act { agent, action, opinions, broken });
-        done.map(drop).map_err(|why| if replaced { or_replaced(why) } else { why })
+    /// What somebody said no to is no, while that is still being stored.
+    fn refuse_what_is_being_taken(&self, action: &Considered, opinions: &[Opinion]) -> Result<(), Error> {
+        let judged = self.shared.look_ahead(&self.id, |state, agent, now| {
+            let case = Case { state, agent, action, broken: &Broken::new(), opinions, now };
+            let judged = judge(&case);
+            let allowed = judged.conclusion.ruled.verdict() == Verdict::Allow;
+            if allowed { Ok(()) } else { Err(state.not_allowed(&case, &judged)) }
+        })?;
+        Ok(judged.unwrap_or(Ok(()))?)
     }
 
-    pub(super) fn use_up(&self, permission: &Permission) -> Result<(), Error> {
+    /// Does `action` now, using up what is for one use; judged again, since time went by.
+    fn act(&self, action: Considered, opinions: Vec<Opinion>) -> Result<Using, Error> {
+        let broken = self.shared.broken(&self.id, action.permissions())?;
+        let (agent, action, replaced) = (self.id.clone(), Arc::new(action), !broken.is_empty());
+        Ok(Using { done: self.carry_out(Command::Act { agent, action, opinions, broken }), replaced })
+    }
+
+    pub(super) fn use_up(&self, permission: &Permission) -> Result<Using, Error> {
         let right = self.shared.pin(permission)?;
         let broken = self.shared.broken(&self.id, std::iter::once(&right.permission))?;
         let replaced = !broken.is_empty();
         let command = Command::Spend { agent: self.id.clone(), permission: right.permission, broken };
-        self.execute(command).map(drop).map_err(|why| if replaced { or_replaced(why) } else { why })
+        Ok(Using { done: self.carry_out(command), replaced })
     }
 }
 

@@ -23,7 +23,7 @@ impl Approver {
     /// [`Error::Refused`]: [`Refusal::UnknownRun`], [`Refusal::TooManyPolicies`].
     pub async fn declare_tools(&self, run: &RunId, tools: impl IntoIterator<Item = ToolName>) -> Result<(), Error> {
         let (by, run, tools) = (self.person(), run.clone(), tools.into_iter().collect());
-        self.shared.execute(Command::DeclareTools { by, run, tools }).map(drop)
+        self.shared.execute(Command::DeclareTools { by, run, tools }).acknowledged().await.map(drop)
     }
 
     /// Puts `policies` in the place of those of one tool, or of all that the run has and will have. Questions that
@@ -34,7 +34,7 @@ impl Approver {
     /// [`Error::Refused`]: [`Refusal::UnknownRun`], [`Refusal::UnknownTool`], [`Refusal::TooManyPolicies`].
     pub async fn set_policies(&self, run: &RunId, tool: Option<&ToolName>, policies: Policies) -> Result<(), Error> {
         let (by, run, tool, policies) = (self.person(), run.clone(), tool.cloned(), Arc::new(policies));
-        self.change(Command::SetPolicies { by, run, tool, policies })
+        self.change(Command::SetPolicies { by, run, tool, policies }).await
     }
 
     /// Adds to the path policies of one tool, or of all that the run has and will have (`sources/000`, "Request:
@@ -48,7 +48,7 @@ impl Approver {
     /// nothing was changed.
     pub async fn update_policy(&self, run: &RunId, patch: PolicyPatch) -> Result<(), Error> {
         let base = self.base(run, &patch)?;
-        self.change(Command::UpdatePolicy { by: self.person(), run: run.clone(), patch, base })
+        self.change(Command::UpdatePolicy { by: self.person(), run: run.clone(), patch, base }).await
     }
 
     /// The guard of a tool. A tool that was never declared nor used has what every tool begins with.
@@ -77,8 +77,8 @@ impl Approver {
         looked.ok_or_else(|| Refusal::UnknownRun(run.clone()).into())
     }
 
-    fn change(&self, command: Command) -> Result<(), Error> {
-        let changed = self.shared.execute(command)?;
+    async fn change(&self, command: Command) -> Result<(), Error> {
+        let changed = self.shared.execute(command).acknowledged().await?;
         if !changed.iter().any(|event| matches!(event, Event::PolicyForAll { .. } | Event::PolicyUpdated { .. })) {
             return Ok(());
         }
@@ -86,7 +86,7 @@ impl Approver {
         if actions.is_empty() {
             return Ok(());
         }
-        self.shared.execute(Command::Reconsider { by: self.person(), actions }).map(drop)
+        self.shared.execute(Command::Reconsider { by: self.person(), actions }).acknowledged().await.map(drop)
     }
 
     /// What the questions of this owner's agents are about, understood again: what is kept of them is only what may be

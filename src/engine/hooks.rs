@@ -117,7 +117,7 @@ impl Agent {
                 input: proposal.digest,
                 call: proposal.call.clone(),
             });
-            self.execute(Command::Hook { call: Arc::clone(&call), news: HookNews::Started })?;
+            self.carry_out(Command::Hook { call: Arc::clone(&call), news: HookNews::Started }).at_once()?;
             let (hook, proposal) = (Arc::clone(hook), proposal.clone());
             let task = tasks.spawn(async move { hook.before(proposal).await });
             places.insert(task.id(), asked.said.len());
@@ -265,7 +265,7 @@ impl Asked {
                 }
             };
             said.is_told = true;
-            self.agent.execute(Command::Hook { call: Arc::clone(&said.call), news })?;
+            self.agent.carry_out(Command::Hook { call: Arc::clone(&said.call), news }).at_once()?;
         }
         Ok(opinions)
     }
@@ -277,7 +277,7 @@ impl Drop for Asked {
             let why = said.answer.as_ref().err().map_or("nobody waits for the decision any more", String::as_str);
             let news = HookNews::Failed { why: why.into() };
             // If the agent or the engine is gone by now, nobody is left to be told.
-            let _ = self.agent.execute(Command::Hook { call: Arc::clone(&said.call), news });
+            drop(self.agent.carry_out(Command::Hook { call: Arc::clone(&said.call), news }));
         }
     }
 }

@@ -12,12 +12,14 @@ mod error;
 mod files;
 mod guards;
 mod hooks;
+mod keep;
 mod mail;
 mod pin;
 mod presence;
 mod publish;
 mod rehearse;
 mod resolved;
+mod restore;
 mod shared;
 mod subscription;
 mod surface;
@@ -33,7 +35,7 @@ use std::{
 
 use crate::{
     command::Classifier,
-    kernel::{Check, Command, Refusal, Start, Support},
+    kernel::{Check, Command, Refusal, Start, State, Support},
     model::{
         Actor, AgentId, ApproverId, Envelope, Grant, GrantId, Hold, HookName, Means, OwnerId, Pending, Permission,
         PermissionSet, Policy, Profile, Reason, Recorded, RequestId, Resolution, Right, Ruling, RulingId, RunId,
@@ -130,9 +132,8 @@ impl Engine {
     /// [`Error::NoRuntime`] outside a runtime, [`Error::Commands`] if rules about commands contradict their examples.
     pub fn on(settings: Settings, clock: Arc<dyn Clock>, paths: Arc<dyn Paths>) -> Result<Engine, Error> {
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Error::NoRuntime)?;
-        let seed = RandomState::new().hash_one("fingerprints");
         let classifier = Classifier::with_rules(&settings.commands)?;
-        let shared = Arc::new(Shared::new(settings, classifier, clock, paths, seed));
+        let shared = Arc::new(Shared::new(State::new(settings), classifier, clock, paths, seed()));
         runtime.spawn(timer::run(Arc::downgrade(&shared)));
         Ok(Engine { shared, run: fresh_run() })
     }
@@ -151,7 +152,8 @@ impl Engine {
             |(permission, hold): &(Permission, Hold)| Ok(Start { right: self.shared.pin(permission)?, hold: *hold });
         let rights = holding.permissions.iter().map(start).collect::<Result<_, Error>>()?;
         let id = profile.id.clone();
-        self.shared.execute(Command::Register { profile, run: self.run.clone(), rights })?;
+        let run = self.run.clone();
+        self.shared.execute(Command::Register { profile, run, rights }).acknowledged().await?;
         self.agent(&id)
     }
 
@@ -161,7 +163,7 @@ impl Engine {
     ///
     /// [`Error::Refused`] if there is none.
     pub async fn retire(&self, agent: &AgentId) -> Result<(), Error> {
-        self.shared.execute(Command::Retire { agent: agent.clone() }).map(drop)
+        self.shared.execute(Command::Retire { agent: agent.clone() }).acknowledged().await.map(drop)
     }
 
     /// Acts as one agent.
@@ -213,7 +215,7 @@ impl Engine {
     ///
     /// [`Error::Refused`] if there is no such agent, or it is not a foreground agent.
     pub async fn user_active(&self, agent: &AgentId) -> Result<(), Error> {
-        self.shared.execute(Command::UserActive { agent: agent.clone() }).map(drop)
+        self.shared.execute(Command::UserActive { agent: agent.clone() }).acknowledged().await.map(drop)
     }
 
     /// Puts a message into an agent's mailbox; from its user, if `from` is none. No message carries a right.
@@ -235,7 +237,11 @@ impl Engine {
     ///
     /// [`Error::Refused`] if there is none, or if it stands in a file.
     pub async fn revoke(&self, grant: GrantId, reason: Option<Reason>) -> Result<(), Error> {
-        self.shared.execute(Command::Revoke { grant, by: Actor::Operator, owner: None, reason }).map(drop)
+        self.shared
+            .execute(Command::Revoke { grant, by: Actor::Operator, owner: None, reason })
+            .acknowledged()
+            .await
+            .map(drop)
     }
 
     /// Takes over a policy that was read from a file.
@@ -251,7 +257,7 @@ impl Engine {
     pub async fn configure(&self, policy: Policy) -> Result<(), Error> {
         Classifier::with_rules(&policy.settings.commands)?;
         let run = self.run.clone();
-        self.shared.execute(Command::Configure { policy: Arc::new(policy), run }).map(drop)
+        self.shared.execute(Command::Configure { policy: Arc::new(policy), run }).acknowledged().await.map(drop)
     }
 
     /// Leaves the fact that a file was not taken, and that the last good one stays.
@@ -260,7 +266,7 @@ impl Engine {
     ///
     /// [`Error::Closed`].
     pub async fn reject_config(&self, why: &str) -> Result<(), Error> {
-        self.shared.execute(Command::RejectConfig { why: why.into() }).map(drop)
+        self.shared.execute(Command::RejectConfig { why: why.into() }).acknowledged().await.map(drop)
     }
 
     /// Leaves the fact that a file cannot be watched, and is looked at every now and then.
@@ -269,7 +275,7 @@ impl Engine {
     ///
     /// [`Error::Closed`].
     pub async fn poll_config(&self, why: &str) -> Result<(), Error> {
-        self.shared.execute(Command::PollConfig { why: why.into() }).map(drop)
+        self.shared.execute(Command::PollConfig { why: why.into() }).acknowledged().await.map(drop)
     }
 
     /// Agrees to change number `change` of the file, as [`Event::ConfigHeldBack`](crate::Event::ConfigHeldBack) told it.
@@ -279,7 +285,7 @@ impl Engine {
     /// [`Error::Refused`] if nothing is held back, or another change by now.
     pub async fn agree_to_widening(&self, change: u64) -> Result<(), Error> {
         let run = self.run.clone();
-        self.shared.execute(Command::AgreeToWidening { by: None, change, run }).map(drop)
+        self.shared.execute(Command::AgreeToWidening { by: None, change, run }).acknowledged().await.map(drop)
     }
 
     /// What time it is for this engine.
@@ -309,7 +315,7 @@ impl Engine {
     /// Leaves the fact that something happened to a scheduled task.
     #[cfg(feature = "schedule")]
     pub(crate) fn tell_task(&self, event: crate::model::TaskEvent) -> Result<(), Error> {
-        self.shared.execute(Command::Task(event)).map(drop)
+        self.shared.execute(Command::Task(event)).at_once().map(drop)
     }
 
     /// Hears everything that happens from now on.
@@ -386,7 +392,8 @@ impl Engine {
     ///
     /// [`Error::Refused`] if there is no such ruling.
     pub async fn revoke_ruling(&self, ruling: RulingId, reason: Option<Reason>) -> Result<(), Error> {
-        self.shared.execute(Command::RevokeRuling { ruling, by: Actor::Operator, owner: None, reason }).map(drop)
+        let command = Command::RevokeRuling { ruling, by: Actor::Operator, owner: None, reason };
+        self.shared.execute(command).acknowledged().await.map(drop)
     }
 
     /// Every agent.
@@ -403,31 +410,45 @@ impl Engine {
     }
 
     /// Ends the engine: every waiting question is cancelled, and from then on everything is refused.
+    ///
+    /// If events are stored, what was decided is stored first, questions stand for the next engine, and when this returns
+    /// another one can be opened on the same directory.
     pub async fn shutdown(&self) {
-        self.shared.shut_down();
+        self.shared.finish().await;
+    }
+
+    /// Whether it has not ended.
+    #[cfg(feature = "journal")]
+    pub(crate) fn is_open(&self) -> bool {
+        self.shared.is_open()
     }
 
     /// A handle that does not keep the engine alive.
-    #[cfg(feature = "config")]
+    #[cfg(any(feature = "config", feature = "journal"))]
     pub(crate) fn downgrade(&self) -> WeakEngine {
         WeakEngine { shared: Arc::downgrade(&self.shared), run: self.run.clone() }
     }
 }
 
 /// For tasks that serve an engine and must not keep it alive.
-#[cfg(feature = "config")]
+#[cfg(any(feature = "config", feature = "journal"))]
 #[derive(Debug)]
 pub(crate) struct WeakEngine {
     shared: std::sync::Weak<Shared>,
     run: RunId,
 }
 
-#[cfg(feature = "config")]
+#[cfg(any(feature = "config", feature = "journal"))]
 impl WeakEngine {
     /// The engine, unless its last handle is gone.
     pub(crate) fn upgrade(&self) -> Option<Engine> {
         self.shared.upgrade().map(|shared| Engine { shared, run: self.run.clone() })
     }
+}
+
+/// Makes fingerprints differ from engine to engine.
+fn seed() -> u64 {
+    RandomState::new().hash_one("fingerprints")
 }
 
 /// A run nobody had before.

@@ -13,7 +13,7 @@ use super::{
     Error,
     cell::Cell,
     shared::{Shared, Writer},
-    surface::{self, Heard, Open, ToPerson, show},
+    surface::{self, Heard, Open, Surface, ToPerson, show},
 };
 
 impl Shared {
@@ -22,14 +22,15 @@ impl Shared {
         self.under_lock(None, |shared, writer, now, stuck| {
             // Whoever was there before hears nothing of what follows.
             let before = writer.carriers.remove(agent);
-            if let Err(why) = shared.carry_out(writer, Command::Connected { agent: agent.clone() }, now, stuck) {
+            let done = shared.carry_out(writer, Command::Connected { agent: agent.clone() }, now, stuck);
+            if let Err(why) = done.at_once() {
                 writer.carriers.extend(before.map(|open| (agent.clone(), open)));
                 return Err(why);
             }
-            let here = |route: &Route| matches!(route, Route::Carrier(carrier) if carrier == agent);
-            let (open, receiver) = writer.open_surface(|waiting| here(&waiting.route));
+            let (open, receiver) = writer.open_surface(|waiting| is_at(waiting, agent));
             let generation = open.generation;
             writer.carriers.insert(agent.clone(), open);
+            writer.fill_when_seen(Surface::Carrier(agent.clone(), generation));
             Ok((generation, receiver))
         })
     }
@@ -49,7 +50,7 @@ impl Shared {
         let _ = self.under_lock(None, |shared, writer, now, stuck| {
             if writer.carriers.get(agent).is_some_and(|open| open.generation == generation) {
                 writer.carriers.remove(agent);
-                shared.carry_out(writer, Command::Disconnected { agent: agent.clone() }, now, stuck)?;
+                shared.carry_out(writer, Command::Disconnected { agent: agent.clone() }, now, stuck).at_once()?;
             }
             Ok(())
         });
@@ -58,10 +59,11 @@ impl Shared {
     /// Opens a surface that shows everything that waits for an owner's approval.
     pub(super) fn attend(&self, owner: &OwnerId) -> Result<(u64, mpsc::Receiver<ToPerson>), Error> {
         self.under_lock(None, |shared, writer, now, stuck| {
-            shared.carry_out(writer, Command::ApproverArrived { owner: owner.clone() }, now, stuck)?;
+            shared.carry_out(writer, Command::ApproverArrived { owner: owner.clone() }, now, stuck).at_once()?;
             let (open, receiver) = writer.open_surface(|waiting| waiting.request.owner == *owner);
             let generation = open.generation;
             writer.approvers.entry(owner.clone()).or_default().push(open);
+            writer.fill_when_seen(Surface::Approver(owner.clone(), generation));
             Ok((generation, receiver))
         })
     }
@@ -72,7 +74,7 @@ impl Shared {
             let before = open.len();
             open.retain(|open| open.generation != generation);
             if open.len() < before {
-                shared.carry_out(writer, Command::ApproverLeft { owner: owner.clone() }, now, stuck)?;
+                shared.carry_out(writer, Command::ApproverLeft { owner: owner.clone() }, now, stuck).at_once()?;
             }
             Ok(())
         });
@@ -80,17 +82,38 @@ impl Shared {
 }
 
 impl Writer {
-    /// A new surface, with everything on it that should be there already.
+    /// A new surface, with room for everything that should be on it already.
     fn open_surface(&mut self, belongs: impl Fn(&Waiting) -> bool) -> (Open, mpsc::Receiver<ToPerson>) {
         self.generation += 1;
-        let waiting = self.state.pending.values().filter(|waiting| belongs(waiting));
-        let asks: Vec<_> = waiting.map(|waiting| ToPerson::Ask(Arc::clone(&waiting.request))).collect();
-        let (sender, receiver) = mpsc::channel(asks.len() + surface::CAPACITY);
-        let open = Open { generation: self.generation, sender };
-        for ask in asks {
-            // There is room: the channel was made for them.
-            let _ = show(&open, ask);
-        }
-        (open, receiver)
+        let waiting = self.decided().pending.values().filter(|waiting| belongs(waiting)).count();
+        let (sender, receiver) = mpsc::channel(waiting + surface::CAPACITY);
+        (Open { generation: self.generation, sender, filled: false }, receiver)
     }
+
+    /// Shows on a surface that was just opened what waits there already.
+    pub(super) fn fill(&mut self, surface: &Surface) {
+        let waiting = self.state.pending.values();
+        let (open, belongs): (_, Vec<_>) = match surface {
+            Surface::Carrier(agent, generation) => {
+                let open = self.carriers.get_mut(agent).filter(|open| open.generation == *generation);
+                (open, waiting.filter(|waiting| is_at(waiting, agent)).collect())
+            }
+            Surface::Approver(owner, generation) => {
+                let mut open = self.approvers.get_mut(owner).into_iter().flatten();
+                let open = open.find(|open| open.generation == *generation);
+                (open, waiting.filter(|waiting| waiting.request.owner == *owner).collect())
+            }
+        };
+        // It may be gone again.
+        let Some(open) = open else { return };
+        open.filled = true;
+        for waiting in belongs {
+            // There is room: the channel was made for them.
+            let _ = show(open, ToPerson::Ask(Arc::clone(&waiting.request)));
+        }
+    }
+}
+
+fn is_at(waiting: &Waiting, carrier: &AgentId) -> bool {
+    matches!(&waiting.route, Route::Carrier(agent) if agent == carrier)
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use crate::{
     command::{Classifier, Profile},
     kernel::{Ground, compile},
-    model::{AgentId, Event, Reads},
+    model::{AgentId, Event, Reads, SanitizedPath},
 };
 
 use super::{
@@ -22,15 +22,31 @@ impl Shared {
             return;
         }
         if events.iter().any(|event| matches!(event, Event::SettingsChanged { .. })) {
-            let settings = &writer.state.settings;
-            // Checked when they came in; if they are not what they were, nothing of theirs is safe.
-            let classifier = Classifier::with_rules(&settings.commands);
-            self.classifier.store(Arc::new(classifier.unwrap_or_else(|_| Classifier::new(Profile::Strict))));
-            writer.ground = Arc::new(Ground::new(settings.reads, &settings.protected, self.seed));
-            let all: Vec<_> = self.cells.iter().map(|entry| entry.key().clone()).collect();
-            all.iter().for_each(|agent| self.publish_agent(writer, agent));
+            self.publish_settings(writer);
         }
-        // First who is gone: an agent that takes the id in the same step gets a cell of its own.
+        self.publish_departures(events);
+        for agent in touched(events) {
+            self.publish_agent(writer, agent);
+        }
+    }
+
+    /// Publishes what is the same for all agents, and them with it.
+    pub(super) fn publish_settings(&self, writer: &mut Writer) {
+        let settings = Arc::clone(&writer.state.settings);
+        // Checked when they came in; if they are not what they were, nothing of theirs is safe.
+        let classifier = Classifier::with_rules(&settings.commands);
+        self.classifier.store(Arc::new(classifier.unwrap_or_else(|_| Classifier::new(Profile::Strict))));
+        self.publish_ground(writer, settings.reads, &settings.protected);
+    }
+
+    fn publish_ground(&self, writer: &mut Writer, reads: Reads, protected: &[SanitizedPath]) {
+        writer.ground = Arc::new(Ground::new(reads, protected, self.seed));
+        let all: Vec<_> = self.cells.iter().map(|entry| entry.key().clone()).collect();
+        all.iter().for_each(|agent| self.publish_agent(writer, agent));
+    }
+
+    /// First who is gone: an agent that takes the id in the same step gets a cell of its own.
+    fn publish_departures(&self, events: &[Event]) {
         for agent in events.iter().filter_map(Event::retired) {
             if let Some((_, cell)) = self.cells.remove(agent) {
                 // Not even what everybody has.
@@ -38,12 +54,36 @@ impl Shared {
                 cell.close_mail();
             }
         }
-        for agent in touched(events) {
+    }
+
+    /// Publishes what `events` take away, before they are stored; `writer.state` has lost it already.
+    pub(super) fn publish_losses(&self, writer: &mut Writer, events: &[Event]) {
+        for event in events {
+            if let Event::SettingsChanged { settings } = event {
+                let now = Arc::clone(&writer.state.settings);
+                let reads = if now.reads == Reads::Granted { Reads::Granted } else { settings.reads };
+                let protected: Vec<_> = now.protected.iter().chain(settings.protected.iter()).cloned().collect();
+                self.publish_ground(writer, reads, &protected);
+            }
+        }
+        self.publish_departures(events);
+        let lost =
+            events.iter().filter(|event| !matches!(event, Event::GrantIssued { .. } | Event::GrantRepeated { .. }));
+        let losers: BTreeSet<_> = lost.filter_map(Event::grant).map(|grant| &grant.to).collect();
+        for agent in losers.into_iter().filter(|agent| self.cells.contains_key(*agent)) {
             self.publish_agent(writer, agent);
         }
     }
 
+    /// Publishes everything, when an engine goes on from what is stored.
+    pub(super) fn publish_all(&self, writer: &Writer) {
+        writer.state.agents.keys().for_each(|agent| self.publish_agent(writer, agent));
+    }
+
     fn publish_agent(&self, writer: &Writer, agent: &AgentId) {
+        if writer.keeping.as_ref().is_some_and(|keeping| keeping.is_leaving(agent)) {
+            return;
+        }
         let Some(held) = writer.state.agents.get(agent).map(|agent| compile(&agent.held, &writer.ground)) else {
             return;
         };

@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     command::Classifier,
-    kernel::{Command, Explanation},
+    kernel::{Command, Explanation, State},
     model::{Action, AgentId, OnNoUser, Policy, Settings},
     seam::{DiskPaths, Paths, SystemClock},
 };
@@ -50,11 +50,17 @@ impl Rehearsal {
     pub(crate) fn on(policy: Policy, paths: Arc<dyn Paths>) -> Result<Rehearsal, Error> {
         Classifier::with_rules(&policy.settings.commands)?;
         let seed = RandomState::new().hash_one("fingerprints");
-        let shared = Shared::new(Settings::default(), Classifier::default(), Arc::new(SystemClock::new()), paths, seed);
+        let shared = Shared::new(
+            State::new(Settings::default()),
+            Classifier::default(),
+            Arc::new(SystemClock::new()),
+            paths,
+            seed,
+        );
         // A question that waits is as good as somebody who hears it.
         let settings = Settings { on_no_user: OnNoUser::Queue, ..policy.settings };
         let policy = Arc::new(Policy { settings, ..policy });
-        shared.execute(Command::Configure { policy, run: fresh_run() })?;
+        shared.execute(Command::Configure { policy, run: fresh_run() }).at_once()?;
         Ok(Rehearsal { shared: Arc::new(shared) })
     }
 

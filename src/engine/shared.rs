@@ -16,11 +16,19 @@ use tokio::sync::{Notify, broadcast, watch};
 use crate::{
     command::Classifier,
     kernel::{Command, Ground, Known, Refusal, State},
-    model::{AgentId, Event, GrantId, OwnerId, Recorded, RequestId, Resolution, RuntimeId, Settings, Timestamp},
+    model::{AgentId, Event, GrantId, OwnerId, Recorded, RequestId, Resolution, RuntimeId, Timestamp},
     seam::{Clock, Paths},
 };
 
-use super::{Error, Ticket, cell::Cell, hooks::Registered, subscription::CAPACITY, surface::Open, ticket::Waiting};
+use super::{
+    Error, Ticket,
+    cell::Cell,
+    hooks::Registered,
+    keep::{Done, Keeping},
+    subscription::CAPACITY,
+    surface::Open,
+    ticket::Waiting,
+};
 
 #[derive(Debug)]
 pub(super) struct Shared {
@@ -47,7 +55,10 @@ pub(super) struct Shared {
 
 #[derive(Debug)]
 pub(super) struct Writer {
+    /// What everybody sees. If events are stored, what is decided may be ahead of it.
     pub(super) state: State,
+    /// Where events are stored, if they are.
+    pub(super) keeping: Option<Keeping>,
     pub(super) sequence: u64,
     /// None once the engine ended, so that subscribers hear that too.
     pub(super) events: Option<broadcast::Sender<Recorded>>,
@@ -84,15 +95,16 @@ impl Drop for Locked<'_> {
 
 impl Shared {
     pub(super) fn new(
-        settings: Settings,
+        state: State,
         classifier: Classifier,
         clock: Arc<dyn Clock>,
         paths: Arc<dyn Paths>,
         seed: u64,
     ) -> Shared {
-        let ground = Arc::new(Ground::new(settings.reads, &settings.protected, seed));
+        let ground = Arc::new(Ground::new(state.settings.reads, &state.settings.protected, seed));
         let writer = Writer {
-            state: State::new(settings),
+            state,
+            keeping: None,
             sequence: 0,
             events: Some(broadcast::Sender::new(CAPACITY)),
             ground,
@@ -122,10 +134,13 @@ impl Shared {
         self.open.load(Ordering::Acquire)
     }
 
-    /// Takes back every question, then says no to everything, in one step: nothing comes in between.
+    /// Takes back every question, then says no to everything, in one step: nothing comes in between. Questions that are
+    /// stored stand: the next engine asks them.
     pub(super) fn shut_down(&self) {
         let shut_down = |shared: &Shared, writer: &mut Writer, now, stuck: &mut Stuck| {
-            let done = shared.carry_out(writer, Command::Shutdown, now, stuck);
+            let kept = writer.keeping.is_some();
+            let done =
+                if kept { Ok(()) } else { shared.carry_out(writer, Command::Shutdown, now, stuck).at_once().map(drop) };
             shared.end(writer);
             done
         };
@@ -141,19 +156,23 @@ impl Shared {
         self.answers.clear();
         self.cells.iter().for_each(|cell| cell.close_mail());
         writer.events = None;
+        writer.keeping = None;
         writer.carriers.clear();
         writer.approvers.clear();
         self.wake.notify_one();
     }
 
     /// Carries out a command of the host program or of a person.
-    pub(super) fn execute(&self, command: Command) -> Result<Vec<Event>, Error> {
-        self.under_lock(None, |shared, writer, now, stuck| shared.carry_out(writer, command, now, stuck))
+    pub(super) fn execute(&self, command: Command) -> Done {
+        Done::of(self.under_lock(None, |shared, writer, now, stuck| Ok(shared.carry_out(writer, command, now, stuck))))
     }
 
     /// Carries out a command of an agent, if `cell` still is that agent's: another one may have taken its id.
-    pub(super) fn execute_as(&self, agent: &AgentId, cell: &Arc<Cell>, command: Command) -> Result<Vec<Event>, Error> {
-        self.under_lock(Some((agent, cell)), |shared, writer, now, stuck| shared.carry_out(writer, command, now, stuck))
+    pub(super) fn execute_as(&self, agent: &AgentId, cell: &Arc<Cell>, command: Command) -> Done {
+        let caller = Some((agent, cell));
+        Done::of(
+            self.under_lock(caller, |shared, writer, now, stuck| Ok(shared.carry_out(writer, command, now, stuck))),
+        )
     }
 
     /// Looks at the state, for things that a snapshot does not tell.
@@ -192,14 +211,19 @@ impl Shared {
         caller: Option<(&AgentId, &Arc<Cell>)>,
         work: impl FnOnce(&Shared, &mut Writer, Timestamp, &mut Stuck) -> Result<T, Error>,
     ) -> Result<T, Error> {
+        self.locked(|shared, writer, stuck| shared.at_this_moment(caller, writer, stuck, work))?
+    }
+
+    /// The same without looking at the clock, for what was decided before.
+    pub(super) fn locked<T>(&self, work: impl FnOnce(&Shared, &mut Writer, &mut Stuck) -> T) -> Result<T, Error> {
         let mut stuck = Stuck::default();
         let mut locked = Locked { shared: self, writer: self.lock()?, came_to_its_end: false };
-        let result = self.at_this_moment(caller, &mut locked.writer, &mut stuck, work);
+        let result = work(self, &mut locked.writer, &mut stuck);
         locked.came_to_its_end = true;
         drop(locked);
         stuck.carriers.iter().for_each(|(agent, generation)| self.disconnect(agent, *generation));
         stuck.approvers.iter().for_each(|(owner, generation)| self.stop_attending(owner, *generation));
-        result
+        Ok(result)
     }
 
     fn at_this_moment<T>(
@@ -213,38 +237,35 @@ impl Shared {
         let now = self.clock.now()?;
         // What is over by now is over before anything is decided, whether or not the timer came to it.
         if writer.due.is_some_and(|due| due <= now) {
-            self.carry_out(writer, Command::Tick, now, stuck)?;
+            self.carry_out(writer, Command::Tick, now, stuck);
         }
         caller.map_or(Ok(()), |(agent, cell)| self.refuse_stranger(agent, cell))?;
         work(self, writer, now, stuck)
     }
 
-    /// Decides, changes the state, publishes, tells: in this order, so that whoever is told finds it in force.
-    pub(super) fn carry_out(
-        &self,
-        writer: &mut Writer,
-        command: Command,
-        now: Timestamp,
-        stuck: &mut Stuck,
-    ) -> Result<Vec<Event>, Error> {
+    /// Decides, changes the state, publishes, tells: in this order, so that whoever is told finds it in force. If events
+    /// are stored, that comes before what gives anybody anything is published, and before anything is told.
+    pub(super) fn carry_out(&self, writer: &mut Writer, command: Command, now: Timestamp, stuck: &mut Stuck) -> Done {
+        if writer.keeping.is_some() {
+            return self.carry_out_and_keep(writer, command, now, stuck);
+        }
         let attempt = command.attempt();
         match writer.state.execute(command, now) {
             Ok(events) => {
                 self.publish(writer, &events);
                 self.tell(writer, &events, now, stuck);
                 self.set_alarm(writer);
-                Ok(events)
+                Done::carried_out(events)
             }
             Err(refusal) => {
-                let (tried, why) = (attempt.to_string().into(), refusal.to_string().into());
-                self.tell(writer, &[Event::Refused { by: attempt.by, attempt: tried, why }], now, stuck);
-                Err(Error::Refused(refusal))
+                self.tell(writer, &[attempt.refused(&refusal)], now, stuck);
+                Done::refused(refusal)
             }
         }
     }
 
-    fn set_alarm(&self, writer: &mut Writer) {
-        let due = writer.state.next_due();
+    pub(super) fn set_alarm(&self, writer: &mut Writer) {
+        let due = writer.decided().next_due();
         if due != writer.due {
             writer.due = due;
             self.wake.notify_one();

@@ -43,6 +43,15 @@ pub enum Heard {
 pub(super) struct Open {
     pub(super) generation: u64,
     pub(super) sender: mpsc::Sender<ToPerson>,
+    /// Whether what waited when it was opened is on it; nothing is shown before.
+    pub(super) filled: bool,
+}
+
+/// One open surface, by name.
+#[derive(Clone, Debug)]
+pub(super) enum Surface {
+    Carrier(AgentId, u64),
+    Approver(OwnerId, u64),
 }
 
 /// A foreground agent's user is there while this lives (a terminal, a chat, a bot over stdio).

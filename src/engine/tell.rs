@@ -69,7 +69,7 @@ impl Writer {
     }
 
     fn show_carrier(&self, carrier: &AgentId, what: ToPerson, stuck: &mut Stuck) {
-        if let Some(open) = self.carriers.get(carrier)
+        if let Some(open) = self.carriers.get(carrier).filter(|open| open.filled)
             && show(open, what).is_err()
         {
             stuck.carriers.push((carrier.clone(), open.generation));
@@ -77,7 +77,7 @@ impl Writer {
     }
 
     fn show_approvers(&self, owner: &OwnerId, what: &ToPerson, stuck: &mut Stuck) {
-        for open in self.approvers.get(owner).into_iter().flatten() {
+        for open in self.approvers.get(owner).into_iter().flatten().filter(|open| open.filled) {
             if show(open, what.clone()).is_err() {
                 stuck.approvers.push((owner.clone(), open.generation));
             }

@@ -25,7 +25,7 @@ pub(super) async fn run(shared: Weak<Shared>) {
         };
         if reached && let Some(engine) = shared.upgrade() {
             // Fails only if the engine is closed, which ends the loop above.
-            let _ = engine.execute(Command::Tick);
+            let _ = engine.execute(Command::Tick).at_once();
         }
     }
 }

@@ -5,11 +5,12 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 #[cfg(feature = "schedule")]
 use crate::model::TaskEvent;
 use crate::model::{
-    Actor, AgentId, Answer, ApproverId, Digest, GrantId, Hold, HookCall, Means, OwnerId, Permission, Policies, Policy,
-    PolicyPatch, Profile, Reason, RequestId, Right, RulingId, RunId, SanitizedPath, Scope, ToolName, Verdict,
+    Actor, AgentId, Answer, ApproverId, Digest, Event, GrantId, Hold, HookCall, Means, OwnerId, Permission, Policies,
+    Policy, PolicyPatch, Profile, Reason, RequestId, Right, RulingId, RunId, SanitizedPath, Scope, Settings, ToolName,
+    Verdict,
 };
 
-use super::{considered::Considered, judge::Opinion};
+use super::{Refusal, considered::Considered, judge::Opinion};
 #[cfg(feature = "sandbox")]
 use crate::model::{Cause, SandboxFacts, SandboxViolation};
 
@@ -230,6 +231,13 @@ pub(crate) enum Command {
         violation: Arc<SandboxViolation>,
         cause: Option<Arc<Cause>>,
     },
+    /// The engine goes on from what is stored, in another process or another run of this one.
+    Resume {
+        /// If the host has some.
+        settings: Option<Arc<Settings>>,
+        run: RunId,
+        cut: Option<Arc<str>>,
+    },
     /// Something about a hook of the host program.
     Hook {
         call: Arc<HookCall>,
@@ -294,6 +302,7 @@ impl Command {
             Command::Sandboxed { agent: by, .. } | Command::Violated { agent: by, .. } => {
                 agent(by, "run a command", About::Nothing)
             }
+            Command::Resume { .. } => operator("go on", About::Nothing),
             Command::Hook { call, .. } => agent(&call.agent, "be judged by a hook", About::Nothing),
             #[cfg(feature = "schedule")]
             Command::Task(_) => operator("run tasks", About::Nothing),
@@ -319,6 +328,13 @@ enum About {
     Grant(GrantId),
     Ruling(RulingId),
     Run(RunId),
+}
+
+impl Attempt {
+    /// The fact that it was refused.
+    pub(crate) fn refused(self, why: &Refusal) -> Event {
+        Event::Refused { attempt: self.to_string().into(), by: self.by, why: why.to_string().into() }
+    }
 }
 
 /// What was tried, as in "answer request k3x9wq".

@@ -6,6 +6,7 @@ use std::{
 };
 
 use globset::{Candidate, GlobSet, GlobSetBuilder};
+use serde::{Deserialize, Serialize};
 
 use crate::model::{
     Access, AgentId, Decision, Digest, Operation, OwnerId, PathGlob, PathPolicy, Permission, Policies, Ruling, RunId,
@@ -31,12 +32,45 @@ const ANYTHING: &str = "\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}";
 pub(super) type Guards = BTreeMap<OwnerId, BTreeMap<RunId, RunGuards>>;
 
 /// What guards the tools of one run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "WrittenGuards", into = "WrittenGuards")]
 pub(crate) struct RunGuards {
     /// What a tool begins with.
     common: Compiled,
     /// Tools that were declared, or used, or have policies of their own.
     tools: BTreeMap<ToolName, Compiled>,
+}
+
+/// The same, written down: policies that several tools have stand there once.
+#[derive(Debug, Serialize, Deserialize)]
+struct WrittenGuards {
+    common: Arc<Policies>,
+    tools: Vec<(Arc<Policies>, BTreeSet<ToolName>)>,
+}
+
+impl From<RunGuards> for WrittenGuards {
+    fn from(guards: RunGuards) -> WrittenGuards {
+        let mut tools: Vec<(Arc<Policies>, BTreeSet<ToolName>)> = Vec::new();
+        for (tool, guard) in guards.tools {
+            match tools.iter_mut().find(|(written, _)| written == guard.written()) {
+                Some((_, same)) => drop(same.insert(tool)),
+                None => tools.push((Arc::clone(guard.written()), BTreeSet::from([tool]))),
+            }
+        }
+        WrittenGuards { common: Arc::clone(guards.common.written()), tools }
+    }
+}
+
+impl From<WrittenGuards> for RunGuards {
+    fn from(written: WrittenGuards) -> RunGuards {
+        let common = Compiled::of(&written.common);
+        let mut tools = BTreeMap::new();
+        for (policies, same) in written.tools {
+            let guard = if policies == written.common { common.clone() } else { Compiled::of(&policies) };
+            tools.extend(same.into_iter().map(|tool| (tool, guard.clone())));
+        }
+        RunGuards { common, tools }
+    }
 }
 
 /// Policies, ready to be asked. Two are equal if the same is written.

@@ -4,11 +4,13 @@
 //! the one way in: it decides, applies, and lets the consequences follow, all under one `&mut`, so that there
 //! is no moment between checking and doing.
 
+mod behind;
 mod command;
 mod considered;
 mod decide;
 mod exec_scope;
 mod guards;
+mod image;
 mod judge;
 mod refusal;
 mod rights;
@@ -17,6 +19,7 @@ mod state;
 mod support;
 mod why;
 
+pub(crate) use behind::only_takes;
 pub(crate) use command::{Broken, Command, HookNews, Person, Start};
 pub(crate) use considered::{Considered, Target};
 pub use exec_scope::ExecScope;
@@ -34,6 +37,11 @@ pub use why::Support;
 use crate::model::{Event, Timestamp};
 
 impl State {
+    /// What `command` would do by itself, without what follows from it.
+    pub(crate) fn would(&self, command: Command, now: Timestamp) -> Result<Vec<Event>, Refusal> {
+        self.decide(command, now)
+    }
+
     /// Carries out `command`, or says why not and changes nothing.
     pub(crate) fn execute(&mut self, command: Command, now: Timestamp) -> Result<Vec<Event>, Refusal> {
         let mut events = self.decide(command, now)?;

@@ -3,6 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use globset::{GlobSet, GlobSetBuilder};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::model::{CommandPattern, Rule, SpokenPart, Tier, Verdict, base_name};
 
@@ -33,6 +34,19 @@ impl PartialEq for Rules {
 }
 
 impl Eq for Rules {}
+
+/// As they are written.
+impl Serialize for Rules {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.0.written.serialize(to)
+    }
+}
+
+impl<'d> Deserialize<'d> for Rules {
+    fn deserialize<D: Deserializer<'d>>(from: D) -> Result<Rules, D::Error> {
+        Arc::<[Rule]>::deserialize(from).map(|written| Rules::compile(&written))
+    }
+}
 
 impl Rules {
     pub(crate) fn compile(written: &Arc<[Rule]>) -> Rules {

@@ -7,6 +7,7 @@ use std::{
 };
 
 use foldhash::fast::RandomState;
+use serde::{Deserialize, Serialize};
 
 use crate::model::{
     AgentId, Decision, Event, Grant, GrantId, Origin, Outcome, OwnerId, Pending, Permission, Policy, Profile, Reason,
@@ -23,15 +24,19 @@ const REMEMBERED: usize = 32;
 const REMEMBERED_OF_OTHERS: usize = 1024;
 
 /// Everything the engine knows. Changed only by applying an [`Event`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+///
+/// What can be worked out from the rest is not written down with it; `image.rs` puts it back.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) settings: Arc<Settings>,
     pub(crate) agents: HashMap<AgentId, Agent, RandomState>,
     pub(crate) grants: BTreeMap<GrantId, Arc<Grant>>,
     /// Grants that end by themselves, soonest first.
+    #[serde(skip)]
     pub(super) ending: BTreeSet<(Timestamp, GrantId)>,
     pub(crate) pending: BTreeMap<RequestId, Waiting>,
     /// Deadlines of the pending requests, soonest first.
+    #[serde(skip)]
     pub(super) deadlines: BTreeSet<(Timestamp, RequestId)>,
     pub(crate) resolved: BTreeMap<RequestId, Arc<Resolution>>,
     over_of_others: VecDeque<RequestId>,
@@ -48,8 +53,10 @@ pub(crate) struct State {
     pub(super) next_grant: u64,
     pub(crate) rulings: BTreeMap<RulingId, Arc<Ruling>>,
     /// Noes that bind a whole run, whichever of its agents they were said to.
+    #[serde(with = "super::image::pairs")]
     pub(super) denied_in: BTreeMap<(OwnerId, RunId), BTreeSet<RulingId>>,
     /// Rulings that end by themselves, soonest first.
+    #[serde(skip)]
     pub(super) rulings_ending: BTreeSet<(Timestamp, RulingId)>,
     /// What guards the tools of each run.
     pub(super) guards: Guards,
@@ -60,15 +67,18 @@ pub(crate) struct State {
 }
 
 /// One agent, as the state knows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Agent {
     pub(crate) profile: Arc<Profile>,
     pub(crate) run: RunId,
     pub(super) source: Source,
     /// What it holds, oldest first.
+    #[serde(skip)]
     pub(crate) held: Vec<Arc<Grant>>,
     /// What it gave.
+    #[serde(skip)]
     pub(super) given: BTreeSet<GrantId>,
+    #[serde(skip)]
     pub(super) pending: BTreeSet<RequestId>,
     /// Of it and of all that it, or one it created, created.
     pub(super) asked: Asked,
@@ -88,21 +98,21 @@ pub(crate) struct Agent {
 }
 
 /// A file that waits for a person, under the number that the person agrees to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct HeldBack {
     pub(super) change: u64,
     pub(super) policy: Arc<Policy>,
 }
 
 /// A person's no that answers the same question for a while.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FreshNo {
     pub(super) until: Timestamp,
     pub(super) feedback: Option<Reason>,
 }
 
 /// How many questions an agent asked people within a minute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Asked {
     since: Timestamp,
     count: u32,
@@ -129,7 +139,7 @@ impl Asked {
 }
 
 /// A pending request and where it waits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Waiting {
     pub(crate) request: Arc<Request>,
     pub(crate) route: Route,
@@ -232,6 +242,8 @@ impl State {
             | Event::ConfigPolled { .. }
             | Event::ConfigRejected { .. }
             | Event::SandboxApplied { .. }
+            | Event::StoreOpened { .. }
+            | Event::StoreFailed { .. }
             | Event::HookStarted { .. }
             | Event::HookCompleted { .. }
             | Event::HookFailed { .. }

@@ -1,5 +1,6 @@
 //! What is only visible inside: whole states compared, events replayed, supports counted.
 
+mod behind;
 mod refusals;
 mod strictest;
 mod supports;

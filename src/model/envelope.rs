@@ -220,7 +220,9 @@ impl About {
             | Event::ConfigReloaded { .. }
             | Event::ConfigHeldBack { .. }
             | Event::ConfigPolled { .. }
-            | Event::ConfigRejected { .. } => {}
+            | Event::ConfigRejected { .. }
+            | Event::StoreOpened { .. }
+            | Event::StoreFailed { .. } => {}
         }
         about
     }

@@ -297,6 +297,19 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cause: Option<Arc<Cause>>,
     },
+    /// The engine goes on from what is stored: rights of a session have ended with the run before.
+    #[serde(rename = "store.opened")]
+    StoreOpened {
+        /// What was found at the end that had never been acknowledged, and where it is now.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cut: Option<Arc<str>>,
+    },
+    /// Something could not be stored: nothing new is given until it can be. What was taken away stays away.
+    #[serde(rename = "store.failed")]
+    StoreFailed {
+        /// What failed, and the way out.
+        why: Arc<str>,
+    },
     /// A hook of the host program is asked about an action.
     #[serde(rename = "hook.started")]
     HookStarted {
@@ -421,6 +434,8 @@ impl Event {
             Event::ConfigRejected { .. } => "config.rejected",
             Event::SandboxApplied { .. } => "sandbox.applied",
             Event::SandboxViolated { .. } => "sandbox.violation",
+            Event::StoreOpened { .. } => "store.opened",
+            Event::StoreFailed { .. } => "store.failed",
             Event::HookStarted { .. } => "hook.started",
             Event::HookCompleted { .. } => "hook.completed",
             Event::HookFailed { .. } => "hook.failed",
@@ -541,6 +556,11 @@ impl fmt::Display for Event {
             Event::SandboxViolated { agent, violation, .. } => {
                 write!(f, "a command of {agent} was kept from `{}`: {}", Shown(violation.path.as_str()), violation.rule)
             }
+            Event::StoreOpened { cut: None } => f.write_str("the engine goes on from what is stored"),
+            Event::StoreOpened { cut: Some(what) } => {
+                write!(f, "the engine goes on from what is stored; set aside: {}", Shown(what))
+            }
+            Event::StoreFailed { why } => write!(f, "nothing new is given, since it cannot be stored: {}", Shown(why)),
             Event::HookStarted { call } => write!(f, "hook {} is asked about an action of {}", call.hook, call.agent),
             Event::HookCompleted { call, verdict, reason, updated_input_ref } => {
                 write!(f, "hook {} says ", call.hook)?;

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 const MAX_REASON_CHARS: usize = 4096;
 
 /// Why somebody asks, gives or takes away: not blank, bounded, kept with the fact for ever.
+///
+/// What can be told to be a key, a token or a password is left out, since a reason is told and stored
+/// (`sources/002`, "Permission facts").
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Reason(Arc<str>);
@@ -65,7 +68,7 @@ impl FromStr for Reason {
         if text.chars().count() > MAX_REASON_CHARS {
             return Err(InvalidReason::TooLong);
         }
-        Ok(Reason(text.into()))
+        Ok(Reason(text.into()).redacted())
     }
 }
 

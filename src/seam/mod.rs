@@ -1,9 +1,15 @@
 //! What the host provides: small traits, each with the implementation that is wanted nearly always and one for tests.
 
 mod clock;
+#[cfg(feature = "journal")]
+mod disk;
 mod hook;
 mod paths;
+mod store;
 
 pub use clock::{Clock, ClockUnreadable, ManualClock, SystemClock};
+#[cfg(feature = "journal")]
+pub use disk::{Disk, DiskFile, RealDisk};
 pub use hook::{Hook, HookAnswer, HookFailure, Proposal};
 pub use paths::{AsWritten, DiskPaths, PathFailure, Paths, Real};
+pub use store::{Batch, MemoryStore, Progress, Store, StoreError, StoreFault, Stored, Taken};

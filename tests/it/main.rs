@@ -33,6 +33,7 @@ mod sandbox;
 mod schedule;
 #[cfg(feature = "stdio")]
 mod stdio;
+mod stored;
 mod support;
 mod theorems;
 #[cfg(feature = "config")]

@@ -1,12 +1,15 @@
 //! What the words on the command line ask for.
 
 mod action;
+mod stored;
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use crate::tasks::Work;
 use bestow::{
-    AgentId, Permission, command,
+    AgentId, ApproverId, Permission, command,
+    control::{Order, Verdict},
+    journal::{Head, audit::Filter},
     sandbox::{Domain, Format},
 };
 use lexopt::{
@@ -31,6 +34,15 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
        bestow request TAG... --reason TEXT [--wait SECONDS]
        bestow grant TAG... --to ID --reason TEXT
        bestow events
+       bestow grants [--agent ID] --state DIRECTORY [--json]
+       bestow why AGENT TAG --state DIRECTORY [--json]
+       bestow requests --state DIRECTORY [--json]
+       bestow approve|deny CODE --state DIRECTORY [--scope SCOPE] [--feedback TEXT] [--as NAME] [--json]
+       bestow revoke GRANT --state DIRECTORY [--reason TEXT] [--as NAME] [--json]
+       bestow audit show --state DIRECTORY [--agent ID] [--request CODE] [--grant GRANT] [--since TIME] [--until TIME] [--json]
+       bestow audit verify --state DIRECTORY [--expect HEAD]
+       bestow audit head --state DIRECTORY
+       bestow audit cut --state DIRECTORY --before NUMBER
        bestow tasks [list | check | run ID] [--config FILE]
 
   check, explain
@@ -78,6 +90,20 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
       The scheduled tasks of the file: when each is due next, what happened to it last, and why. `check` tells everything
       that is wrong with their files. `run cron/NAME` asks the task's gate, confined as it will be, and prints the
       prompt that the task would get; what would be asked of a person is an exit code here.
+  grants, why, requests, approve, deny, revoke
+      Ask and tell the engine that runs on the state directory; if none runs there, the directory itself. `why` shows
+      the chain back to a person, a line of a file, or the host program. A request is named by its code, or its id; --as says who
+      answers, and is who is logged in otherwise. A scope is `once`, `session`, `always` or `until TIME`.
+
+  audit show
+      Prints every record that meets all that is asked, a line each, with who decided and through what.
+
+  audit verify
+      Finds the first record that was altered, is missing, or stands elsewhere, and says where; exit code 1. A trail that was
+      cut back or written anew as a whole is told by a HEAD that was noted down before, as `audit head` prints it.
+
+  audit cut
+      The way out of damage without a copy: sets aside everything from event NUMBER on. What was revoked since holds again.
 
   --help, --version
 
@@ -110,12 +136,40 @@ pub(crate) enum Asked {
     Exec(Scoped),
     /// `sandbox profile`
     Profile(Scoped, Format),
+    /// `grants`, `why`, `requests`, `approve`, `deny`, `revoke`
+    Order(Ordered),
+    /// `audit`
+    Audit(Audit),
     /// `request`
     Request(Said, Option<Duration>),
     /// `grant`
     Grant(Said, AgentId),
     /// `events`
     Events,
+}
+
+/// For people, or for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    Human,
+    Json,
+}
+
+/// An order for whoever has a state directory.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Ordered {
+    pub(crate) state: PathBuf,
+    pub(crate) order: Order,
+    pub(crate) style: Style,
+}
+
+/// What to do with a trail.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Audit {
+    Show { state: PathBuf, filter: Filter, style: Style },
+    Verify { state: PathBuf, expected: Option<Head> },
+    Head { state: PathBuf },
+    Cut { state: PathBuf, before: u64 },
 }
 
 /// What a confined command says to its engine.
@@ -177,6 +231,10 @@ impl Asked {
                 Some(other) => Err(other.unexpected()),
                 None => Err("`sandbox` needs `profile`".into()),
             },
+            Some(Value(command)) if command == "audit" => stored::audit(parser),
+            Some(Value(command)) if stored::ORDERS.iter().any(|order| command == *order) => {
+                stored::order(&command.string()?, parser)
+            }
             Some(other) => Err(other.unexpected()),
             None => Err("what is to be done?".into()),
         }

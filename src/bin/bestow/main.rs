@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod audit;
 mod classify;
 mod command;
 mod decide;
@@ -10,6 +11,7 @@ mod end;
 mod events;
 mod lines;
 mod path;
+mod state;
 mod tasks;
 
 use std::process::ExitCode;
@@ -35,6 +37,8 @@ fn carry_out(asked: Asked) -> End {
         Asked::Classify(asked) => classify::classify(&asked),
         Asked::Exec(asked) => command::exec(asked),
         Asked::Profile(asked, format) => command::profile(&asked, format),
+        Asked::Audit(asked) => audit::audit(&asked),
+        Asked::Order(asked) => state::order(&asked),
         Asked::Tasks(config, work) => tasks::work(&config, &work),
         Asked::Request(said, wait) => events::request(&said.tags, &said.reason, wait),
         Asked::Grant(said, to) => events::grant(&to, &said.tags, &said.reason),

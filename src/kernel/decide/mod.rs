@@ -7,6 +7,7 @@ mod follow;
 mod grants;
 mod guards;
 mod requests;
+mod resume;
 mod route;
 mod rulings;
 mod time;
@@ -68,6 +69,7 @@ impl State {
             Command::Violated { agent, violation, cause } => {
                 self.agent(&agent).map(|_| vec![Event::SandboxViolated { agent: agent.clone(), violation, cause }])
             }
+            Command::Resume { settings, run, cut } => Ok(self.resume(settings, &run, cut)),
             Command::Hook { call, news } => self.agent(&call.agent).map(|_| vec![hook_told(call.clone(), news)]),
             #[cfg(feature = "schedule")]
             Command::Task(event) => Ok(vec![Event::Task(event)]),

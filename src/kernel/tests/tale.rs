@@ -8,9 +8,11 @@ use std::{
 
 use super::*;
 use crate::{
-    kernel::{Check, Ground, check, compile},
+    kernel::{Check, Considered, Ground, check, compile},
     model::{
-        Access, Actor, AgentPolicy, Answer, BaseRight, Grant, GrantId, Origin, Place, Policy, Scope, Want, Widening,
+        Access, Actor, AgentPolicy, Answer, BaseRight, CommandPattern, Grant, GrantId, Operation, Origin, PathGlob,
+        PathPolicy, Place, Policies, Policy, PolicyPatch, Reach, Rule, RulingId, SanitizedPath, Scope, Tier, ToolName,
+        Verdict, Want, Widening,
     },
 };
 
@@ -26,6 +28,9 @@ pub(super) const TAGS: [&str; 10] = [
     "@read:/p/x",
     "@read:/p",
 ];
+const COMMANDS: [&str; 4] = ["ls a", "rm a", "git push", "git log"];
+const TOOLS: [&str; 3] = ["bash", "read_file", "write_file"];
+const GLOBS: [&str; 3] = ["/w/**", "/w/a/*", "/**/b"];
 const AGENTS: [&str; 6] = ["a", "b", "c", "lead", "spy", "kid"];
 const FILE_AGENTS: [&str; 3] = ["f", "g", "kid"];
 
@@ -53,6 +58,34 @@ fn some_tags(number: u8) -> Vec<&'static str> {
         tags.push(TAGS[number / 10 % TAGS.len()]);
     }
     tags
+}
+
+fn tool(name: &str) -> ToolName {
+    name.parse().unwrap()
+}
+
+fn some_action(number: u8) -> Arc<Considered> {
+    let tier = if number.is_multiple_of(3) { Tier::Safe } else { Tier::Dangerous };
+    command(COMMANDS[usize::from(number) % COMMANDS.len()], tier)
+}
+
+fn some_rule(number: usize, place: Place) -> Rule {
+    let command = Some(COMMANDS[number % COMMANDS.len()].parse().unwrap());
+    let verdict = if number.is_multiple_of(2) { Verdict::Deny } else { Verdict::Allow };
+    Rule { verdict, tool: None, operation: Some(Operation::Command), path: None, command, why: None, place }
+}
+
+fn some_policies(number: u8) -> Policies {
+    let glob = |number: usize| PathGlob::at(GLOBS[number % GLOBS.len()], &SanitizedPath::root(), Reach::Below).unwrap();
+    let pattern = |number: usize| COMMANDS[number % COMMANDS.len()].parse::<CommandPattern>().unwrap();
+    let number = usize::from(number);
+    Policies {
+        forbidden: (0..number % 3).map(glob).collect(),
+        read: PathPolicy { allow: vec![glob(number)], deny: Vec::new(), default: Some(Verdict::Ask) },
+        write: PathPolicy::default(),
+        deny_commands: (0..number % 2).map(pattern).collect(),
+        approve_commands: vec![pattern(number)],
+    }
 }
 
 impl Tale {
@@ -109,7 +142,7 @@ impl Tale {
         let some_request = pick(self.state.pending.keys().chain(self.state.resolved.keys()).copied(), other);
         let request = some_request.unwrap_or(request_id(u128::MAX));
         let some_grant = pick(self.state.grants.keys().copied(), other).unwrap_or(GrantId::new(u64::MAX));
-        match kind % 20 {
+        match kind % 28 {
             0 => Command::Register {
                 profile: profile(AGENTS[usize::from(one) % 6], "you", Kind::Subagent),
                 run,
@@ -168,6 +201,33 @@ impl Tale {
                 change: self.state.last_change,
                 run,
             },
+            19 | 20 => {
+                let (agent, action, request) = (agent(one), some_action(other), request_id(self.count));
+                Command::Authorize { agent, action, opinions: Vec::new(), request, broken }
+            }
+            21 => Command::Act { agent: agent(one), action: some_action(other), opinions: Vec::new(), broken },
+            22 => Command::Enable { by: person("you"), agent: agent(one), action: some_action(other), reason },
+            23 => {
+                let ruling = pick(self.state.rulings.keys().copied(), other).unwrap_or(RulingId::new(u64::MAX));
+                Command::RevokeRuling { ruling, by: Actor::Operator, owner: None, reason: None }
+            }
+            24 => {
+                let tools = TOOLS.into_iter().take(usize::from(one % 4)).map(tool).collect();
+                Command::DeclareTools { by: person("you"), run, tools }
+            }
+            25 => {
+                let tool = one.is_multiple_of(2).then(|| tool(TOOLS[usize::from(other) % TOOLS.len()]));
+                Command::SetPolicies { by: person("you"), run, tool, policies: Arc::new(some_policies(other)) }
+            }
+            26 => {
+                let patch = PolicyPatch::writing().allow(GLOBS[usize::from(one) % GLOBS.len()]);
+                let patch = patch.deny(GLOBS[usize::from(other) % GLOBS.len()]).by_default(Verdict::Ask);
+                Command::UpdatePolicy { by: person("you"), run, patch, base: "/w".parse().unwrap() }
+            }
+            _ if one > 220 => {
+                let run = format!("after {}", self.count).replace(' ', "-").parse().unwrap();
+                Command::Resume { settings: None, run, cut: None }
+            }
             _ => Command::Tick,
         }
     }
@@ -188,11 +248,13 @@ impl Tale {
                     hold: if (bits + number).is_multiple_of(7) { Hold::PassOn } else { Hold::Use },
                     place: Place { file: "agents.toml".into(), line: u32::from(one) + u32::try_from(number).unwrap() },
                 });
+                let place = Place { file: "agents.toml".into(), line: 1 };
+                let rules: Vec<_> = (0..bits % 3).map(|number| some_rule(number, place.clone())).collect();
                 let owner = if one > 230 { "them" } else { "you" };
                 let spec = AgentPolicy {
                     profile: profile(name, owner, Kind::Permanent),
                     rights: rights.collect(),
-                    rules: [].into(),
+                    rules: rules.into(),
                 };
                 agents.insert(id(name), spec);
             }
@@ -293,7 +355,10 @@ impl Tale {
         let ends: BTreeSet<_> = state.grants.values().filter_map(|grant| Some((grant.until?, grant.id))).collect();
         let deadlines: BTreeSet<_> =
             state.pending.values().map(|waiting| (waiting.request.deadline, waiting.request.id)).collect();
-        let due = ends.first().map(|(end, _)| *end).into_iter().chain(deadlines.first().map(|(end, _)| *end)).min();
+        let rulings: BTreeSet<_> =
+            state.rulings.values().filter_map(|ruling| Some((ruling.until?, ruling.id))).collect();
+        let (ruled, until) = (rulings.first().map(|(end, _)| *end), deadlines.first().map(|(end, _)| *end));
+        let due = ends.first().map(|(end, _)| *end).into_iter().chain(until).chain(ruled).min();
         let of_agents = state.agents.iter().all(|(name, agent)| {
             let held = state.grants.values().filter(|grant| grant.to == *name);
             let from = |grant: &&Arc<Grant>| grant.origin == Origin::Agent { from: name.clone() };
@@ -305,7 +370,12 @@ impl Tale {
         });
         let nobody_else = state.grants.values().all(|grant| state.agents.contains_key(&grant.to))
             && state.pending.values().all(|waiting| state.agents.contains_key(&waiting.request.from));
-        ends == state.ending && deadlines == state.deadlines && due == state.next_due() && of_agents && nobody_else
+        ends == state.ending
+            && rulings == state.rulings_ending
+            && deadlines == state.deadlines
+            && due == state.next_due()
+            && of_agents
+            && nobody_else
     }
 
     pub(super) fn agents(&self) -> impl Iterator<Item = AgentId> {

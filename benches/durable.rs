@@ -1,0 +1,211 @@
+//! What it costs to keep events: `cargo bench --bench durable`. Beside the same disk's raw sync and beside SQLite, in one run.
+#![allow(missing_docs, reason = "a bench is its own document")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "a bench may stop, and looks at the clock"
+)]
+
+use std::{
+    fs::File,
+    io::Write,
+    path::Path,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use bestow::{
+    AsWritten, Check, Engine, Holding, Kind, Permission, Profile, Reads, Settings, SystemClock, Want,
+    journal::{Journal, RealDisk, SEGMENT},
+};
+
+const TIME: Duration = Duration::from_secs(3);
+
+fn settings() -> Settings {
+    let mut settings = Settings::default();
+    settings.reads = Reads::Granted;
+    settings.max_grants = 1 << 24;
+    settings
+}
+
+async fn engine(directory: &Path, segment: u64) -> Engine {
+    let journal = Journal::open_on(Arc::new(RealDisk), directory, segment).unwrap();
+    let (clock, paths) = (Arc::new(SystemClock::new()), Arc::new(AsWritten));
+    Engine::restore(Some(settings()), clock, paths, Arc::new(journal)).await.unwrap()
+}
+
+fn write(path: &str) -> Permission {
+    Permission::write(path.parse().unwrap())
+}
+
+/// Each writer gives and takes back, one after the other; each is acknowledged. Steps a second.
+async fn writers(engine: &Engine, count: usize) -> f64 {
+    let owner = "you".parse().unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut tasks = Vec::new();
+    for number in 0..count {
+        let profile = Profile::new(
+            format!("w{count}-{number}").parse().unwrap(),
+            "you".parse().unwrap(),
+            Kind::Cron,
+            "/".parse().unwrap(),
+        );
+        let agent = engine.register(profile, Holding::nothing()).await.unwrap();
+        let (you, stop) = (engine.approver(&owner, "ann".parse().unwrap(), "bench"), Arc::clone(&stop));
+        let wanted = write(&format!("/srv/work/project/{number}"));
+        tasks.push(tokio::spawn(async move {
+            let mut steps = 0_u64;
+            while !stop.load(Ordering::Relaxed) {
+                let given = you
+                    .give(agent.id(), wanted.clone(), bestow::Scope::Always, "bench".parse().unwrap())
+                    .await
+                    .unwrap();
+                you.revoke(given[0], None).await.unwrap();
+                steps += 2;
+            }
+            steps
+        }));
+    }
+    let started = Instant::now();
+    tokio::time::sleep(TIME).await;
+    stop.store(true, Ordering::Relaxed);
+    let mut steps = 0;
+    for task in tasks {
+        steps += task.await.unwrap();
+    }
+    steps as f64 / started.elapsed().as_secs_f64()
+}
+
+/// Appends of a record's size, each synced: what the disk can do for one writer.
+fn raw(directory: &Path) -> f64 {
+    let mut file = File::create(directory.join("raw")).unwrap();
+    let record = [b'.'; 420];
+    let (started, mut count) = (Instant::now(), 0);
+    while started.elapsed() < TIME {
+        file.write_all(&record).unwrap();
+        file.sync_data().unwrap();
+        count += 1;
+    }
+    f64::from(count) / started.elapsed().as_secs_f64()
+}
+
+/// The same as one writer of ours does, in SQLite: a record, and who holds what. `together` of them share a transaction.
+fn sqlite(directory: &Path, together: u32) -> f64 {
+    let path = directory.join(format!("{together}.sqlite"));
+    let connection = rusqlite::Connection::open(path).unwrap();
+    connection.execute_batch("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE log(seq INTEGER PRIMARY KEY, record TEXT); CREATE TABLE held(grant_id INTEGER PRIMARY KEY, agent TEXT, tag TEXT); CREATE INDEX by_agent ON held(agent);").unwrap();
+    let record = ".".repeat(420);
+    let connection = Mutex::new(connection);
+    let (started, mut count) = (Instant::now(), 0_u32);
+    while started.elapsed() < TIME {
+        let mut connection = connection.lock().unwrap();
+        let transaction = connection.transaction().unwrap();
+        for step in 0..together {
+            transaction.prepare_cached("INSERT INTO log(record) VALUES (?1)").unwrap().execute([&record]).unwrap();
+            if (count + step).is_multiple_of(2) {
+                transaction
+                    .prepare_cached("INSERT INTO held VALUES (?1, 'w1', '@write:/srv/work/project/1')")
+                    .unwrap()
+                    .execute([count + step])
+                    .unwrap();
+            } else {
+                transaction
+                    .prepare_cached("DELETE FROM held WHERE grant_id = ?1")
+                    .unwrap()
+                    .execute([count + step - 1])
+                    .unwrap();
+            }
+        }
+        transaction.commit().unwrap();
+        count += together;
+    }
+    f64::from(count) / started.elapsed().as_secs_f64()
+}
+
+/// Nanoseconds of a check: the median and the 999th of a thousand.
+fn checks(engine: &Engine) -> (u128, u128) {
+    let agent = engine.agent(&"reader".parse().unwrap()).unwrap();
+    let mut all: Vec<_> = (0..200_000)
+        .map(|_| {
+            let started = Instant::now();
+            assert_eq!(agent.check(Want::write("/srv/a/b")), Check::Held);
+            started.elapsed().as_nanos()
+        })
+        .collect();
+    all.sort_unstable();
+    (all[all.len() / 2], all[all.len() / 1000 * 999])
+}
+
+async fn writing(directory: &Path) {
+    let engine = engine(&directory.join("state"), SEGMENT).await;
+    let profile = Profile::new("reader".parse().unwrap(), "you".parse().unwrap(), Kind::Cron, "/".parse().unwrap());
+    engine.register(profile, Holding::of([write("/srv")])).await.unwrap();
+    let disk = raw(directory);
+    println!("one append and fdatasync after the other: {disk:.0}/s");
+    println!(
+        "{:>8} {:>12} {:>14} {:>16} {:>12}",
+        "writers", "bestow, /s", "SQLite, /s", "bestow/raw sync", "bestow/SQLite"
+    );
+    for count in [1, 16, 256] {
+        let (ours, theirs) = (writers(&engine, count).await, sqlite(directory, u32::try_from(count).unwrap()));
+        println!("{count:>8} {ours:>12.0} {theirs:>14.0} {:>16.2} {:>12.2}", ours / disk, ours / theirs);
+    }
+    let alone = checks(&engine);
+    let reader = engine.clone();
+    let beside = tokio::task::spawn_blocking(move || checks(&reader));
+    let (_, beside) = tokio::join!(writers(&engine, 17), beside);
+    let beside = beside.unwrap();
+    println!(
+        "a check, p50 and p99.9: alone {} and {} ns, beside 17 writers {} and {} ns",
+        alone.0, alone.1, beside.0, beside.1
+    );
+    engine.shutdown().await;
+}
+
+/// How long an engine takes to start after so many events, with a few thousand grants alive.
+async fn starting(directory: &Path) {
+    for steps in [10_000_u32, 100_000, 1_000_000] {
+        let state = directory.join(format!("start-{steps}"));
+        let live = engine(&state, SEGMENT).await;
+        let profile = Profile::new("ann".parse().unwrap(), "you".parse().unwrap(), Kind::Cron, "/".parse().unwrap());
+        live.register(profile, Holding::nothing()).await.unwrap();
+        let you = live.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "bench");
+        let mut tasks = Vec::new();
+        for part in 0..200 {
+            let you = you.clone();
+            tasks.push(tokio::spawn(async move {
+                let ann = "ann".parse().unwrap();
+                for step in 0..steps / 400 {
+                    let wanted = write(&format!("/srv/{part}/{step}"));
+                    let given = you.give(&ann, wanted, bestow::Scope::Always, "bench".parse().unwrap()).await.unwrap();
+                    if step >= 10 {
+                        you.revoke(given[0], None).await.unwrap();
+                    }
+                }
+            }));
+        }
+        for task in tasks {
+            task.await.unwrap();
+        }
+        let grants = live.grants().unwrap().len();
+        drop(you);
+        live.shutdown().await;
+        let started = Instant::now();
+        let again = engine(&state, SEGMENT).await;
+        let took = started.elapsed();
+        assert_eq!(again.grants().unwrap().len(), grants);
+        println!("start after about {steps} events, {grants} grants: {} ms", took.as_millis());
+        again.shutdown().await;
+    }
+}
+
+fn main() {
+    let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(writing(directory.path()));
+    runtime.block_on(starting(directory.path()));
+}

@@ -1,0 +1,142 @@
+//! What is asked about a state directory.
+
+use std::{path::PathBuf, str::FromStr};
+
+use lexopt::{
+    Arg::{Long, Short, Value},
+    Error, Parser, ValueExt,
+};
+
+use super::{ApproverId, Asked, Audit, Filter, Order, Ordered, Style, Verdict};
+
+/// The commands that are orders.
+pub(super) const ORDERS: [&str; 6] = ["approve", "deny", "grants", "requests", "revoke", "why"];
+
+/// Every option there is, each at most once; which of them a command takes is for it to say.
+#[derive(Debug, Default)]
+struct Options {
+    named: Vec<(&'static str, String)>,
+    values: Vec<String>,
+    style: Option<Style>,
+}
+
+/// Options that have a value.
+const VALUED: [&str; 12] =
+    ["agent", "as", "before", "expect", "feedback", "grant", "reason", "request", "scope", "since", "state", "until"];
+
+impl Options {
+    /// None if help is wanted.
+    fn read(mut parser: Parser) -> Result<Option<Options>, Error> {
+        let mut options = Options::default();
+        while let Some(word) = parser.next()? {
+            match word {
+                Short('h') | Long("help") => return Ok(None),
+                Long("json") => options.style = Some(Style::Json),
+                Long(name) => match VALUED.into_iter().find(|known| *known == name) {
+                    Some(name) => options.named.push((name, parser.value()?.string()?)),
+                    None => return Err(word.unexpected()),
+                },
+                Value(value) => options.values.push(value.string()?),
+                Short(_) => return Err(word.unexpected()),
+            }
+        }
+        Ok(Some(options))
+    }
+
+    fn take(&mut self, name: &str) -> Option<String> {
+        let place = self.named.iter().position(|(there, _)| *there == name)?;
+        Some(self.named.remove(place).1)
+    }
+
+    fn parsed<T: FromStr<Err: Into<Box<dyn std::error::Error + Send + Sync>>>>(
+        &mut self,
+        name: &str,
+    ) -> Result<Option<T>, Error> {
+        self.take(name).map(|text| text.parse().map_err(|why: T::Err| Error::Custom(why.into()))).transpose()
+    }
+
+    fn needed(&mut self, name: &str) -> Result<String, Error> {
+        self.take(name).ok_or_else(|| format!("`--{name}` is missing").into())
+    }
+
+    fn state(&mut self) -> Result<PathBuf, Error> {
+        self.needed("state").map(PathBuf::from)
+    }
+
+    fn value(&mut self, what: &str) -> Result<String, Error> {
+        if self.values.is_empty() { Err(format!("{what} is missing").into()) } else { Ok(self.values.remove(0)) }
+    }
+
+    /// Whoever is logged in, unless somebody else is named.
+    fn by(&mut self) -> Result<ApproverId, Error> {
+        let name = self.take("as").or_else(|| std::env::var("USER").ok()).unwrap_or_else(|| "operator".to_owned());
+        name.parse().map_err(|why| Error::Custom(Box::new(why)))
+    }
+
+    /// Nothing may be left that nobody asked for.
+    fn done(self) -> Result<Style, Error> {
+        if let Some((name, _)) = self.named.first() {
+            return Err(format!("`--{name}` makes no sense here").into());
+        }
+        match self.values.first() {
+            Some(value) => Err(Error::UnexpectedArgument(value.into())),
+            None => Ok(self.style.unwrap_or(Style::Human)),
+        }
+    }
+}
+
+fn custom<E: Into<Box<dyn std::error::Error + Send + Sync>>>(why: E) -> Error {
+    Error::Custom(why.into())
+}
+
+pub(super) fn order(command: &str, parser: Parser) -> Result<Asked, Error> {
+    let Some(mut options) = Options::read(parser)? else { return Ok(Asked::Help) };
+    let order = match command {
+        "grants" => Order::Grants { agent: options.parsed("agent")? },
+        "requests" => Order::Requests,
+        "why" => {
+            let agent = options.value("the agent")?.parse().map_err(custom)?;
+            Order::Why { agent, permission: options.value("the tag")?.parse().map_err(custom)? }
+        }
+        "revoke" => {
+            let grant = options.value("the grant")?.parse().map_err(custom)?;
+            Order::Revoke { grant, reason: options.parsed("reason")?, by: options.by()? }
+        }
+        answer => {
+            let verdict = if answer == "approve" { Verdict::Approve } else { Verdict::Deny };
+            let (request, scope) = (options.value("the code of the request")?, options.parsed("scope")?);
+            Order::Answer { request, verdict, scope, feedback: options.parsed("feedback")?, by: options.by()? }
+        }
+    };
+    let state = options.state()?;
+    Ok(Asked::Order(Ordered { state, order, style: options.done()? }))
+}
+
+pub(super) fn audit(mut parser: Parser) -> Result<Asked, Error> {
+    let what = match parser.next()? {
+        Some(Value(what)) => what.string()?,
+        Some(Short('h') | Long("help")) => return Ok(Asked::Help),
+        Some(other) => return Err(other.unexpected()),
+        None => return Err("`audit` needs `show`, `verify`, `head` or `cut`".into()),
+    };
+    let Some(mut options) = Options::read(parser)? else { return Ok(Asked::Help) };
+    let state = options.state()?;
+    Ok(Asked::Audit(match what.as_str() {
+        "show" => {
+            let (agent, request, grant) = (options.parsed("agent")?, options.take("request"), options.parsed("grant")?);
+            let filter =
+                Filter { agent, request, grant, since: options.parsed("since")?, until: options.parsed("until")? };
+            Audit::Show { state, filter, style: options.done()? }
+        }
+        "verify" => {
+            let expected = options.parsed("expect")?;
+            options.done().map(|_| Audit::Verify { state, expected })?
+        }
+        "head" => options.done().map(|_| Audit::Head { state })?,
+        "cut" => {
+            let before = options.needed("before")?.parse().map_err(custom)?;
+            options.done().map(|_| Audit::Cut { state, before })?
+        }
+        _ => return Err(Error::UnexpectedArgument(what.into())),
+    }))
+}

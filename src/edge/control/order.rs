@@ -1,0 +1,188 @@
+//! What a person orders, and what they hear.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{
+    engine::{Approver, Engine, Error},
+    kernel::Refusal,
+    model::{AgentId, Answer, ApproverId, GrantId, Pending, Permission, Reason, RequestId, Scope},
+};
+
+/// Through what a person speaks who uses the command line.
+const MEANS: &str = "cli";
+
+/// What a person orders.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "order", rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Order {
+    /// Show what is held: by everybody, or by one.
+    Grants {
+        /// By whom.
+        #[serde(default)]
+        agent: Option<AgentId>,
+    },
+    /// Show the chain on which a right hangs.
+    Why {
+        /// Whose right.
+        agent: AgentId,
+        /// Which.
+        permission: Permission,
+    },
+    /// Show what waits for an answer.
+    Requests,
+    /// Take a grant away.
+    Revoke {
+        /// Which.
+        grant: GrantId,
+        /// Why.
+        #[serde(default)]
+        reason: Option<Reason>,
+        /// Who says so.
+        by: ApproverId,
+    },
+    /// Answer a request.
+    Answer {
+        /// Its code, or its id.
+        request: String,
+        /// Yes or no.
+        verdict: Verdict,
+        /// For how long; as asked, if nothing is said.
+        #[serde(default)]
+        scope: Option<Scope>,
+        /// A word to the agent.
+        #[serde(default)]
+        feedback: Option<Reason>,
+        /// Who says so.
+        by: ApproverId,
+    },
+}
+
+/// Yes or no.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "yes and no")]
+pub enum Verdict {
+    /// Yes.
+    Approve,
+    /// No.
+    Deny,
+}
+
+/// One thing that is told, for people and for programs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Line {
+    /// For people; everything foreign in it is escaped.
+    pub text: String,
+    /// For programs.
+    pub json: Value,
+}
+
+impl Line {
+    fn new(text: impl ToString, json: Value) -> Line {
+        Line { text: text.to_string(), json }
+    }
+}
+
+/// What a person hears.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Reply {
+    /// It is done.
+    Done(Vec<Line>),
+    /// The engine says no.
+    Refused(String),
+    /// There is no answer.
+    Failed(String),
+}
+
+/// Carries out `order`.
+pub async fn carry_out(engine: &Engine, order: Order) -> Reply {
+    match done(engine, order).await {
+        Ok(lines) => Reply::Done(lines),
+        Err(why @ Error::Refused(_)) => Reply::Refused(why.to_string()),
+        Err(why) => Reply::Failed(why.to_string()),
+    }
+}
+
+async fn done(engine: &Engine, order: Order) -> Result<Vec<Line>, Error> {
+    match order {
+        Order::Grants { agent } => grants(engine, agent.as_ref()),
+        Order::Why { agent, permission } => {
+            engine.agent(&agent)?;
+            let chain = engine.why(&agent, &permission)?;
+            if chain.is_empty() {
+                return Err(Refusal::NotHeld { agent, permission }.into());
+            }
+            Ok(chain.iter().map(|link| Line::new(link, json!(link.to_string()))).collect())
+        }
+        Order::Requests => Ok(engine.pending()?.iter().map(request).collect()),
+        Order::Revoke { grant, reason, by } => revoke(engine, grant, reason, by).await,
+        Order::Answer { request, verdict, scope, feedback, by } => {
+            let waiting = waiting(engine, &request)?;
+            let answer = match verdict {
+                Verdict::Approve => Answer::allow(),
+                Verdict::Deny => Answer::deny(),
+            };
+            let answer = scope.map_or(answer.clone(), |scope| answer.scope(scope));
+            let answer = feedback.map_or(answer.clone(), |feedback| answer.feedback(feedback));
+            let id = waiting.request.id;
+            engine.approver(&waiting.request.owner, by, MEANS).answer(id, answer).await?;
+            let resolution = engine.resolution(id)?;
+            Ok(resolution.iter().map(|how| Line::new(how, json!(**how))).collect())
+        }
+    }
+}
+
+fn grants(engine: &Engine, agent: Option<&AgentId>) -> Result<Vec<Line>, Error> {
+    agent.map_or(Ok(()), |agent| engine.agent(agent).map(drop))?;
+    let grants = engine.grants()?;
+    let wanted = grants.iter().filter(|grant| agent.is_none_or(|agent| grant.to == *agent));
+    Ok(wanted.map(|grant| Line::new(grant, json!(**grant))).collect())
+}
+
+fn request(pending: &Pending) -> Line {
+    let request = &pending.request;
+    let text = format!("[{}] {request}, until {}, goes {}", request.code(), request.deadline, pending.route);
+    Line::new(text, json!({ "code": request.code().to_string(), "request": **request, "route": pending.route }))
+}
+
+async fn revoke(engine: &Engine, grant: GrantId, reason: Option<Reason>, by: ApproverId) -> Result<Vec<Line>, Error> {
+    let held = engine.grants()?.into_iter().find(|held| held.id == grant).ok_or(Refusal::UnknownGrant(grant))?;
+    let person = answering_for(engine, &held.to, by)?;
+    person.revoke(grant, reason).await?;
+    let left = engine.grants()?;
+    Ok(vec![Line::new(format!("{grant} is gone; {} grants are left", left.len()), json!({ "revoked": grant }))])
+}
+
+/// Somebody who stands for the owner of `agent`.
+fn answering_for(engine: &Engine, agent: &AgentId, by: ApproverId) -> Result<Approver, Error> {
+    let profile = engine.agents()?.into_iter().find(|profile| profile.id == *agent);
+    let profile = profile.ok_or_else(|| Refusal::UnknownAgent(agent.clone()))?;
+    Ok(engine.approver(&profile.owner, by, MEANS))
+}
+
+/// The request with this code or id.
+fn waiting(engine: &Engine, named: &str) -> Result<Pending, Error> {
+    let pending = engine.pending()?;
+    if let Ok(id) = named.parse::<RequestId>() {
+        let unknown = || match engine.resolution(id) {
+            Ok(Some(how)) => Error::Refused(Refusal::AlreadyResolved(how)),
+            Ok(None) => Error::Refused(Refusal::UnknownRequest(id)),
+            Err(why) => why,
+        };
+        return pending.into_iter().find(|pending| pending.request.id == id).ok_or_else(unknown);
+    }
+    let code = named.trim().to_ascii_lowercase();
+    let mut matching = pending.into_iter().filter(|pending| pending.request.code().to_string() == code);
+    match (matching.next(), matching.next()) {
+        (Some(pending), None) => Ok(pending),
+        (Some(pending), Some(_)) => Err(Refusal::AmbiguousCode(pending.request.code()).into()),
+        (None, _) => Err(Refusal::UnknownCode(Arc::from(named)).into()),
+    }
+}

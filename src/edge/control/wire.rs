@@ -1,0 +1,45 @@
+//! One line in, one line out.
+
+use std::{
+    io::{self, BufRead, BufReader, Read, Write},
+    os::unix::net::UnixStream,
+    time::Duration,
+};
+
+use super::{Order, Reply};
+
+/// No order is longer.
+const LONGEST: u64 = 1 << 16;
+
+/// Whoever says nothing for so long is not listened to any longer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Gives an order, and waits for what becomes of it.
+pub(super) fn ask(stream: &UnixStream, order: &Order) -> io::Result<Reply> {
+    say(stream, order)?;
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line)?;
+    if line.is_empty() {
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the engine ended before it answered"));
+    }
+    Ok(serde_json::from_str(&line)?)
+}
+
+/// Hears one order, and says what became of it.
+pub(super) fn answer(stream: &UnixStream, carry_out: impl FnOnce(Order) -> Reply) -> io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut line = String::new();
+    BufReader::new(stream.take(LONGEST)).read_line(&mut line)?;
+    let reply = match serde_json::from_str(&line) {
+        Ok(order) => carry_out(order),
+        Err(why) => Reply::Failed(format!("this is no order: {why}")),
+    };
+    say(stream, &reply)
+}
+
+fn say(mut stream: &UnixStream, what: &impl serde::Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(what)?;
+    line.push(b'\n');
+    stream.write_all(&line)
+}

@@ -1,0 +1,54 @@
+//! Which records somebody wants to see.
+
+use serde_json::Value;
+
+use super::Record;
+use crate::model::{AgentId, GrantId, RequestId, Timestamp};
+
+/// Which records somebody wants to see: those that meet all of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "made by naming what is wanted, and the default for the rest")]
+pub struct Filter {
+    /// Those that name this agent.
+    pub agent: Option<AgentId>,
+    /// Those that name this request, by its id or its short code.
+    pub request: Option<String>,
+    /// Those that name this grant.
+    pub grant: Option<GrantId>,
+    /// Not before this moment.
+    pub since: Option<Timestamp>,
+    /// Before this moment.
+    pub until: Option<Timestamp>,
+}
+
+impl Filter {
+    /// Whether `record` is wanted.
+    pub fn wants(&self, record: &Record) -> bool {
+        let at = record.recorded.at;
+        if self.since.is_some_and(|since| at < since) || self.until.is_some_and(|until| until <= at) {
+            return false;
+        }
+        if self.agent.is_none() && self.request.is_none() && self.grant.is_none() {
+            return true;
+        }
+        // By what it says and not by what kind it is, so that no kind of event is forgotten here.
+        let event = serde_json::to_value(&record.recorded.event).unwrap_or(Value::Null);
+        let names = |wanted: &str| says(&event, &|text| text == wanted);
+        let asked = |wanted: &str| {
+            let is_code = |text: &str| text.parse::<RequestId>().is_ok_and(|id| id.code().to_string() == wanted);
+            says(&event, &|text| text == wanted || is_code(text))
+        };
+        self.agent.as_ref().is_none_or(|agent| names(agent.as_str()))
+            && self.request.as_ref().is_none_or(|request| asked(&request.to_ascii_lowercase()))
+            && self.grant.is_none_or(|grant| names(&grant.to_string()))
+    }
+}
+
+fn says(value: &Value, wanted: &dyn Fn(&str) -> bool) -> bool {
+    match value {
+        Value::String(text) => wanted(text),
+        Value::Array(all) => all.iter().any(|value| says(value, wanted)),
+        Value::Object(all) => all.values().any(|value| says(value, wanted)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}

@@ -1,0 +1,106 @@
+//! Reading the trail: what happened, who decided, through what; and whether it still says what it said.
+//!
+//! Nothing here takes the directory: a running engine is read beside, and a record that it is just writing is not there yet.
+
+mod cut;
+mod filter;
+mod record;
+mod verify;
+
+use std::{path::Path, sync::Arc};
+
+use super::{
+    JournalError,
+    chain::{Hash, Head},
+    files::{Files, segment},
+    read::{self, Fault},
+    snapshot::Snapshot,
+};
+use crate::seam::{Disk, RealDisk};
+
+pub use self::{
+    cut::cut,
+    filter::Filter,
+    record::Record,
+    verify::{Verified, verify, verify_on},
+};
+
+/// Every record of the trail in `directory`, oldest first, a segment at a time.
+///
+/// # Errors
+///
+/// If the directory cannot be read. Damage ends the records with [`JournalError::Damaged`].
+pub fn records(
+    directory: impl AsRef<Path>,
+) -> Result<impl Iterator<Item = Result<Record, JournalError>>, JournalError> {
+    let mut trail = Trail::open(Arc::new(RealDisk), directory.as_ref())?;
+    let (mut policy, mut waiting) = (None, Vec::new().into_iter());
+    Ok(std::iter::from_fn(move || {
+        loop {
+            if let Some(line) = waiting.next() {
+                return Some(Ok(Record::new(line, &mut policy)));
+            }
+            match trail.next_segment() {
+                Ok(Some(lines)) => waiting = lines.into_iter(),
+                Ok(None) => return None,
+                Err(why) => return Some(Err(why)),
+            }
+        }
+    }))
+}
+
+/// The segments of a directory, read one after the other.
+#[derive(Debug)]
+struct Trail {
+    files: Files,
+    /// What is still to be read.
+    segments: std::vec::IntoIter<u64>,
+    /// Where the next one must begin.
+    head: Head,
+    /// Something at the end that was never acknowledged.
+    torn: Option<Fault>,
+}
+
+impl Trail {
+    fn open(disk: Arc<dyn Disk>, directory: &Path) -> Result<Trail, JournalError> {
+        let files = Files { disk, directory: directory.to_owned() };
+        let listing = files.list()?;
+        let mut head = Head { sequence: 0, hash: Hash::START };
+        // Older segments may have been moved away; then the chain begins where a snapshot says it did.
+        if let Some(before) =
+            listing.segments.first().and_then(|first| first.checked_sub(1)).filter(|before| *before > 0)
+            && listing.snapshots.contains(&before)
+            && let Some(snapshot) = Snapshot::read(&files, before)?
+        {
+            head = snapshot.head;
+        }
+        Ok(Trail { files, segments: listing.segments.into_iter(), head, torn: None })
+    }
+
+    fn next_segment(&mut self) -> Result<Option<Vec<super::line::Line>>, JournalError> {
+        let Some(first) = self.segments.next() else { return Ok(None) };
+        let wanted = self.head.sequence + 1;
+        if first != wanted {
+            let what = if wanted < first {
+                format!("events {wanted} to {}", first - 1)
+            } else {
+                format!("the end of the segment before `{}`", segment(first))
+            };
+            return Err(JournalError::Missing { directory: self.files.directory.clone(), what });
+        }
+        let read = read::segment(&self.files.read(&segment(first))?, self.head);
+        self.head = read.head;
+        if let Some(fault) = read.fault {
+            if !fault.is_torn || self.segments.len() > 0 {
+                return Err(self.damaged(first, fault));
+            }
+            self.torn = Some(fault);
+        }
+        Ok(Some(read.lines))
+    }
+
+    fn damaged(&self, first: u64, fault: Fault) -> JournalError {
+        let file = self.files.path(&segment(first));
+        JournalError::Damaged { file, line: fault.line, sequence: fault.sequence, what: fault.what }
+    }
+}

@@ -1,0 +1,118 @@
+//! Whether the trail still says what it said.
+
+use std::{path::Path, sync::Arc};
+
+use super::{
+    super::{
+        JournalError,
+        chain::Head,
+        files::{segment, snapshot},
+        line::Line,
+        snapshot::Snapshot,
+    },
+    Trail,
+};
+use crate::{
+    kernel::State,
+    model::Settings,
+    seam::{Disk, RealDisk},
+};
+
+/// A trail in which every record follows from the one before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Verified {
+    /// The first event that is there. Older ones may have been moved away.
+    pub first: u64,
+    /// The end of the chain: what to note down elsewhere.
+    pub head: Head,
+    /// What is at the end and was never acknowledged.
+    pub torn: Option<String>,
+}
+
+/// Reads all of it, and finds the first record that was altered, is missing, or stands elsewhere. With `expected`, which was
+/// noted down before, also whether the trail was cut or rewritten as a whole. Snapshots must say what the records say.
+///
+/// # Errors
+///
+/// [`JournalError::Damaged`] or [`JournalError::Missing`] with the place; anything the disk says.
+pub fn verify(directory: impl AsRef<Path>, expected: Option<Head>) -> Result<Verified, JournalError> {
+    verify_on(Arc::new(RealDisk), directory, expected)
+}
+
+/// The same on another disk.
+///
+/// # Errors
+///
+/// As [`verify`].
+pub fn verify_on(
+    disk: Arc<dyn Disk>,
+    directory: impl AsRef<Path>,
+    expected: Option<Head>,
+) -> Result<Verified, JournalError> {
+    let mut trail = Trail::open(disk, directory.as_ref())?;
+    let mut told = Told::new(&trail)?;
+    let before = trail.head.sequence;
+    let mut begins = before + 1;
+    while let Some(lines) = trail.next_segment()? {
+        for line in &lines {
+            if let Some(expected) = expected.filter(|expected| expected.sequence == line.recorded.sequence) {
+                noted(&trail, begins, expected, line)?;
+            }
+            told.hear(line, &trail)?;
+        }
+        begins = trail.head.sequence + 1;
+    }
+    if let Some(expected) = expected.filter(|expected| trail.head.sequence < expected.sequence) {
+        let what = format!("events {} to {}, which were there", trail.head.sequence + 1, expected.sequence);
+        return Err(JournalError::Missing { directory: directory.as_ref().to_owned(), what });
+    }
+    let torn = trail.torn.map(|fault| format!("after event {}: {}", trail.head.sequence, fault.what));
+    Ok(Verified { first: before + 1, head: trail.head, torn })
+}
+
+fn noted(trail: &Trail, begins: u64, expected: Head, line: &Line) -> Result<(), JournalError> {
+    if expected.hash == line.hash {
+        return Ok(());
+    }
+    let (sequence, place) = (expected.sequence, expected.sequence - begins + 1);
+    let what = format!(
+        "its hash is {}, and {} was noted down: it or something before it was rewritten",
+        line.hash, expected.hash
+    );
+    Err(JournalError::Damaged { file: trail.files.path(&segment(begins)), line: place, sequence, what })
+}
+
+/// What the records say so far, to compare snapshots with.
+struct Told {
+    /// None if the first records are not there.
+    state: Option<State>,
+    snapshots: Vec<u64>,
+}
+
+impl Told {
+    fn new(trail: &Trail) -> Result<Told, JournalError> {
+        let snapshots = trail.files.list()?.snapshots;
+        let state = (trail.head.sequence == 0).then(|| State::new(Settings::default()));
+        Ok(Told { state, snapshots })
+    }
+
+    fn hear(&mut self, line: &Line, trail: &Trail) -> Result<(), JournalError> {
+        let Some(state) = &mut self.state else { return Ok(()) };
+        state.apply(&line.recorded.event);
+        let sequence = line.recorded.sequence;
+        if !self.snapshots.contains(&sequence) {
+            return Ok(());
+        }
+        let read = Snapshot::read(&trail.files, sequence)?;
+        let agrees = read.is_some_and(|read| {
+            read.head.hash == line.hash && State::from_image(&read.image).is_ok_and(|said| said == *state)
+        });
+        if agrees {
+            return Ok(());
+        }
+        let file = trail.files.path(&snapshot(sequence));
+        let what = "the snapshot does not say what the records say: remove it, and it is made again".to_owned();
+        Err(JournalError::Damaged { file, line: 1, sequence, what })
+    }
+}

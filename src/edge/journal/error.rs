@@ -1,0 +1,84 @@
+//! Why a journal is not opened, or not believed.
+
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+};
+
+use crate::model::Shown;
+
+/// Why a journal is not opened, or not believed. Each message names the place and the way out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// Another process has the directory.
+    InUse {
+        /// Which.
+        directory: PathBuf,
+        /// Its process id, if it could be read.
+        pid: Option<u32>,
+    },
+    /// A record is not as it was written, is missing, or stands elsewhere; what follows it was acknowledged.
+    Damaged {
+        /// The file.
+        file: PathBuf,
+        /// The line in it, from 1.
+        line: u64,
+        /// The number that the event there should have.
+        sequence: u64,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A file that should be there is not.
+    Missing {
+        /// Where.
+        directory: PathBuf,
+        /// What.
+        what: String,
+    },
+    /// The disk says no.
+    Disk {
+        /// Where.
+        path: PathBuf,
+        /// What was tried, and what happened.
+        what: String,
+    },
+}
+
+impl JournalError {
+    pub(super) fn disk(path: &Path, tried: &str, why: &io::Error) -> JournalError {
+        JournalError::Disk { path: path.to_owned(), what: format!("{tried} it failed: {why}") }
+    }
+}
+
+fn shown(path: &Path) -> String {
+    Shown(&path.to_string_lossy()).to_string()
+}
+
+impl fmt::Display for JournalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            JournalError::InUse { directory, pid } => {
+                write!(f, "`{}` is in use by ", shown(directory))?;
+                match pid {
+                    Some(pid) => write!(f, "process {pid}")?,
+                    None => f.write_str("another process")?,
+                }
+                f.write_str(": end that one first, or use another state directory")
+            }
+            JournalError::Damaged { file, line, sequence, what } => write!(
+                f,
+                "`{}` is damaged at line {line}, event {sequence}: {what}. Put this file back from a copy; without one, \
+                 `bestow audit cut --before {sequence}` sets aside everything from there on, and what was revoked since \
+                 holds again",
+                shown(file)
+            ),
+            JournalError::Missing { directory, what } => {
+                write!(f, "`{}` lacks {what}: put it back from a copy", shown(directory))
+            }
+            JournalError::Disk { path, what } => write!(f, "`{}`: {}", shown(path), Shown(what)),
+        }
+    }
+}
+
+impl std::error::Error for JournalError {}

@@ -1,0 +1,170 @@
+//! The files of a state directory.
+
+use std::{io, path::PathBuf, sync::Arc};
+
+use super::JournalError;
+use crate::seam::{Disk, DiskFile};
+
+/// Whose lock means that the directory is in use.
+const LOCK: &str = "LOCK";
+
+/// Given up when the disk is full, so that what takes something away can still be stored.
+const RESERVE: &str = "RESERVE";
+
+/// What the lock says after an orderly end.
+const CLOSED: &[u8] = b"closed\n";
+
+/// A file that is being written, and is not there until it is done.
+const UNFINISHED: &str = ".new";
+
+/// A state directory on some disk.
+#[derive(Clone, Debug)]
+pub(super) struct Files {
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) directory: PathBuf,
+}
+
+/// The segments and snapshots that are there, oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    /// The numbers of their first events.
+    pub(super) segments: Vec<u64>,
+    /// The numbers of the last events in them.
+    pub(super) snapshots: Vec<u64>,
+    unfinished: Vec<String>,
+}
+
+pub(super) fn segment(first: u64) -> String {
+    format!("journal-{first:020}.jsonl")
+}
+
+pub(super) fn snapshot(sequence: u64) -> String {
+    format!("snapshot-{sequence:020}.json")
+}
+
+fn number(name: &str, before: &str, after: &str) -> Option<u64> {
+    name.strip_prefix(before)?.strip_suffix(after).filter(|digits| digits.len() == 20)?.parse().ok()
+}
+
+impl Files {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    pub(super) fn failed(&self, name: &str, tried: &str) -> impl Fn(io::Error) -> JournalError + use<> {
+        let (path, tried) = (self.path(name), tried.to_owned());
+        move |why| JournalError::disk(&path, &tried, &why)
+    }
+
+    pub(super) fn list(&self) -> Result<Listing, JournalError> {
+        let names = self.disk.list(&self.directory);
+        let names = names.map_err(|why| JournalError::disk(&self.directory, "reading", &why))?;
+        let mut listing = Listing::default();
+        for name in names {
+            listing.segments.extend(number(&name, "journal-", ".jsonl"));
+            listing.snapshots.extend(number(&name, "snapshot-", ".json"));
+            if name.ends_with(UNFINISHED) {
+                listing.unfinished.push(name);
+            }
+        }
+        listing.segments.sort_unstable();
+        listing.snapshots.sort_unstable();
+        Ok(listing)
+    }
+
+    pub(super) fn read(&self, name: &str) -> Result<Vec<u8>, JournalError> {
+        self.disk.read(&self.path(name)).map_err(self.failed(name, "reading"))
+    }
+
+    /// A file with this content, in place of what had this name: as a whole, or not at all.
+    pub(super) fn write_whole(&self, name: &str, content: &[u8]) -> Result<(), JournalError> {
+        let unfinished = format!("{name}{UNFINISHED}");
+        self.write(&unfinished, content).map_err(self.failed(&unfinished, "writing"))?;
+        let renamed = self.disk.rename(&self.path(&unfinished), &self.path(name));
+        renamed.and_then(|()| self.disk.sync_dir(&self.directory)).map_err(self.failed(name, "naming"))
+    }
+
+    fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
+        let mut file = self.disk.append(&self.path(name))?;
+        file.truncate(0)?;
+        write_all(&mut *file, content)?;
+        file.sync()
+    }
+
+    /// What was being written when a process ended is nothing.
+    pub(super) fn clean(&self, listing: &Listing) -> Result<(), JournalError> {
+        let mut names = listing.unfinished.iter();
+        names.try_for_each(|name| self.disk.remove(&self.path(name)).map_err(self.failed(name, "removing")))
+    }
+
+    /// A new file, which is there after a power cut.
+    pub(super) fn begin(&self, name: &str) -> io::Result<Box<dyn DiskFile>> {
+        let mut file = self.disk.append(&self.path(name))?;
+        file.truncate(0)?;
+        file.sync()?;
+        self.disk.sync_dir(&self.directory)?;
+        Ok(file)
+    }
+
+    /// Makes sure that there is a reserve.
+    pub(super) fn reserve(&self) -> io::Result<()> {
+        const SIZE: usize = 1 << 20;
+        let mut file = self.disk.append(&self.path(RESERVE))?;
+        let there = usize::try_from(file.len()?).unwrap_or(usize::MAX);
+        if there >= SIZE {
+            return Ok(());
+        }
+        // Not zeros, which some file systems store as nothing.
+        let more = vec![b'.'; SIZE - there];
+        let done = write_all(&mut *file, &more).and_then(|()| file.sync());
+        drop(file);
+        if let Err(why) = done {
+            self.give_up_reserve();
+            return Err(why);
+        }
+        self.disk.sync_dir(&self.directory)
+    }
+
+    /// Makes room. Fails only if there is no reserve, and then there is nothing to give up.
+    pub(super) fn give_up_reserve(&self) {
+        let _ = self.disk.remove(&self.path(RESERVE)).and_then(|()| self.disk.sync_dir(&self.directory));
+    }
+
+    /// Takes the directory for this process, and says whether its last owner ended in good order.
+    pub(super) fn take(&self) -> Result<(Box<dyn DiskFile>, bool), JournalError> {
+        let path = self.path(LOCK);
+        let failed = self.failed(LOCK, "locking");
+        let Some(mut lock) = self.disk.lock(&path).map_err(&failed)? else {
+            let holder = self.disk.read(&path).unwrap_or_default();
+            let pid = std::str::from_utf8(&holder).ok().and_then(|text| text.trim().parse().ok());
+            return Err(JournalError::InUse { directory: self.directory.clone(), pid });
+        };
+        let closed = self.disk.read(&path).map_err(&failed)? == CLOSED;
+        let pid = format!("{}\n", std::process::id());
+        say(&mut *lock, pid.as_bytes()).map_err(&failed)?;
+        Ok((lock, closed))
+    }
+}
+
+/// Notes the orderly end. If that fails, the next owner only takes a little longer.
+pub(super) fn let_go(mut lock: Box<dyn DiskFile>) {
+    let _ = say(&mut *lock, CLOSED);
+}
+
+fn say(lock: &mut dyn DiskFile, what: &[u8]) -> io::Result<()> {
+    lock.truncate(0)?;
+    write_all(lock, what)?;
+    lock.sync()
+}
+
+pub(super) fn write_all(file: &mut dyn DiskFile, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match file.write(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
+            Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
+            Err(why) => return Err(why),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! A state directory is taken, read back, and made ready for writing.
+
+use std::{path::Path, sync::Arc};
+
+use super::{
+    JournalError,
+    chain::{Hash, Head},
+    files::{Files, Listing, segment},
+    line::Line,
+    read,
+    snapshot::Snapshot,
+    write::Writer,
+};
+use crate::seam::{Disk, DiskFile, Stored};
+
+/// A journal that was read back and can be written on.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub(super) writer: Writer,
+    pub(super) history: Vec<Stored>,
+}
+
+/// What is there, read and nothing more.
+#[derive(Debug)]
+struct Found {
+    history: Vec<Stored>,
+    head: Head,
+    /// The segment to go on with, if there is one.
+    last: Option<Last>,
+}
+
+#[derive(Debug)]
+struct Last {
+    first: u64,
+    content: Vec<u8>,
+    /// How much of it counts.
+    whole: usize,
+    /// What follows is torn.
+    is_torn: bool,
+}
+
+impl Last {
+    fn whole(&self) -> &[u8] {
+        self.content.get(..self.whole).unwrap_or_default()
+    }
+
+    fn torn(&self) -> &[u8] {
+        self.content.get(self.whole..).unwrap_or_default()
+    }
+}
+
+pub(super) fn open(disk: Arc<dyn Disk>, directory: &Path, limit: u64) -> Result<Opened, JournalError> {
+    let files = Files { disk, directory: directory.to_owned() };
+    let made = files.disk.create_dir(directory);
+    made.map_err(|why| JournalError::disk(directory, "using as a state directory", &why))?;
+    let (lock, was_closed) = files.take()?;
+    let listing = files.list()?;
+    files.clean(&listing)?;
+    let Found { mut history, head, last } = find(&files, &listing)?;
+    if let Some(last) = &last {
+        if last.is_torn {
+            history.push(Stored::Cut { what: set_aside(&files, head, last.torn())? });
+        }
+        if last.is_torn || !was_closed {
+            // A disk that failed may hold less than it shows. What counts from now on is written anew.
+            files.write_whole(&segment(last.first), last.whole())?;
+        }
+    }
+    let (first, file) = append(&files, last.map(|last| last.first), head)?;
+    let writer = Writer::new(files, lock, file, first, head, limit)?;
+    Ok(Opened { writer, history })
+}
+
+/// What a directory holds that may belong to somebody else: what is torn is what they are just writing.
+pub(super) fn look(files: &Files) -> Result<Vec<Stored>, JournalError> {
+    Ok(find(files, &files.list()?)?.history)
+}
+
+fn find(files: &Files, listing: &Listing) -> Result<Found, JournalError> {
+    let mut history = Vec::new();
+    let mut head = start(files, listing, &mut history)?;
+    let mut last = None;
+    let after = head.sequence;
+    for first in listing.segments.iter().copied().filter(|first| after < *first) {
+        if first != head.sequence + 1 {
+            return Err(missing(files, head.sequence + 1, first));
+        }
+        let is_last = listing.segments.last() == Some(&first);
+        let content = files.read(&segment(first))?;
+        let read = read::segment(&content, head);
+        if let Some(fault) = read.fault.as_ref().filter(|fault| !is_last || !fault.is_torn) {
+            let (file, what) = (files.path(&segment(first)), fault.what.clone());
+            return Err(JournalError::Damaged { file, line: fault.line, sequence: fault.sequence, what });
+        }
+        head = read.head;
+        history.extend(read.lines.into_iter().map(|line: Line| Stored::Event(line.recorded)));
+        last = is_last.then_some(Last { first, content, whole: read.bytes, is_torn: read.fault.is_some() });
+    }
+    Ok(Found { history, head, last })
+}
+
+/// Where to begin: after the newest snapshot that is whole, or at the first event.
+fn start(files: &Files, listing: &Listing, history: &mut Vec<Stored>) -> Result<Head, JournalError> {
+    for sequence in listing.snapshots.iter().rev() {
+        if let Some(Snapshot { head, at, image }) = Snapshot::read(files, *sequence)? {
+            history.push(Stored::Snapshot { sequence: head.sequence, at, image });
+            return Ok(head);
+        }
+    }
+    Ok(Head { sequence: 0, hash: Hash::START })
+}
+
+fn missing(files: &Files, wanted: u64, first: u64) -> JournalError {
+    let what = format!("events {wanted} to {}, or a whole snapshot that has them", first.saturating_sub(1));
+    JournalError::Missing { directory: files.directory.clone(), what }
+}
+
+/// What is torn at the end goes into a file of its own. Says which.
+fn set_aside(files: &Files, head: Head, torn: &[u8]) -> Result<Arc<str>, JournalError> {
+    let (next, hash) = (head.sequence + 1, Hash::of(torn).to_string());
+    let name = format!("cut-{next:020}-{}.jsonl", hash.get(..8).unwrap_or_default());
+    files.write_whole(&name, torn)?;
+    Ok(format!("{} bytes after event {}, never acknowledged, are in {name}", torn.len(), head.sequence).into())
+}
+
+/// The segment to go on with, or a new one.
+fn append(files: &Files, open: Option<u64>, head: Head) -> Result<(u64, Box<dyn DiskFile>), JournalError> {
+    match open {
+        Some(first) => {
+            let name = segment(first);
+            let file = files.disk.append(&files.path(&name)).map_err(files.failed(&name, "opening"))?;
+            Ok((first, file))
+        }
+        None => {
+            let first = head.sequence + 1;
+            let name = segment(first);
+            files.begin(&name).map(|file| (first, file)).map_err(files.failed(&name, "making"))
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! A state written down whole, and read back. What can be worked out from the rest is not written.
+
+use std::sync::Arc;
+
+use super::{State, state::giver};
+
+impl State {
+    /// All of it, as JSON.
+    #[cfg(any(feature = "journal", test))]
+    pub(crate) fn to_image(&self) -> Result<Vec<u8>, serde_json::Error> {
+        serde_json::to_vec(self)
+    }
+
+    /// What [`State::to_image`] wrote, equal to the state it was written from.
+    pub(crate) fn from_image(image: &[u8]) -> Result<State, serde_json::Error> {
+        let mut state: State = serde_json::from_slice(image)?;
+        state.link();
+        Ok(state)
+    }
+
+    /// Puts back what is kept for finding things, from the things themselves.
+    fn link(&mut self) {
+        for grant in self.grants.values() {
+            self.ending.extend(grant.until.map(|until| (until, grant.id)));
+            if let Some(holder) = self.agents.get_mut(&grant.to) {
+                // In the order of their names, which is how they are kept.
+                holder.held.push(Arc::clone(grant));
+            }
+            if let Some(giver) = giver(grant).and_then(|giver| self.agents.get_mut(giver)) {
+                giver.given.insert(grant.id);
+            }
+        }
+        let ends = self.rulings.values().filter_map(|ruling| Some((ruling.until?, ruling.id)));
+        self.rulings_ending.extend(ends);
+        for (id, waiting) in &self.pending {
+            self.deadlines.insert((waiting.request.deadline, *id));
+            if let Some(asker) = self.agents.get_mut(&waiting.request.from) {
+                asker.pending.insert(*id);
+            }
+        }
+    }
+}
+
+/// A map whose keys are no texts, as a list of pairs.
+pub(super) mod pairs {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(in super::super) fn serialize<K: Serialize, V: Serialize, S: Serializer>(
+        map: &BTreeMap<K, V>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_seq(map)
+    }
+
+    pub(in super::super) fn deserialize<'d, K: Deserialize<'d> + Ord, V: Deserialize<'d>, D: Deserializer<'d>>(
+        from: D,
+    ) -> Result<BTreeMap<K, V>, D::Error> {
+        Vec::<(K, V)>::deserialize(from).map(|pairs| pairs.into_iter().collect())
+    }
+}

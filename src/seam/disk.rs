@@ -1,0 +1,217 @@
+//! The few things that a journal does with a disk: small enough to be replaced by one that fails in every way.
+
+use std::{
+    fmt,
+    fs::{File, OpenOptions, TryLockError},
+    io::{self, Read, Seek, SeekFrom, Write},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
+    path::Path,
+};
+
+use rustix::fs::OFlags;
+
+/// A directory tree, as a journal uses it.
+pub trait Disk: fmt::Debug + Send + Sync {
+    /// Makes a directory that only its owner can use, unless there is one already.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be made, or what is there is not a directory that only its owner can write.
+    fn create_dir(&self, path: &Path) -> io::Result<()>;
+
+    /// The names in a directory.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    fn list(&self, path: &Path) -> io::Result<Vec<String>>;
+
+    /// The whole of a file. A link is not followed.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+
+    /// Opens a file for writing at its end, and creates it if it is missing. A link is not followed.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be opened.
+    fn append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
+
+    /// Gives a file another name, in place of what had that name.
+    ///
+    /// # Errors
+    ///
+    /// If that cannot be done.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be removed.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
+    /// Returns when the names in a directory would survive a power cut.
+    ///
+    /// # Errors
+    ///
+    /// If that is not known.
+    fn sync_dir(&self, path: &Path) -> io::Result<()>;
+
+    /// Takes a lock that ends with the process or with what is returned; `None` if another holds it.
+    ///
+    /// # Errors
+    ///
+    /// If neither can be found out.
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn DiskFile>>>;
+}
+
+/// A file that is open for writing at its end.
+pub trait DiskFile: fmt::Debug + Send {
+    /// How many bytes it has.
+    ///
+    /// # Errors
+    ///
+    /// If that cannot be found out.
+    fn len(&self) -> io::Result<u64>;
+
+    /// Whether it has none.
+    ///
+    /// # Errors
+    ///
+    /// As [`DiskFile::len`].
+    fn is_empty(&self) -> io::Result<bool> {
+        self.len().map(|bytes| bytes == 0)
+    }
+
+    /// Writes some of `bytes` at the end, and says how many.
+    ///
+    /// # Errors
+    ///
+    /// If nothing was written.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize>;
+
+    /// Cuts it to `bytes` bytes; what is written next goes there.
+    ///
+    /// # Errors
+    ///
+    /// If that cannot be done.
+    fn truncate(&mut self, bytes: u64) -> io::Result<()>;
+
+    /// Returns when what was written would survive a power cut.
+    ///
+    /// # Errors
+    ///
+    /// If that is not known. It will not become known by calling this again.
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+/// The disk of this machine.
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(clippy::exhaustive_structs, reason = "there is one disk")]
+pub struct RealDisk;
+
+fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    options.mode(0o600).custom_flags(flags.bits().cast_signed());
+    options
+}
+
+fn regular(file: File) -> io::Result<File> {
+    let about = file.metadata()?;
+    if !about.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    if about.mode() & 0o022 != 0 {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "others than its owner can write it: `chmod go-w`",
+        ));
+    }
+    Ok(file)
+}
+
+impl Disk for RealDisk {
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        match std::fs::DirBuilder::new().mode(0o700).create(path) {
+            Ok(()) => {
+                let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                self.sync_dir(above)?;
+            }
+            Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(why) => return Err(why),
+        }
+        let about = std::fs::metadata(path)?;
+        if !about.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        if about.mode() & 0o022 != 0 {
+            let why = "others than its owner can write it: `chmod go-w`";
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+        }
+        Ok(())
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        std::fs::read_dir(path)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let mut content = Vec::new();
+        regular(options().read(true).open(path)?)?.read_to_end(&mut content)?;
+        Ok(content)
+    }
+
+    fn append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        let mut file = regular(options().read(true).write(true).create(true).truncate(false).open(path)?)?;
+        file.seek(SeekFrom::End(0))?;
+        Ok(Box::new(RealFile(file)))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        std::fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        std::fs::remove_file(path)
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        File::open(path)?.sync_all()
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn DiskFile>>> {
+        let file = regular(options().read(true).write(true).create(true).truncate(false).open(path)?)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Box::new(RealFile(file)))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(why)) => Err(why),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct RealFile(File);
+
+impl DiskFile for RealFile {
+    fn len(&self) -> io::Result<u64> {
+        self.0.metadata().map(|about| about.len())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn truncate(&mut self, bytes: u64) -> io::Result<()> {
+        self.0.set_len(bytes)?;
+        self.0.seek(SeekFrom::Start(bytes)).map(drop)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+}

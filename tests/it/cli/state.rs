@@ -1,0 +1,156 @@
+//! A state directory from the command line: with an engine on it, and without one.
+
+use std::path::{Path, PathBuf};
+
+use bestow::{Ask, Check, Engine, Holding, Kind, Outcome, Permission, Scope, Settings, Want};
+
+use super::bestow;
+use crate::support::{id, profile, tag, why};
+
+struct Place {
+    _directory: tempfile::TempDir,
+    state: PathBuf,
+}
+
+impl Place {
+    fn new() -> Place {
+        let directory = tempfile::tempdir().unwrap();
+        let state = directory.path().join("state");
+        Place { _directory: directory, state }
+    }
+
+    async fn engine(&self) -> Engine {
+        Engine::durable(Settings::default(), &self.state).await.unwrap()
+    }
+
+    /// What it printed, what it complained of, and how it ended.
+    fn run(&self, words: &[&str]) -> (String, String, i32) {
+        run(&self.state, words)
+    }
+}
+
+fn run(state: &Path, words: &[&str]) -> (String, String, i32) {
+    let all: Vec<_> = words.iter().copied().chain(["--state", state.to_str().unwrap()]).collect();
+    let output = bestow(&all, b"");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr), output.status.code().unwrap())
+}
+
+async fn peopled(place: &Place) -> Engine {
+    let engine = place.engine().await;
+    let ann = engine.register(profile("ann", "you", Kind::Cron), Holding::of([Permission::Network])).await.unwrap();
+    let bob = engine.register(profile("bob", "you", Kind::Cron), Holding::nothing()).await.unwrap();
+    ann.grant(bob.id(), tag("@network"), why()).await.unwrap();
+    engine
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_running_engine_is_asked_and_told() {
+    let place = Place::new();
+    let engine = peopled(&place).await;
+    let bob = engine.agent(&id("bob")).unwrap();
+    let (out, _, code) = place.run(&["grants", "--agent", "bob"]);
+    assert_eq!((out.as_str(), code), ("g2 bob holds network access, given by ann: because it must\n", 0));
+    let (out, _, _) = place.run(&["why", "bob", "@network"]);
+    assert_eq!(out.lines().count(), 2, "{out}");
+    assert!(out.ends_with("g1 ann holds network access, given by the host program\n"), "{out}");
+
+    let ticket = bob.request(Ask::new(tag("@write:/ws"), why())).await.unwrap();
+    let code = ticket.code().to_string();
+    let (out, _, _) = place.run(&["requests"]);
+    assert!(out.starts_with(&format!("[{code}] bob (cron) asks for write access to \"/ws\"")), "{out}");
+    let (out, complaint, ended) = place.run(&["approve", &code.to_uppercase(), "--scope", "always", "--as", "eve"]);
+    assert_eq!((out.contains("eve, cli"), complaint.as_str(), ended), (true, "", 0), "{out}");
+    assert_eq!(ticket.resolution().await.outcome, Outcome::Granted);
+    assert_eq!(bob.check(Want::write("/ws/a")), Check::Held);
+    let (_, complaint, ended) = place.run(&["deny", &ticket.id().to_string()]);
+    assert_eq!((complaint.contains("is over"), ended), (true, 3), "{complaint}");
+    let (_, complaint, ended) = place.run(&["deny", "zzzzzz"]);
+    assert_eq!((complaint.contains("no pending request has the code"), ended), (true, 3), "{complaint}");
+
+    let asked = bob.request(Ask::new(tag("@events"), why())).await.unwrap();
+    let (_, _, ended) = place.run(&["deny", &asked.code().to_string(), "--feedback", "not today"]);
+    assert_eq!(ended, 0);
+    assert_eq!(asked.resolution().await.feedback.as_ref().unwrap().as_str(), "not today");
+
+    let (_, _, ended) = place.run(&["revoke", "g1", "--reason", "enough"]);
+    assert_eq!((ended, bob.check(Want::Network)), (0, Check::NotHeld), "and what hung on it");
+    let (_, complaint, ended) = place.run(&["revoke", "g1"]);
+    assert_eq!((complaint.contains("there is no grant g1"), ended), (true, 3), "{complaint}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_directory_without_an_engine_is_read_and_changed_by_itself() {
+    let place = Place::new();
+    let engine = peopled(&place).await;
+    let bob = engine.agent(&id("bob")).unwrap();
+    let ticket = bob.request(Ask::new(tag("@write:/ws"), why()).at_most(Scope::Always)).await.unwrap();
+    engine.shutdown().await;
+    let journal = place.state.join(format!("journal-{:020}.jsonl", 1));
+    let before = std::fs::read(&journal).unwrap();
+    let (out, _, code) = place.run(&["grants", "--json"]);
+    assert_eq!((out.lines().count(), code), (2, 0), "{out}");
+    assert!(out.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["id"].is_string()));
+    let (out, _, _) = place.run(&["requests"]);
+    assert!(out.contains(&ticket.code().to_string()), "{out}");
+    let (_, complaint, code) = place.run(&["why", "bob", "@events"]);
+    assert_eq!((complaint.contains("does not hold"), code), (true, 3), "{complaint}");
+    assert_eq!(std::fs::read(&journal).unwrap(), before, "who only looks writes nothing");
+
+    let (_, complaint, code) = place.run(&["approve", &ticket.code().to_string()]);
+    assert_eq!((complaint.as_str(), code), ("", 0));
+    place.run(&["revoke", "g1"]);
+    let engine = place.engine().await;
+    let bob = engine.agent(&id("bob")).unwrap();
+    assert_eq!((bob.check(Want::write("/ws")), bob.check(Want::Network)), (Check::Held, Check::NotHeld));
+    assert_eq!(bob.ticket(ticket.id()).unwrap().poll().unwrap().outcome, Outcome::Granted);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_trail_is_shown_verified_and_its_head_noted_down() {
+    let place = Place::new();
+    peopled(&place).await.shutdown().await;
+    let (out, _, code) = place.run(&["audit", "show", "--agent", "bob"]);
+    assert_eq!((out.lines().count(), code), (2, 0), "{out}");
+    let (out, _, _) = place.run(&["audit", "show", "--grant", "g1", "--json"]);
+    let record: serde_json::Value = serde_json::from_str(out.trim_end()).unwrap();
+    assert_eq!((&record["type"], &record["means"]), (&"grant.issued".into(), &"program".into()));
+    let (head, _, _) = place.run(&["audit", "head"]);
+    let (out, _, code) = place.run(&["audit", "verify", "--expect", head.trim()]);
+    assert_eq!((out.contains("follow from one another"), code), (true, 0), "{out}");
+
+    let journal = place.state.join(format!("journal-{:020}.jsonl", 1));
+    let text = std::fs::read_to_string(&journal).unwrap();
+    std::fs::write(&journal, text.replacen("because it must", "because it may", 1)).unwrap();
+    let (_, complaint, code) = place.run(&["audit", "verify"]);
+    assert_eq!((complaint.contains("line 6, event 6: it was altered"), code), (true, 1), "{complaint}");
+    let (_, complaint, code) = place.run(&["grants"]);
+    assert_eq!((complaint.contains("is damaged at line 6"), code), (true, 1), "{complaint}");
+    let (out, _, code) = place.run(&["audit", "cut", "--before", "6"]);
+    assert_eq!((out.contains("what follows event 5 is set aside"), code), (true, 0), "{out}");
+    let (_, _, code) = place.run(&["audit", "verify"]);
+    assert_eq!(code, 0);
+    let (_, _, code) = place.run(&["audit", "verify", "--expect", head.trim()]);
+    assert_eq!(code, 1, "but it is not what it was");
+}
+
+#[test]
+fn words_that_make_no_sense_are_named() {
+    let place = Place::new();
+    for (words, named) in [
+        (&["grants", "--grant", "g1"][..], "`--grant` makes no sense here"),
+        (&["audit", "show", "--since", "yesterday"], "a moment is written as in"),
+        (&["audit", "what"], "what"),
+        (&["approve"], "the code of the request is missing"),
+        (&["why", "ann"], "the tag is missing"),
+        (&["why", "ann", "@admin"], "a permission is"),
+        (&["revoke", "42"], "a grant id is"),
+        (&["audit", "verify", "--expect", "7"], "a head is"),
+        (&["requests", "more"], "more"),
+    ] {
+        let (_, complaint, code) = place.run(words);
+        assert_eq!((complaint.contains(named), code), (true, 64), "{words:?}: {complaint}");
+    }
+    let (_, complaint, code) = place.run(&["grants"]);
+    assert_eq!((complaint.contains("is no state directory"), code), (true, 1), "{complaint}");
+}

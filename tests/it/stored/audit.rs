@@ -1,0 +1,138 @@
+//! The trail, read by a person.
+
+use std::sync::Arc;
+
+use bestow::{
+    Answer, AsWritten, Engine, ManualClock, Scope,
+    journal::{
+        Journal,
+        audit::{self, Filter, Record},
+    },
+};
+
+use crate::support::{START, World, ask, id, policy, settings, tag, why};
+
+async fn told() -> (tempfile::TempDir, Vec<Record>, bestow::RequestId) {
+    let directory = tempfile::tempdir().unwrap();
+    let clock = Arc::new(ManualClock::at(START));
+    let journal = Arc::new(Journal::open(directory.path()).unwrap());
+    let engine = Engine::restore(Some(settings(|_| {})), clock.clone(), Arc::new(AsWritten), journal).await.unwrap();
+    let world = World { engine, clock };
+    world.engine.configure(policy(settings(|_| {}), &[("filed", "you", &["@network"])])).await.unwrap();
+    let (ann, bob) = (world.worker("ann", &["@events"]).await, world.worker("bob", &[]).await);
+    ann.grant(bob.id(), tag("@events"), why()).await.unwrap();
+    let ticket = bob.request(ask("@network")).await.unwrap();
+    world.clock.advance(std::time::Duration::from_millis(1_000));
+    world.you().answer(ticket.id(), Answer::allow().scope(Scope::Always)).await.unwrap();
+    let late = bob.request(ask("@write:/ws")).await.unwrap();
+    world.clock.advance(std::time::Duration::from_millis(300_000));
+    late.resolution().await;
+    let root = ann.grants().unwrap()[0].id;
+    world.you().revoke(root, None).await.unwrap();
+    assert!(bob.grant(bob.id(), tag("@network"), why()).await.is_err());
+    world.engine.shutdown().await;
+    let records = audit::records(directory.path()).unwrap().collect::<Result<_, _>>().unwrap();
+    (directory, records, ticket.id())
+}
+
+fn decided(records: &[Record], kind: &str) -> Vec<(String, String)> {
+    let wanted = records.iter().filter(|record| record.recorded.event.kind() == kind);
+    wanted.map(|record| (record.decider().unwrap(), record.means().unwrap())).collect()
+}
+
+fn pair(who: &str, means: &str) -> (String, String) {
+    (who.to_owned(), means.to_owned())
+}
+
+#[tokio::test]
+async fn each_record_says_who_decided_and_through_what() {
+    let (_directory, records, _) = told().await;
+    assert!(records.iter().map(|record| record.recorded.sequence).eq(1..=records.len() as u64));
+    assert_eq!(
+        decided(&records, "grant.issued"),
+        [
+            pair("agents.toml:1", "file"),
+            pair("the host program", "program"),
+            pair("ann", "grant"),
+            pair("ann", "terminal")
+        ]
+    );
+    assert_eq!(
+        decided(&records, "permission.resolved"),
+        [pair("ann", "terminal"), pair("nobody answered in time", "timeout")]
+    );
+    let revoked = decided(&records, "grant.revoked");
+    assert_eq!(revoked[0], pair("ann", "terminal"));
+    assert_eq!(revoked[1].1, "grant");
+    assert_eq!(decided(&records, "permission.refused"), [pair("refused to bob", "rule")]);
+}
+
+#[tokio::test]
+async fn each_record_says_which_policy_was_in_force() {
+    let (_directory, records, _) = told().await;
+    let reloaded = records.iter().find(|record| record.recorded.event.kind() == "config.reloaded").unwrap();
+    let at = reloaded.recorded.sequence;
+    for record in &records {
+        assert_eq!(record.policy, (at <= record.recorded.sequence).then_some(at), "{record}");
+    }
+}
+
+#[tokio::test]
+async fn records_can_be_picked_by_agent_request_grant_and_time() {
+    let (_directory, records, request) = told().await;
+    let picked = |filter: Filter| {
+        records
+            .iter()
+            .filter(|record| filter.wants(record))
+            .map(|record| record.recorded.event.kind())
+            .collect::<Vec<_>>()
+    };
+    let code = request.code().to_string();
+    let about = ["permission.requested", "permission.routed", "grant.issued", "permission.resolved"];
+    assert_eq!(picked(Filter { request: Some(code.to_uppercase()), ..Filter::default() }), about);
+    assert_eq!(picked(Filter { request: Some(request.to_string()), ..Filter::default() }), about);
+    assert!(picked(Filter { agent: Some(id("filed")), ..Filter::default() }).contains(&"agent.registered"));
+    assert_eq!(
+        picked(Filter { grant: Some("g2".parse().unwrap()), ..Filter::default() }).len(),
+        3,
+        "issued, revoked, and what fell with it"
+    );
+    let since = Some(START.after(std::time::Duration::from_millis(301_000)));
+    assert_eq!(picked(Filter { since, ..Filter::default() })[0], "permission.resolved");
+    assert_eq!(picked(Filter { until: Some(START), ..Filter::default() }), Vec::<&str>::new());
+    assert_eq!(picked(Filter { agent: Some(id("nobody")), ..Filter::default() }), Vec::<&str>::new());
+}
+
+#[tokio::test]
+async fn a_record_is_a_line_for_people_and_an_object_for_programs() {
+    let (_directory, records, _) = told().await;
+    let issued = records.iter().rfind(|record| record.recorded.event.kind() == "grant.issued").unwrap();
+    let line = issued.to_string();
+    assert!(line.contains("grant.issued") && line.ends_with("[ann, terminal]") && !line.contains('\n'), "{line}");
+    let json: serde_json::Value = serde_json::from_str(&issued.to_json().unwrap()).unwrap();
+    assert_eq!(
+        (&json["type"], &json["decider"], &json["means"]),
+        (&"grant.issued".into(), &"ann".into(), &"terminal".into())
+    );
+    assert_eq!(json["h"], issued.hash.to_string());
+}
+
+#[tokio::test]
+async fn damage_without_a_copy_has_a_way_out() {
+    let (directory, records, _) = told().await;
+    let name = directory.path().join(format!("journal-{:020}.jsonl", 1));
+    let text = std::fs::read_to_string(&name).unwrap();
+    std::fs::write(&name, text.replacen("\"permission.routed\"", "\"permission.rooted\"", 1)).unwrap();
+    let damaged = audit::verify(directory.path(), None).unwrap_err();
+    let bestow::journal::JournalError::Damaged { sequence, .. } = damaged else { panic!("{damaged}") };
+    assert!(Journal::open(directory.path()).is_err());
+    let head = audit::cut(directory.path(), sequence).unwrap();
+    assert!(head.sequence < sequence, "whole steps only");
+    let rest = audit::records(directory.path()).unwrap().collect::<Result<Vec<_>, _>>().unwrap();
+    assert_eq!(rest, records[..head.sequence as usize]);
+    drop(Journal::open(directory.path()).unwrap());
+    let aside = std::fs::read_dir(directory.path())
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("cut-"));
+    assert_eq!(aside.count(), 1, "nothing is thrown away");
+}

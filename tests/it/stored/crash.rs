@@ -1,0 +1,189 @@
+//! A process that is killed hundreds of times, at any moment, and what the next one finds.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    env,
+    io::{BufRead, BufReader, Write},
+    path::Path,
+    process::{Command, Stdio},
+    sync::Arc,
+};
+
+use bestow::{
+    Answer, AsWritten, Check, Engine, Error, Holding, Kind, RequestId, Scope, SystemClock,
+    journal::{Journal, RealDisk, audit},
+};
+
+use crate::support::{id, profile, settings, tag, why};
+
+/// Set in the process that is killed: its state directory, and what its names begin with.
+const CHILD: &str = "BESTOW_TEST_CRASH";
+
+/// Directories, and how often whoever uses each is killed.
+const DIRECTORIES: usize = 10;
+const LIVES: usize = 25;
+const WRITERS: usize = 4;
+
+/// So small that segments begin and snapshots are taken all the time.
+const SEGMENT: u64 = 40_000;
+
+async fn open(directory: &Path) -> Engine {
+    let journal = Journal::open_on(Arc::new(RealDisk), directory, SEGMENT).unwrap();
+    let settings = settings(|settings| {
+        settings.max_grants = 1 << 20;
+        settings.max_pending = 1 << 20;
+        settings.max_asks_per_minute = u32::MAX;
+        settings.denial_memory = std::time::Duration::ZERO;
+    });
+    let (clock, paths) = (Arc::new(SystemClock::new()), Arc::new(AsWritten));
+    Engine::restore(Some(settings), clock, paths, Arc::new(journal)).await.unwrap()
+}
+
+/// Says what is tried, and what was acknowledged.
+fn say(words: &str) {
+    let mut out = std::io::stdout().lock();
+    // Whoever listens has heard enough when it is gone.
+    let _ = writeln!(out, "\n{words}").and_then(|()| out.flush());
+}
+
+/// Gives, asks, answers and takes away until it is killed.
+async fn live_until_killed(engine: Engine, writer: usize, life: String, mut random: u64) {
+    let (name, you) =
+        (id(&format!("w{writer}")), engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test"));
+    if engine.agent(&name).is_err() {
+        engine.register(profile(name.as_str(), "you", Kind::Cron), Holding::nothing()).await.unwrap();
+    }
+    let agent = engine.agent(&name).unwrap();
+    for step in 0_u64.. {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let wanted = format!("@write:/ws/{life}/{writer}/{step}");
+        match random >> 61 {
+            0..=2 => {
+                say(&format!("try {wanted}"));
+                you.give(&name, tag(&wanted), Scope::Always, why()).await.unwrap();
+                say(&format!("held {wanted}"));
+            }
+            3..=5 => {
+                let held = agent.grants().unwrap();
+                let Some(grant) = held.get((random as usize >> 8) % held.len().max(1)) else { continue };
+                let taken = grant.right.permission.to_string();
+                say(&format!("try {taken}"));
+                engine.revoke(grant.id, None).await.unwrap();
+                say(&format!("gone {taken}"));
+            }
+            other => {
+                let ticket = agent.request(bestow::Ask::new(tag(&wanted), why())).await.unwrap();
+                say(&format!("asked {}", ticket.id()));
+                let answer = if other == 6 { Answer::allow().scope(Scope::Always) } else { Answer::deny() };
+                say(&format!("try {wanted}"));
+                you.answer(ticket.id(), answer).await.unwrap();
+                say(&format!("{} {wanted}", if other == 6 { "held" } else { "gone" }));
+                say(&format!("over {}", ticket.id()));
+            }
+        }
+    }
+}
+
+/// What was acknowledged in all lives.
+#[derive(Debug, Default)]
+struct Acknowledged {
+    held: BTreeMap<String, bool>,
+    unknown: BTreeSet<String>,
+    asked: BTreeMap<RequestId, bool>,
+    count: usize,
+}
+
+impl Acknowledged {
+    fn hear(&mut self, line: &str) {
+        let Some((word, about)) = line.split_once(' ') else { return };
+        match word {
+            "try" => drop(self.unknown.insert(about.to_owned())),
+            "held" | "gone" => {
+                self.unknown.remove(about);
+                self.held.insert(about.to_owned(), word == "held");
+                self.count += 1;
+            }
+            "asked" | "over" => drop(self.asked.insert(about.parse().unwrap(), word == "over")),
+            _ => {}
+        }
+    }
+
+    async fn agrees(&mut self, directory: &Path, life: usize) {
+        let engine = open(directory).await;
+        let held: BTreeSet<String> =
+            engine.grants().unwrap().iter().map(|grant| grant.right.permission.to_string()).collect();
+        for (wanted, expected) in &self.held {
+            if !self.unknown.contains(wanted) {
+                assert_eq!(held.contains(wanted), *expected, "life {life}: {wanted}");
+            }
+        }
+        for found in &held {
+            assert!(
+                self.held.contains_key(found) || self.unknown.contains(found),
+                "life {life}: {found} was never given"
+            );
+            let writer = (0..WRITERS).map(|writer| id(&format!("w{writer}")));
+            assert!(writer.into_iter().any(|writer| engine.check(&writer, &tag(found)) == Check::Held));
+        }
+        let pending: BTreeSet<_> = engine.pending().unwrap().iter().map(|pending| pending.request.id).collect();
+        for (asked, over) in &self.asked {
+            let known = pending.contains(asked) || engine.resolution(*asked).unwrap().is_some() || *over;
+            assert!(known, "life {life}: a question is lost");
+            assert!(!(*over && pending.contains(asked)), "life {life}: a question that was answered waits again");
+        }
+        // From now on it is known what became of the rest. How a question ended is remembered for a while only.
+        self.asked.iter_mut().for_each(|(asked, over)| *over |= !pending.contains(asked));
+        for wanted in std::mem::take(&mut self.unknown) {
+            let holds = held.contains(&wanted);
+            self.held.insert(wanted, holds);
+        }
+        engine.shutdown().await;
+        assert!(matches!(engine.pending(), Err(Error::Closed)));
+        let verified = audit::verify(directory, None);
+        assert!(verified.is_ok(), "life {life}: {verified:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crash_loses_nothing_that_was_acknowledged() {
+    if let Ok(child) = env::var(CHILD) {
+        let (directory, life) = child.split_once('|').unwrap();
+        let engine = open(Path::new(directory)).await;
+        let random = life.parse::<u64>().unwrap();
+        let writers = (0..WRITERS).map(|writer| {
+            tokio::spawn(live_until_killed(engine.clone(), writer, life.to_owned(), random * 31 + writer as u64))
+        });
+        for writer in writers.collect::<Vec<_>>() {
+            writer.await.unwrap();
+        }
+    }
+    let mut count = 0;
+    for first in 0..DIRECTORIES {
+        let directory = tempfile::tempdir().unwrap();
+        let state = directory.path().join("state");
+        let mut told = Acknowledged::default();
+        for life in first * LIVES..(first + 1) * LIVES {
+            kill_one(&state, life, &mut told);
+            told.agrees(&state, life).await;
+        }
+        count += told.count;
+    }
+    assert!(DIRECTORIES * LIVES * 5 < count, "only {count} steps were acknowledged");
+}
+
+fn kill_one(state: &Path, life: usize, told: &mut Acknowledged) {
+    let mut child = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "stored::crash::a_crash_loses_nothing_that_was_acknowledged", "--nocapture"])
+        .env(CHILD, format!("{}|{life}", state.display()))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    // A different moment in each life: sometimes before anything happened, and never at the same place in the work.
+    for line in lines.by_ref().take(life * 7919 % 150) {
+        told.hear(&line);
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    lines.for_each(|line| told.hear(&line));
+}

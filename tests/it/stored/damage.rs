@@ -1,0 +1,292 @@
+//! A journal that is not as it was written: a prefix is recovered, or the damage is named; never a wrong grant.
+
+use std::sync::Arc;
+
+use bestow::{
+    Check, Event, Scope,
+    journal::{Journal, JournalError, audit},
+};
+
+use super::{
+    disk::FakeDisk,
+    faults::{STATE, open as open_in_parts, open_with},
+};
+use crate::support::{World, id, tag, why};
+
+async fn open(disk: &Arc<FakeDisk>) -> Result<World, String> {
+    open_with(disk, 1 << 20).await
+}
+
+/// A journal of one segment: gives, takes away, cascades.
+async fn small() -> (Arc<FakeDisk>, String) {
+    let disk = FakeDisk::new();
+    let world = open(&disk).await.unwrap();
+    let ann = world.worker("ann", &["@network"]).await;
+    world.worker("bob", &[]).await;
+    ann.grant(&id("bob"), tag("@network"), why()).await.unwrap();
+    let root = ann.grants().unwrap()[0].id;
+    world.engine.revoke(root, None).await.unwrap();
+    world.engine.shutdown().await;
+    let name = format!("journal-{:020}.jsonl", 1);
+    (disk, name)
+}
+
+/// What each prefix of the history holds.
+fn lawful(world: &World) -> bool {
+    let network = tag("@network");
+    let holds = |agent: &str| world.engine.check(&id(agent), &network) == Check::Held;
+    // bob has it from ann, so never without her.
+    !holds("bob") || holds("ann")
+}
+
+#[tokio::test]
+async fn cut_short_anywhere_it_is_a_prefix_of_whole_steps() {
+    let (disk, name) = small().await;
+    let whole = disk.read_file(&name);
+    for length in 0..whole.len() {
+        let copy = disk.copy();
+        copy.write_file(&name, &whole[..length]);
+        let world = open(&copy).await.unwrap_or_else(|why| panic!("cut at {length}: {why}"));
+        assert!(lawful(&world), "cut at {length}");
+        // It can be written on.
+        world.worker("new", &["@events"]).await;
+        world.engine.shutdown().await;
+        let again = open(&copy).await.unwrap_or_else(|why| panic!("cut at {length}, again: {why}"));
+        assert!(again.engine.agent(&id("new")).is_ok(), "cut at {length}");
+        assert!(lawful(&again));
+        again.engine.shutdown().await;
+        audit::verify_on(copy, STATE, None).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_flipped_bit_anywhere_is_named_or_ends_a_prefix() {
+    let (disk, name) = small().await;
+    let whole = disk.read_file(&name);
+    let head = audit::verify_on(disk.clone(), STATE, None).unwrap().head;
+    let last_group = whole[..whole.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap();
+    let last_step = whole[..last_group].iter().rposition(|byte| *byte == b'\n').unwrap();
+    for place in 0..whole.len() {
+        for bit in [0, 3, 7] {
+            let mut flipped = whole.clone();
+            flipped[place] ^= 1 << bit;
+            let copy = disk.copy();
+            copy.write_file(&name, &flipped);
+            let verified = audit::verify_on(copy.clone(), STATE, Some(head));
+            assert!(verified.is_err(), "bit {bit} of byte {place}: {verified:?}");
+            match open(&copy).await {
+                Ok(world) => {
+                    assert!(last_step < place, "bit {bit} of byte {place} was acknowledged, and is not missed");
+                    assert!(lawful(&world));
+                }
+                Err(why) => assert!(why.contains("line") && why.contains("bestow audit cut"), "{why}"),
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn lines_that_are_missing_moved_or_repeated_are_named() {
+    let (disk, name) = small().await;
+    let whole = String::from_utf8(disk.read_file(&name)).unwrap();
+    let lines: Vec<_> = whole.split_inclusive('\n').collect();
+    let with = |lines: &[&str]| {
+        let copy = disk.copy();
+        copy.write_file(&name, lines.concat().as_bytes());
+        audit::verify_on(copy, STATE, None).unwrap_err().to_string()
+    };
+    let missing: Vec<_> = lines.iter().enumerate().filter(|(place, _)| *place != 2).map(|(_, line)| *line).collect();
+    let told = with(&missing);
+    assert!(told.contains("line 3, event 3: events 3 to 3 are missing"), "{told}");
+    let mut moved = lines.clone();
+    moved.swap(2, 3);
+    assert!(with(&moved).contains("line 3, event 3"), "{}", with(&moved));
+    let mut repeated = lines.clone();
+    repeated.insert(3, lines[2]);
+    let told = with(&repeated);
+    assert!(told.contains("line 4, event 4: event 3 stands there: it was moved or repeated"), "{told}");
+}
+
+/// The attack: somebody who can write the file changes who holds what, and mends the hash of that line.
+#[tokio::test]
+async fn a_line_that_was_rewritten_with_its_hash_breaks_the_next_one() {
+    let (disk, name) = small().await;
+    let whole = String::from_utf8(disk.read_file(&name)).unwrap();
+    let other = FakeDisk::new();
+    let world = open(&other).await.unwrap();
+    world.worker("ann", &["@events"]).await;
+    world.engine.shutdown().await;
+    let theirs = String::from_utf8(other.read_file(&name)).unwrap();
+    // Theirs is a whole chain of its own up to there.
+    let spliced: String = theirs.split_inclusive('\n').take(4).chain(whole.split_inclusive('\n').skip(4)).collect();
+    let copy = disk.copy();
+    copy.write_file(&name, spliced.as_bytes());
+    let told = audit::verify_on(copy.clone(), STATE, None).unwrap_err();
+    assert!(matches!(&told, JournalError::Damaged { line: 5, what, .. } if what.contains("altered")), "{told}");
+    assert!(open(&copy).await.is_err());
+}
+
+/// The attack: the whole trail is cut back, or written anew; every hash is right. Only what was noted down elsewhere tells.
+#[tokio::test]
+async fn a_trail_that_was_cut_back_or_rewritten_is_told_by_the_head_that_was_noted_down() {
+    let (disk, name) = small().await;
+    let head = audit::verify_on(disk.clone(), STATE, None).unwrap().head;
+    assert_eq!(head.to_string().parse(), Ok(head));
+    let whole = disk.read_file(&name);
+    let end = whole[..whole.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+    let shorter = disk.copy();
+    shorter.write_file(&name, &whole[..whole[..end - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1]);
+    assert!(audit::verify_on(shorter.clone(), STATE, None).is_ok(), "the naive check passes");
+    let told = audit::verify_on(shorter, STATE, Some(head)).unwrap_err().to_string();
+    assert!(told.contains("which were there"), "{told}");
+    let (other, _) = small_with("eve").await;
+    assert!(audit::verify_on(other.clone(), STATE, None).is_ok());
+    let told = audit::verify_on(other, STATE, Some(head)).unwrap_err().to_string();
+    assert!(told.contains("was rewritten") || told.contains("which were there"), "{told}");
+}
+
+async fn small_with(name: &str) -> (Arc<FakeDisk>, ()) {
+    let disk = FakeDisk::new();
+    let world = open(&disk).await.unwrap();
+    for number in 0..8 {
+        world.worker(&format!("{name}{number}"), &["@network"]).await;
+    }
+    world.engine.shutdown().await;
+    (disk, ())
+}
+
+/// A long life: several segments, and snapshots.
+async fn long() -> Arc<FakeDisk> {
+    let disk = FakeDisk::new();
+    let world = open_in_parts(&disk).await.unwrap();
+    let ann = world.worker("ann", &[]).await;
+    for number in 0..40 {
+        let given =
+            world.you().give(ann.id(), tag(&format!("@write:/ws/{number}")), Scope::Always, why()).await.unwrap();
+        if number % 2 == 0 {
+            world.engine.revoke(given[0], None).await.unwrap();
+        }
+    }
+    world.engine.shutdown().await;
+    disk
+}
+
+fn names(disk: &FakeDisk, begin: &str) -> Vec<String> {
+    use bestow::journal::Disk;
+    let mut names = disk.list(std::path::Path::new(STATE)).unwrap();
+    names.retain(|name| name.starts_with(begin));
+    names.sort();
+    names
+}
+
+#[tokio::test]
+async fn segments_keep_the_chain_and_snapshots_say_what_it_says() {
+    let disk = long().await;
+    let (segments, snapshots) = (names(&disk, "journal-"), names(&disk, "snapshot-"));
+    assert!(segments.len() > 5 && !snapshots.is_empty() && snapshots.len() < 3, "{segments:?} {snapshots:?}");
+    let world = open(&disk).await.unwrap();
+    assert_eq!(world.engine.grants().unwrap().len(), 20);
+    world.engine.shutdown().await;
+    let verified = audit::verify_on(disk.clone(), STATE, None).unwrap();
+    assert_eq!((verified.first, verified.torn), (1, None));
+    // Without snapshots it is read from the beginning, and says the same.
+    let bare = disk.copy();
+    names(&bare, "snapshot-").iter().for_each(|name| bare.remove_file(name));
+    assert_eq!(open(&bare).await.unwrap().engine.grants().unwrap().len(), 20);
+}
+
+#[tokio::test]
+async fn segments_that_were_moved_away_leave_a_trail_that_begins_at_a_snapshot() {
+    let disk = long().await;
+    let last = names(&disk, "snapshot-").pop().unwrap();
+    let before: u64 = last["snapshot-".len()..][..20].parse().unwrap();
+    let older: Vec<_> = names(&disk, "journal-")
+        .into_iter()
+        .filter(|name| name["journal-".len()..][..20].parse::<u64>().unwrap() <= before)
+        .collect();
+    older.iter().for_each(|name| disk.remove_file(name));
+    let world = open(&disk).await.unwrap();
+    assert_eq!(world.engine.grants().unwrap().len(), 20);
+    world.engine.shutdown().await;
+    assert_eq!(audit::verify_on(disk.clone(), STATE, None).unwrap().first, before + 1);
+    // Without the snapshot too, nothing is made up.
+    names(&disk, "snapshot-").iter().for_each(|name| disk.remove_file(name));
+    let told = open(&disk).await.map(drop).unwrap_err();
+    assert!(told.contains("lacks events 1 to"), "{told}");
+}
+
+#[tokio::test]
+async fn a_segment_that_is_missing_in_the_middle_is_named() {
+    let disk = long().await;
+    names(&disk, "snapshot-").iter().for_each(|name| disk.remove_file(name));
+    let second = &names(&disk, "journal-")[1];
+    disk.remove_file(second);
+    let told = open(&disk).await.map(drop).unwrap_err();
+    assert!(told.contains("lacks events"), "{told}");
+    assert!(audit::verify_on(disk, STATE, None).is_err());
+}
+
+#[tokio::test]
+async fn a_snapshot_that_was_altered_is_not_used_and_one_that_was_forged_is_found() {
+    let disk = long().await;
+    let name = names(&disk, "snapshot-").pop().unwrap();
+    let mut content = disk.read_file(&name);
+    let place = content.len() - 40;
+    content[place] ^= 1;
+    let altered = disk.copy();
+    altered.write_file(&name, &content);
+    let world = open(&altered).await.unwrap();
+    assert_eq!(world.engine.grants().unwrap().len(), 20, "the records say it all");
+    // The attack: a snapshot of another life, in the name of this one.
+    let forged = disk.copy();
+    let other = long().await;
+    let theirs = names(&other, "snapshot-").pop().unwrap();
+    forged.write_file(&name, &other.read_file(&theirs));
+    let told = audit::verify_on(forged, STATE, None);
+    assert!(theirs == name || told.is_err(), "{told:?}");
+}
+
+#[tokio::test]
+async fn what_is_set_aside_is_kept_and_told() {
+    let (disk, name) = small().await;
+    let mut content = disk.read_file(&name);
+    content.extend(b"{\"v\":1,\"sequence\":9,\"at\":\"20");
+    disk.write_file(&name, &content);
+    let world = open(&disk).await.unwrap();
+    assert_eq!(names(&disk, "cut-").len(), 1);
+    let cut = world.engine.agents().unwrap().len();
+    assert_eq!(cut, 2);
+    world.engine.shutdown().await;
+    let text: Vec<_> = names(&disk, "journal-").iter().flat_map(|name| disk.read_file(name)).collect();
+    assert!(String::from_utf8(text).unwrap().contains("never acknowledged, are in cut-"));
+    assert_eq!(disk.read_file(&names(&disk, "cut-")[0]), b"{\"v\":1,\"sequence\":9,\"at\":\"20");
+}
+
+#[tokio::test]
+async fn a_line_of_another_version_is_refused_and_not_cut_off() {
+    let (disk, name) = small().await;
+    let text = String::from_utf8(disk.read_file(&name)).unwrap();
+    let last = text.trim_end().rfind('\n').unwrap();
+    let newer = text[..=last].to_owned() + &text[last + 1..].replacen("\"v\":1", "\"v\":2", 1);
+    disk.write_file(&name, newer.as_bytes());
+    let told = open(&disk).await.map(drop).unwrap_err();
+    assert!(told.contains("another version"), "{told}");
+}
+
+#[tokio::test]
+async fn events_of_a_trail_can_be_read_by_any_tool() {
+    let (disk, name) = small().await;
+    for line in String::from_utf8(disk.read_file(&name)).unwrap().lines() {
+        let value: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!(value["event"]["type"].is_string() && value["sequence"].is_u64() && value["h"].is_string(), "{line}");
+    }
+    let journal = Journal::open_on(disk, STATE, 1 << 20).unwrap();
+    let mut events = Vec::new();
+    bestow::Store::load(&journal, &mut |stored| {
+        events.push(stored);
+        Ok(())
+    })
+    .unwrap();
+    let cascade = events.iter().filter(|stored| matches!(stored, bestow::Stored::Event(recorded) if matches!(recorded.event, Event::GrantRevoked { .. })));
+    assert_eq!(cascade.count(), 2);
+}

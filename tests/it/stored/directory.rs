@@ -1,0 +1,153 @@
+//! A real state directory: whose it is, and who may touch it.
+
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt, symlink},
+    path::Path,
+};
+
+use bestow::{
+    Check, Engine, Error, Holding, Kind, OpenError, Permission, Refusal, Settings, Want,
+    journal::{Journal, JournalError},
+};
+
+use crate::{
+    fs::process::as_ordinary_user,
+    support::{id, profile},
+};
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[tokio::test]
+async fn an_engine_goes_on_where_the_one_before_ended() {
+    let directory = tempfile::tempdir().unwrap();
+    let state = directory.path().join("state");
+    let engine = Engine::durable(Settings::default(), &state).await.unwrap();
+    let ann = engine.register(profile("ann", "you", Kind::Cron), Holding::of([Permission::Network])).await.unwrap();
+    assert_eq!(ann.check(Want::Network), Check::Held);
+    engine.shutdown().await;
+    let engine = Engine::durable(Settings::default(), &state).await.unwrap();
+    assert_eq!(engine.check(&id("ann"), Want::Network), Check::Held);
+}
+
+#[tokio::test]
+async fn the_directory_and_what_is_in_it_are_for_their_owner_only() {
+    let directory = tempfile::tempdir().unwrap();
+    let state = directory.path().join("state");
+    let engine = Engine::durable(Settings::default(), &state).await.unwrap();
+    assert_eq!(mode(&state), 0o700);
+    for entry in fs::read_dir(&state).unwrap() {
+        let path = entry.unwrap().path();
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+    }
+    engine.shutdown().await;
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o777)).unwrap();
+    let told = Engine::durable(Settings::default(), &state).await.unwrap_err().to_string();
+    assert!(told.contains("chmod go-w"), "{told}");
+}
+
+#[tokio::test]
+async fn a_second_engine_is_told_who_has_the_directory() {
+    let directory = tempfile::tempdir().unwrap();
+    let state = directory.path().join("state");
+    let engine = Engine::durable(Settings::default(), &state).await.unwrap();
+    let told = Engine::durable(Settings::default(), &state).await.unwrap_err();
+    let pid = std::process::id();
+    assert!(matches!(&told, OpenError::Journal(JournalError::InUse { pid: Some(holder), .. }) if *holder == pid));
+    assert!(told.to_string().contains(&format!("in use by process {pid}: end that one first")), "{told}");
+    engine.shutdown().await;
+    Engine::durable(Settings::default(), &state).await.unwrap();
+}
+
+#[tokio::test]
+async fn the_directory_is_free_when_the_last_handle_is_gone() {
+    let directory = tempfile::tempdir().unwrap();
+    let state = directory.path().join("state");
+    let engine = Engine::durable(Settings::default(), &state).await.unwrap();
+    let ann = engine.register(profile("ann", "you", Kind::Cron), Holding::nothing()).await.unwrap();
+    drop(engine);
+    drop(ann);
+    // The journal's own thread may be just ending.
+    let opened = (0..10_000).find_map(|_| Journal::open(&state).inspect_err(|_| std::thread::yield_now()).ok());
+    assert!(opened.is_some());
+}
+
+/// The attack: an agent that may write everywhere gives itself what it likes by writing the journal.
+#[tokio::test]
+async fn no_agent_reaches_the_state_directory() {
+    let directory = tempfile::tempdir().unwrap();
+    let state = directory.path().join("state");
+    let engine = Engine::durable(Settings::default(), &state).await.unwrap();
+    let all = Permission::write("/".parse().unwrap());
+    let root = engine.register(profile("root", "you", Kind::Cron), Holding::of([all])).await.unwrap();
+    let journal = state.join(format!("journal-{:020}.jsonl", 1));
+    let journal = journal.to_str().unwrap();
+    assert_eq!((root.check(Want::write(journal)), root.check(Want::read(journal))), (Check::NotHeld, Check::NotHeld));
+    assert!(root.fs().write(journal, "{}").await.is_err());
+    let asked =
+        root.request(bestow::Ask::new(Permission::read(journal.parse().unwrap()), "to see".parse().unwrap())).await;
+    assert!(matches!(asked, Err(Error::Refused(Refusal::Protected(_)))), "{asked:?}");
+}
+
+#[cfg(feature = "config")]
+#[tokio::test]
+async fn a_policy_file_and_a_state_directory_go_together() {
+    let directory = tempfile::tempdir().unwrap();
+    let (file, state) = (directory.path().join("agents.toml"), directory.path().join("state"));
+    let text = "agents.a = { kind = \"cron\", owner = \"you\", working_dir = \"/\", permissions = [\"@network\", \"@read:/\"] }\n";
+    fs::write(&file, text).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    let engine = Engine::open_durable(&file, &state).await.unwrap();
+    let before = engine.grants().unwrap();
+    assert_eq!(engine.check(&id("a"), Want::Network), Check::Held);
+    let lock = state.join("LOCK");
+    assert_eq!(engine.check(&id("a"), Want::read(lock.to_str().unwrap())), Check::NotHeld, "it is protected");
+    engine.shutdown().await;
+    let engine = Engine::open_durable(&file, &state).await.unwrap();
+    assert_eq!(engine.grants().unwrap(), before, "the same lines are the same grants");
+    engine.shutdown().await;
+    // What a person took out of the file while nothing ran is gone.
+    fs::write(&file, text.replace("\"@network\", ", "")).unwrap();
+    let engine = Engine::open_durable(&file, &state).await.unwrap();
+    assert_eq!(engine.check(&id("a"), Want::Network), Check::NotHeld);
+    assert_eq!(engine.check(&id("a"), Want::read(lock.to_str().unwrap())), Check::NotHeld);
+    engine.shutdown().await;
+    fs::write(&file, "agents = 1").unwrap();
+    assert!(matches!(Engine::open_durable(&file, &state).await, Err(OpenError::Config(_))));
+}
+
+/// The attack: something else lies where the journal should be, so that it is written through a link.
+#[test]
+fn links_are_not_followed() {
+    let directory = tempfile::tempdir().unwrap();
+    let state = directory.path().join("state");
+    drop(Journal::open(&state).unwrap());
+    let name = state.join(format!("journal-{:020}.jsonl", 1));
+    let victim = directory.path().join("victim");
+    fs::write(&victim, "").unwrap();
+    fs::remove_file(&name).unwrap();
+    symlink(&victim, &name).unwrap();
+    assert!(Journal::open(&state).is_err());
+    fs::remove_file(&name).unwrap();
+    fs::remove_file(state.join("LOCK")).unwrap();
+    symlink(&victim, state.join("LOCK")).unwrap();
+    assert!(Journal::open(&state).is_err());
+    assert_eq!(fs::read(&victim).unwrap(), b"");
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_is_named() {
+    as_ordinary_user(|| {
+        let directory = tempfile::tempdir().unwrap();
+        let state = directory.path().join("state");
+        fs::create_dir(&state).unwrap();
+        fs::set_permissions(&state, fs::Permissions::from_mode(0o500)).unwrap();
+        let told = Journal::open(&state).unwrap_err().to_string();
+        assert!(told.contains("LOCK") && told.contains("ermission denied"), "{told}");
+        let file = directory.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert!(Journal::open(&file).is_err());
+    });
+}

@@ -1,0 +1,315 @@
+//! A disk in memory that fails when it is told to, and forgets what was not synced when the power goes.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard},
+};
+
+use bestow::journal::{Disk, DiskFile};
+
+/// What goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// No room, and half of what was to be written is written.
+    Full,
+    /// The disk fails once.
+    Once,
+    /// Half of what was to be written is written, and the rest with the next call.
+    Short,
+    /// From here on nothing reaches the disk: the process is gone, or the power.
+    Power,
+}
+
+/// How a call is counted: only what changes something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    Write,
+    Sync,
+    Other,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct FakeDisk(Arc<Mutex<Content>>);
+
+#[derive(Clone, Debug, Default)]
+struct Content {
+    files: BTreeMap<PathBuf, usize>,
+    /// The names that are there after a power cut.
+    names: BTreeMap<PathBuf, usize>,
+    nodes: Vec<Node>,
+    calls: Vec<Call>,
+    faults: BTreeMap<usize, Fault>,
+    is_off: bool,
+    /// How many bytes there is room for, if that is little.
+    room: Option<usize>,
+    locked: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Node {
+    seen: Vec<u8>,
+    synced: Vec<u8>,
+    /// What was seen when a sync failed: the disk takes it for written, and it is not.
+    forgotten: Vec<std::ops::Range<usize>>,
+}
+
+impl FakeDisk {
+    pub(crate) fn new() -> Arc<FakeDisk> {
+        Arc::default()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Content> {
+        self.0.lock().unwrap()
+    }
+
+    /// The call with this number, from 0, fails so.
+    pub(crate) fn fail(&self, call: usize, fault: Fault) {
+        self.lock().faults.insert(call, fault);
+    }
+
+    /// What was called until now.
+    pub(crate) fn calls(&self) -> Vec<Call> {
+        self.lock().calls.clone()
+    }
+
+    /// From now on there is room for this many bytes in all.
+    pub(crate) fn room(&self, bytes: Option<usize>) {
+        self.lock().room = bytes;
+    }
+
+    pub(crate) fn used(&self) -> usize {
+        let content = self.lock();
+        content.files.values().map(|node| content.nodes[*node].seen.len()).sum()
+    }
+
+    pub(crate) fn read_file(&self, name: &str) -> Vec<u8> {
+        let content = self.lock();
+        content.nodes[content.files[Path::new("/state").join(name).as_path()]].seen.clone()
+    }
+
+    pub(crate) fn write_file(&self, name: &str, bytes: &[u8]) {
+        let mut content = self.lock();
+        let path = Path::new("/state").join(name);
+        content.nodes.push(Node { seen: bytes.to_vec(), synced: bytes.to_vec(), forgotten: Vec::new() });
+        let node = content.nodes.len() - 1;
+        content.files.insert(path.clone(), node);
+        content.names.insert(path, node);
+    }
+
+    pub(crate) fn remove_file(&self, name: &str) {
+        let path = Path::new("/state").join(name);
+        let mut content = self.lock();
+        content.files.remove(&path);
+        content.names.remove(&path);
+    }
+
+    /// The disk as another process finds it: with everything that was written.
+    pub(crate) fn copy(&self) -> Arc<FakeDisk> {
+        let mut content = self.lock().clone();
+        content.faults.clear();
+        content.calls.clear();
+        content.room = None;
+        (content.is_off, content.locked) = (false, false);
+        Arc::new(FakeDisk(Arc::new(Mutex::new(content))))
+    }
+
+    /// The disk as it is after a power cut: names that were synced, what was synced of each file, and of the rest some
+    /// sectors, as `chance` says.
+    pub(crate) fn after_power_cut(&self, chance: &mut impl FnMut() -> bool) -> Arc<FakeDisk> {
+        const SECTOR: usize = 64;
+        let copy = self.copy();
+        let mut content = copy.lock();
+        // A name that was not synced may be there or not.
+        let mut names = content.names.clone();
+        for (path, node) in &content.files {
+            if names.get(path) != Some(node) && chance() {
+                names.insert(path.clone(), *node);
+            }
+        }
+        let now: Vec<_> = names.keys().filter(|path| !content.files.contains_key(*path)).cloned().collect();
+        for path in now {
+            if chance() {
+                names.remove(&path);
+            }
+        }
+        for node in &mut content.nodes {
+            let mut left = node.synced.clone();
+            if node.seen.len() >= left.len() && node.seen.starts_with(&left) {
+                let more = node.seen[left.len()..].to_vec();
+                let keep = more.chunks(SECTOR).map(|_| chance()).collect::<Vec<_>>();
+                let length =
+                    keep.iter().rposition(|kept| *kept).map_or(0, |last| ((last + 1) * SECTOR).min(more.len()));
+                for (sector, kept) in more[..length].chunks(SECTOR).zip(keep) {
+                    left.extend(if kept { sector.to_vec() } else { vec![0; sector.len()] });
+                }
+            } else if chance() {
+                left = node.seen.clone();
+            }
+            (node.seen, node.synced) = (left.clone(), left);
+            node.forgotten.clear();
+        }
+        content.files = names.clone();
+        content.names = names;
+        drop(content);
+        copy
+    }
+}
+
+impl Content {
+    /// Counts a call, and says what goes wrong with it.
+    fn called(&mut self, call: Call) -> io::Result<Option<Fault>> {
+        if self.is_off {
+            return Err(io::Error::other("there is no power"));
+        }
+        let number = self.calls.len();
+        self.calls.push(call);
+        match self.faults.get(&number).copied() {
+            Some(Fault::Power) => {
+                self.is_off = true;
+                Err(io::Error::other("there is no power"))
+            }
+            Some(Fault::Once) => Err(io::Error::other("the disk fails")),
+            Some(Fault::Full) if call != Call::Write => Err(io::ErrorKind::StorageFull.into()),
+            other => Ok(other),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct FakeFile {
+    content: Arc<Mutex<Content>>,
+    node: usize,
+    is_lock: bool,
+}
+
+impl Drop for FakeFile {
+    fn drop(&mut self) {
+        if self.is_lock {
+            self.content.lock().unwrap().locked = false;
+        }
+    }
+}
+
+impl DiskFile for FakeFile {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.content.lock().unwrap().nodes[self.node].seen.len() as u64)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut content = self.content.lock().unwrap();
+        let used: usize = content.files.values().map(|node| content.nodes[*node].seen.len()).sum();
+        let room = content.room.map_or(usize::MAX, |room| room.saturating_sub(used));
+        let fault = content.called(Call::Write)?;
+        let half = matches!(fault, Some(Fault::Full | Fault::Short));
+        let count = if half { bytes.len().div_ceil(2) } else { bytes.len() }.min(room);
+        content.nodes[self.node].seen.extend(&bytes[..count]);
+        if count == 0 || fault == Some(Fault::Full) {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        Ok(count)
+    }
+
+    fn truncate(&mut self, bytes: u64) -> io::Result<()> {
+        let mut content = self.content.lock().unwrap();
+        content.called(Call::Other)?;
+        let node = &mut content.nodes[self.node];
+        node.seen.truncate(bytes as usize);
+        node.forgotten.retain(|range| range.end <= bytes as usize);
+        Ok(())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        let mut content = self.content.lock().unwrap();
+        let called = content.called(Call::Sync);
+        let is_off = content.is_off;
+        let node = &mut content.nodes[self.node];
+        match called {
+            Ok(_) => {
+                node.synced = node.seen.clone();
+                node.forgotten.iter().for_each(|range| node.synced[range.clone()].fill(0));
+                Ok(())
+            }
+            Err(why) => {
+                // As Linux does it: what failed once is not tried again.
+                if !is_off && node.synced.len() < node.seen.len() {
+                    node.forgotten.push(node.synced.len()..node.seen.len());
+                }
+                Err(why)
+            }
+        }
+    }
+}
+
+impl Disk for FakeDisk {
+    fn create_dir(&self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        let names = self.lock().files.keys().filter(|file| file.parent() == Some(path)).cloned().collect::<Vec<_>>();
+        Ok(names.iter().map(|file| file.file_name().unwrap().to_string_lossy().into_owned()).collect())
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let content = self.lock();
+        let node = content.files.get(path).ok_or(io::ErrorKind::NotFound)?;
+        Ok(content.nodes[*node].seen.clone())
+    }
+
+    fn append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        let mut content = self.lock();
+        content.called(Call::Other)?;
+        let node = content.files.get(path).copied().unwrap_or_else(|| {
+            content.nodes.push(Node::default());
+            content.nodes.len() - 1
+        });
+        content.files.insert(path.to_owned(), node);
+        drop(content);
+        Ok(Box::new(FakeFile { content: Arc::clone(&self.0), node, is_lock: false }))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut content = self.lock();
+        content.called(Call::Other)?;
+        let node = content.files.remove(from).ok_or(io::ErrorKind::NotFound)?;
+        content.files.insert(to.to_owned(), node);
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        let mut content = self.lock();
+        content.called(Call::Other)?;
+        content.files.remove(path).map(drop).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        let mut content = self.lock();
+        content.called(Call::Sync)?;
+        let here: Vec<_> = content
+            .files
+            .iter()
+            .filter(|(file, _)| file.parent() == Some(path))
+            .map(|(file, node)| (file.clone(), *node))
+            .collect();
+        content.names.retain(|file, _| file.parent() != Some(path));
+        content.names.extend(here);
+        Ok(())
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn DiskFile>>> {
+        if std::mem::replace(&mut FakeDisk::lock(self).locked, true) {
+            return Ok(None);
+        }
+        let mut content = FakeDisk::lock(self);
+        let node = content.files.get(path).copied().unwrap_or_else(|| {
+            content.nodes.push(Node::default());
+            content.nodes.len() - 1
+        });
+        content.files.insert(path.to_owned(), node);
+        content.names.insert(path.to_owned(), node);
+        drop(content);
+        Ok(Some(Box::new(FakeFile { content: Arc::clone(&self.0), node, is_lock: true })))
+    }
+}

@@ -1,0 +1,283 @@
+//! Every fault at every call: nothing acknowledged is lost, nothing is invented, and what was taken away stays away.
+
+use std::{collections::BTreeMap, path::Path, sync::Arc};
+
+use bestow::{
+    Answer, AsWritten, Check, Engine, Error, Event, GrantId, ManualClock, Recorded, Scope,
+    journal::{Disk, Journal, JournalError, audit},
+};
+
+use super::disk::{Call, FakeDisk, Fault};
+use crate::support::{START, World, ask, check, heard, id, settings, tag, why};
+
+pub(super) const STATE: &str = "/state";
+
+/// So small that every few steps begin another segment.
+pub(super) const SEGMENT: u64 = 2_000;
+
+pub(super) async fn open(disk: &Arc<FakeDisk>) -> Result<World, String> {
+    open_with(disk, SEGMENT).await
+}
+
+pub(super) async fn open_with(disk: &Arc<FakeDisk>, segment: u64) -> Result<World, String> {
+    let clock = Arc::new(ManualClock::at(START));
+    let disk: Arc<dyn Disk> = disk.clone();
+    let journal = Journal::open_on(disk, STATE, segment).map_err(|why| why.to_string())?;
+    let engine = Engine::restore(Some(settings(|_| {})), clock.clone(), Arc::new(AsWritten), Arc::new(journal)).await;
+    Ok(World { engine: engine.map_err(|why| why.to_string())?, clock })
+}
+
+/// What whoever acts was told: each tag that was given, and whether it was taken away again.
+#[derive(Debug, Default)]
+struct Acknowledged {
+    /// What must hold (`Some(true)`), must not (`Some(false)`), or may do either (`None`).
+    held: BTreeMap<String, Option<bool>>,
+    /// Requests that must be there, or settled.
+    asked: Vec<bestow::RequestId>,
+}
+
+fn path(number: usize) -> String {
+    format!("@write:/ws/{number}")
+}
+
+/// A life with all that there is to lose; goes on after every failure.
+async fn live(world: &World) -> Acknowledged {
+    let mut told = Acknowledged::default();
+    let made =
+        world.engine.register(crate::support::profile("ann", "you", bestow::Kind::Cron), bestow::Holding::nothing());
+    drop(made.await);
+    drop(
+        world
+            .engine
+            .register(crate::support::profile("bob", "you", bestow::Kind::Cron), bestow::Holding::nothing())
+            .await,
+    );
+    let you = world.you();
+    let mut ids: BTreeMap<usize, GrantId> = BTreeMap::new();
+    for step in 0..10 {
+        let (wanted, name) = (path(step), id("ann"));
+        match you.give(&name, tag(&wanted), Scope::Always, why()).await {
+            Ok(given) => {
+                ids.insert(step, given[0]);
+                told.held.insert(wanted, Some(true));
+            }
+            Err(_) => drop(told.held.insert(wanted, None)),
+        }
+        let Ok(ann) = world.engine.agent(&name) else { continue };
+        if step % 3 == 1
+            && let Some(grant) = ids.get(&(step - 1))
+        {
+            let gone = world.engine.revoke(*grant, None).await;
+            assert_eq!(check(&ann, &path(step - 1)), Check::NotHeld, "whatever the disk does");
+            told.held.insert(path(step - 1), gone.is_ok().then_some(false));
+        }
+        if step % 4 == 2
+            && let Ok(ticket) = ann.request(ask(&format!("@read:/asked/{step}"))).await
+        {
+            told.asked.push(ticket.id());
+            if step == 6 {
+                let answered = you.answer(ticket.id(), Answer::deny()).await;
+                told.held.insert(format!("@read:/asked/{step}"), Some(false));
+                drop(answered);
+            }
+        }
+        if step == 5 {
+            let given = ann.grant(&id("bob"), tag(&path(5)), why()).await;
+            told.held.insert("bob".to_owned(), given.is_ok().then_some(true));
+        }
+    }
+    told
+}
+
+/// What a later engine finds on `disk` does not contradict what was told.
+async fn agrees(disk: &Arc<FakeDisk>, told: &Acknowledged, context: &str) {
+    let world = open(disk).await.unwrap_or_else(|why| panic!("{context}: {why}"));
+    for (wanted, held) in &told.held {
+        let (agent, wanted) = if wanted == "bob" { ("bob", path(5)) } else { ("ann", wanted.clone()) };
+        let found = world.engine.check(&id(agent), &tag(&wanted)) == Check::Held;
+        if let Some(held) = held {
+            assert_eq!(found, *held, "{context}: {agent} {wanted}");
+        }
+    }
+    for asked in &told.asked {
+        let waits = world.engine.pending().unwrap().iter().any(|pending| pending.request.id == *asked);
+        assert!(waits || world.engine.resolution(*asked).unwrap().is_some(), "{context}: a question is lost");
+    }
+    for grant in world.engine.grants().unwrap() {
+        let chain = world.engine.why(&grant.to, &grant.right.permission).unwrap();
+        assert!(!chain.is_empty(), "{context}: {grant} hangs on nothing");
+    }
+    world.engine.shutdown().await;
+    let verified = audit::verify_on(disk.clone(), STATE, None);
+    assert!(verified.is_ok(), "{context}: {verified:?}");
+}
+
+/// How many calls a whole life makes, from the one after opening on.
+async fn calls() -> (usize, Vec<Call>) {
+    let disk = FakeDisk::new();
+    let world = open(&disk).await.unwrap();
+    let opened = disk.calls().len();
+    let told = live(&world).await;
+    assert!(told.held.values().all(Option::is_some), "without faults everything is known");
+    world.engine.shutdown().await;
+    agrees(&disk, &told, "no fault").await;
+    (opened, disk.calls())
+}
+
+#[tokio::test]
+async fn no_failing_call_loses_or_invents_anything() {
+    let (_, calls) = calls().await;
+    for fault in [Fault::Once, Fault::Full, Fault::Short] {
+        for call in 0..calls.len() {
+            let disk = FakeDisk::new();
+            disk.fail(call, fault);
+            let context = format!("{fault:?} at call {call}");
+            let told = match open(&disk).await {
+                Ok(world) => {
+                    let told = live(&world).await;
+                    world.engine.shutdown().await;
+                    told
+                }
+                Err(_) => Acknowledged::default(),
+            };
+            agrees(&disk.copy(), &told, &context).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_power_cut_loses_or_invents_anything() {
+    let (_, calls) = calls().await;
+    for call in 0..calls.len() {
+        let disk = FakeDisk::new();
+        disk.fail(call, Fault::Power);
+        let told = match open(&disk).await {
+            Ok(world) => live(&world).await,
+            Err(_) => Acknowledged::default(),
+        };
+        for seed in 0..8_u64 {
+            let mut random = seed * 2 + 1;
+            let mut chance = || {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                random >> 62 == 0 || seed == 1
+            };
+            let after = disk.after_power_cut(&mut chance);
+            agrees(&after, &told, &format!("power cut at call {call}, seed {seed}")).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_sync_that_failed_is_not_tried_again_and_nothing_is_given_until_it_is_opened_anew() {
+    let disk = FakeDisk::new();
+    let world = open(&disk).await.unwrap();
+    let ann = world.worker("ann", &["@network"]).await;
+    let mut events = world.engine.subscribe();
+    let next_sync = disk.calls().len() + 1;
+    disk.fail(next_sync, Fault::Once);
+    let given = world.you().give(ann.id(), tag("@events"), Scope::Always, why()).await;
+    assert!(matches!(&given, Err(Error::Store(why)) if why.to_string().contains("the disk fails")), "{given:?}");
+    let calls = disk.calls().len();
+    assert!(world.you().give(ann.id(), tag("@events"), Scope::Always, why()).await.is_err());
+    assert_eq!(disk.calls().len(), calls, "the disk is left alone");
+    assert!(heard(&mut events).iter().any(|recorded| matches!(recorded.event, Event::StoreFailed { .. })));
+    assert_eq!(check(&ann, "@events"), Check::NotHeld);
+    assert_eq!(check(&ann, "@network"), Check::Held, "what was stored before holds");
+    let network = ann.grants().unwrap()[0].id;
+    let gone = world.engine.revoke(network, None).await;
+    assert!(matches!(gone, Err(Error::Store(_))), "it is gone here, and that is not stored");
+    assert_eq!(check(&ann, "@network"), Check::NotHeld);
+    world.engine.shutdown().await;
+    let again = open(&disk).await.unwrap();
+    again.you().give(&id("ann"), tag("@read:/ws"), Scope::Always, why()).await.unwrap();
+}
+
+/// After a failed sync the disk shows what it does not have. The naive journal goes on behind that, and when the power goes
+/// there is a hole in the middle of what was acknowledged.
+#[tokio::test]
+async fn what_a_failed_sync_left_behind_is_written_anew_before_anything_follows_it() {
+    let disk = FakeDisk::new();
+    let world = open(&disk).await.unwrap();
+    world.worker("ann", &[]).await;
+    disk.fail(disk.calls().len() + 1, Fault::Once);
+    assert!(world.you().give(&id("ann"), tag("@events"), Scope::Always, why()).await.is_err());
+    world.engine.shutdown().await;
+    let world = open(&disk).await.unwrap();
+    world.you().give(&id("ann"), tag("@network"), Scope::Always, why()).await.unwrap();
+    let after = disk.after_power_cut(&mut || false);
+    let world = open(&after).await.unwrap();
+    assert_eq!(world.engine.check(&id("ann"), &tag("@network")), Check::Held);
+}
+
+/// The naive journal loses an acknowledged record here: the failed write leaves half a line, and the next line joins it.
+#[tokio::test]
+async fn after_a_short_write_the_next_record_stands_by_itself() {
+    let disk = FakeDisk::new();
+    let world = open(&disk).await.unwrap();
+    let ann = world.worker("ann", &[]).await;
+    disk.fail(disk.calls().len(), Fault::Full);
+    assert!(world.you().give(ann.id(), tag("@events"), Scope::Always, why()).await.is_err());
+    world.you().give(ann.id(), tag("@network"), Scope::Always, why()).await.unwrap();
+    world.engine.shutdown().await;
+    let after = open(&disk).await.unwrap();
+    let ann = after.engine.agent(&id("ann")).unwrap();
+    assert_eq!((check(&ann, "@network"), check(&ann, "@events")), (Check::Held, Check::NotHeld));
+}
+
+#[tokio::test]
+async fn on_a_full_disk_nothing_is_given_and_what_is_taken_away_is_stored_from_the_reserve() {
+    let disk = FakeDisk::new();
+    let world = open(&disk).await.unwrap();
+    let ann = world.worker("ann", &["@network", "@events", "@write:/a"]).await;
+    let held = ann.grants().unwrap();
+    let mut events = world.engine.subscribe();
+    disk.room(Some(disk.used()));
+    for _ in 0..5 {
+        let given = world.you().give(ann.id(), tag("@write:/b"), Scope::Always, why()).await;
+        assert!(matches!(&given, Err(Error::Store(why)) if why.to_string().contains("make room")), "{given:?}");
+        assert!(ann.request(ask("@read:/c")).await.is_err(), "a question that nobody would find again is not asked");
+    }
+    world.engine.revoke(held[0].id, None).await.unwrap();
+    world.engine.revoke(held[1].id, None).await.unwrap();
+    let failures = heard(&mut events).into_iter().filter(|recorded: &Recorded| recorded.event.kind() == "store.failed");
+    assert_eq!(failures.count(), 1, "said once, not with every attempt");
+    let after = disk.copy();
+    disk.room(None);
+    world.you().give(ann.id(), tag("@write:/b"), Scope::Always, why()).await.unwrap();
+    assert_eq!(check(&ann, "@write:/b"), Check::Held, "with room it goes on by itself");
+    world.engine.shutdown().await;
+    let after = open(&after).await.unwrap();
+    let ann = after.engine.agent(&id("ann")).unwrap();
+    assert_eq!((check(&ann, "@network"), check(&ann, "@events")), (Check::NotHeld, Check::NotHeld));
+    assert_eq!((check(&ann, "@write:/a"), check(&ann, "@write:/b")), (Check::Held, Check::NotHeld));
+}
+
+#[tokio::test]
+async fn steps_that_wait_together_share_a_sync() {
+    let disk = FakeDisk::new();
+    let world = open(&disk).await.unwrap();
+    let ann = world.worker("ann", &[]).await;
+    let before = disk.calls().iter().filter(|call| **call == Call::Sync).count();
+    let you = world.you();
+    let given: Vec<_> = (0..64)
+        .map(|number| {
+            let (you, ann) = (you.clone(), ann.id().clone());
+            tokio::spawn(async move { you.give(&ann, tag(&path(number)), Scope::Always, why()).await })
+        })
+        .collect();
+    for given in given {
+        given.await.unwrap().unwrap();
+    }
+    let syncs = disk.calls().iter().filter(|call| **call == Call::Sync).count() - before;
+    assert!(syncs < 64, "{syncs} syncs for 64 grants");
+    assert_eq!(ann.grants().unwrap().len(), 64);
+}
+
+#[tokio::test]
+async fn a_second_owner_is_refused() {
+    let disk = FakeDisk::new();
+    let _world = open(&disk).await.unwrap();
+    let second = Journal::open_on(disk, STATE, SEGMENT).unwrap_err();
+    let pid = Some(std::process::id());
+    assert_eq!(second, JournalError::InUse { directory: Path::new(STATE).to_owned(), pid });
+}

@@ -1,0 +1,17 @@
+//! Events that are kept: what is seen when, what comes back, and what no fault of a disk brings about.
+
+#[cfg(feature = "journal")]
+mod audit;
+#[cfg(feature = "journal")]
+mod crash;
+#[cfg(feature = "journal")]
+mod damage;
+#[cfg(feature = "journal")]
+mod directory;
+#[cfg(feature = "journal")]
+mod disk;
+#[cfg(feature = "journal")]
+mod faults;
+mod held;
+mod order;
+mod restart;

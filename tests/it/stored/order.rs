@@ -1,0 +1,252 @@
+//! What is seen when: what gives only after it is stored, what takes at once.
+
+use std::{pin::Pin, task::Poll};
+
+use bestow::{Answer, Ask, Check, Error, Event, Kind, MemoryStore, Scope, StoreFault, ToPerson, Want};
+
+use super::held::{HeldStore, world};
+use crate::support::{ask, check, heard, id, mail, settle, tag, why};
+
+/// Polls a future once, and keeps it: it must wait.
+async fn begun<T>(future: impl Future<Output = T>) -> Pin<Box<impl Future<Output = T>>> {
+    let mut future = Box::pin(future);
+    let first = std::future::poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await;
+    assert!(first.is_pending(), "it did not wait for the store");
+    future
+}
+
+#[tokio::test]
+async fn what_gives_is_not_seen_told_or_acknowledged_before_it_is_stored() {
+    let store = HeldStore::new(Vec::new());
+    let world = world(store.clone()).await;
+    let (ann, bob) = (world.worker("ann", &["@network"]).await, world.worker("bob", &[]).await);
+    let mut events = world.engine.subscribe();
+    store.hold();
+    let given = begun(ann.grant(bob.id(), tag("@network"), why())).await;
+    settle().await;
+    assert_eq!(check(&bob, "@network"), Check::NotHeld);
+    assert_eq!(bob.grants().unwrap(), []);
+    assert_eq!((heard(&mut events), mail(&bob.mailbox())), (vec![], vec![]));
+    store.store_all();
+    assert_eq!(check(&bob, "@network"), Check::Held, "it is in force before it is acknowledged");
+    assert_eq!((heard(&mut events).len(), mail(&bob.mailbox()).len()), (1, 1));
+    assert_eq!(given.await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn what_takes_is_gone_at_once_with_everything_below_it_and_told_when_it_is_stored() {
+    let store = HeldStore::new(Vec::new());
+    let world = world(store.clone()).await;
+    let (ann, bob) = (world.worker("ann", &["@network"]).await, world.worker("bob", &[]).await);
+    ann.grant(bob.id(), tag("@network"), why()).await.unwrap();
+    let mut events = world.engine.subscribe();
+    store.hold();
+    let root = ann.grants().unwrap()[0].id;
+    let revoked = begun(world.engine.revoke(root, None)).await;
+    assert_eq!((check(&ann, "@network"), check(&bob, "@network")), (Check::NotHeld, Check::NotHeld));
+    assert_eq!(world.engine.grants().unwrap(), []);
+    assert_eq!(heard(&mut events), []);
+    store.store_all();
+    revoked.await.unwrap();
+    assert_eq!(heard(&mut events).len(), 2);
+}
+
+#[tokio::test]
+async fn a_grant_that_is_revoked_before_it_is_stored_is_never_seen() {
+    let store = HeldStore::new(Vec::new());
+    let world = world(store.clone()).await;
+    let (ann, bob) = (world.worker("ann", &["@network"]).await, world.worker("bob", &[]).await);
+    store.hold();
+    let given = begun(ann.grant(bob.id(), tag("@network"), why())).await;
+    let root = ann.grants().unwrap()[0].id;
+    let revoked = begun(world.engine.revoke(root, None)).await;
+    store.store(1);
+    assert_eq!(check(&bob, "@network"), Check::NotHeld, "the revocation came first for whoever looks");
+    assert_eq!(bob.grants().unwrap(), []);
+    store.store_all();
+    given.await.unwrap();
+    revoked.await.unwrap();
+    assert_eq!(world.engine.grants().unwrap(), []);
+}
+
+#[tokio::test]
+async fn what_rests_on_something_that_is_not_stored_is_not_acknowledged_either() {
+    let store = HeldStore::new(Vec::new());
+    let world = world(store.clone()).await;
+    let (ann, bob) = (world.worker("ann", &["@network"]).await, world.worker("bob", &[]).await);
+    let eve = world.worker("eve", &[]).await;
+    store.hold();
+    let first = begun(ann.grant(bob.id(), tag("@network"), why())).await;
+    let second = begun(bob.grant(eve.id(), tag("@network"), why())).await;
+    // Held by then, so that nothing new is decided.
+    let network = tag("@network");
+    let used = begun(bob.spend(&network)).await;
+    store.fail(StoreFault::Refused);
+    for refused in [first.await.map(drop), second.await.map(drop), used.await] {
+        assert!(matches!(refused, Err(Error::Store(_))), "{refused:?}");
+    }
+    store.store_all();
+    assert_eq!((check(&bob, "@network"), check(&eve, "@network")), (Check::NotHeld, Check::NotHeld));
+    let again = begun(ann.grant(bob.id(), tag("@network"), why())).await;
+    store.store_all();
+    again.await.unwrap();
+    assert_eq!(check(&bob, "@network"), Check::Held, "once there is room it goes on");
+}
+
+#[tokio::test]
+async fn a_disk_that_fails_refuses_what_gives_and_stores_what_takes_again() {
+    let store = HeldStore::new(Vec::new());
+    let world = world(store.clone()).await;
+    let (ann, bob) = (world.worker("ann", &["@network", "@events"]).await, world.worker("bob", &[]).await);
+    let held = ann.grants().unwrap();
+    let mut events = world.engine.subscribe();
+    store.hold();
+    let given = begun(ann.grant(bob.id(), tag("@network"), why())).await;
+    let revoked = begun(world.engine.revoke(held[1].id, None)).await;
+    store.fail(StoreFault::Refused);
+    assert!(matches!(given.await, Err(Error::Store(_))));
+    assert_eq!(check(&ann, "@events"), Check::NotHeld);
+    let kinds: Vec<_> =
+        store.waiting().iter().flat_map(|batch| batch.events.clone()).map(|event| event.kind()).collect();
+    assert_eq!(kinds, ["grant.revoked", "store.failed"]);
+    assert!(store.waiting().iter().all(|batch| batch.only_takes));
+    store.store_all();
+    revoked.await.unwrap();
+    let told: Vec<_> = heard(&mut events).iter().map(|recorded| (recorded.sequence, recorded.event.kind())).collect();
+    let before = store.stored()[store.stored().len() - 3].sequence;
+    assert_eq!(told, [(before + 1, "grant.revoked"), (before + 2, "store.failed")], "no number is lost or used twice");
+}
+
+#[tokio::test]
+async fn a_store_that_broke_gives_nothing_and_takes_away_what_it_is_told_to_but_does_not_call_it_done() {
+    let store = HeldStore::new(Vec::new());
+    let world = world(store.clone()).await;
+    let (ann, bob) = (world.worker("ann", &["@network", "@events"]).await, world.worker("bob", &[]).await);
+    let held = ann.grants().unwrap();
+    let mut events = world.engine.subscribe();
+    store.hold();
+    let given = begun(ann.grant(bob.id(), tag("@network"), why())).await;
+    let revoked = begun(world.engine.revoke(held[0].id, None)).await;
+    store.fail(StoreFault::Broken);
+    assert!(matches!(given.await, Err(Error::Store(_))));
+    assert!(matches!(revoked.await, Err(Error::Store(_))), "a later engine may not know of it");
+    assert_eq!(check(&ann, "@network"), Check::NotHeld, "it is gone here all the same");
+    assert!(heard(&mut events).iter().any(|recorded| matches!(recorded.event, Event::StoreFailed { .. })));
+    let refused = world.you().give(bob.id(), tag("@events"), Scope::Always, why()).await;
+    assert!(matches!(refused, Err(Error::Store(_))), "{refused:?}");
+    assert!(matches!(ann.request(ask("@write:/ws")).await, Err(Error::Store(_))));
+    assert!(matches!(world.engine.revoke(held[1].id, None).await, Err(Error::Store(_))));
+    assert_eq!(check(&ann, "@events"), Check::NotHeld);
+    assert_eq!(world.engine.grants().unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_one_shot_right_is_not_used_before_that_is_stored_and_cannot_be_used_twice_meanwhile() {
+    let store = HeldStore::new(Vec::new());
+    let world = world(store.clone()).await;
+    let ann = world.worker("ann", &[]).await;
+    world.you().give(ann.id(), tag("@network"), Scope::Once, why()).await.unwrap();
+    store.hold();
+    let network = tag("@network");
+    let used = begun(ann.spend(&network)).await;
+    assert_eq!(check(&ann, "@network"), Check::NotHeld);
+    let twice = begun(ann.spend(&network)).await;
+    store.store_all();
+    used.await.unwrap();
+    assert!(matches!(twice.await, Err(Error::Refused(_))));
+}
+
+#[tokio::test]
+async fn an_agent_that_is_going_cannot_act_for_the_next_one_of_its_name() {
+    let store = HeldStore::new(Vec::new());
+    let world = world(store.clone()).await;
+    let (old, bob) = (world.worker("ann", &[]).await, world.worker("bob", &[]).await);
+    store.hold();
+    let gone = begun(world.engine.retire(old.id())).await;
+    let new = begun(world.worker("ann", &["@network"])).await;
+    // The attack: the name is taken again, and the old handle acts before the disk has caught up.
+    let stolen = old.grant(bob.id(), tag("@network"), why()).await;
+    assert!(matches!(stolen, Err(Error::Refused(bestow::Refusal::Gone(_)))), "{stolen:?}");
+    store.store_all();
+    gone.await.unwrap();
+    assert_eq!(check(&new.await, "@network"), Check::Held);
+    assert_eq!((check(&old, "@network"), check(&bob, "@network")), (Check::NotHeld, Check::NotHeld));
+}
+
+#[tokio::test]
+async fn a_connection_shows_each_question_once_and_only_when_it_is_stored() {
+    let store = HeldStore::new(Vec::new());
+    let world = world(store.clone()).await;
+    let (_lead, ann) = (world.lead("lead", &[]).await, world.worker("ann", &[]).await);
+    let first = ann.request(ask("@network")).await.unwrap();
+    store.hold();
+    let mut user = world.engine.connect(&id("lead")).unwrap();
+    let second = begun(ann.request(ask("@events"))).await;
+    let nothing = tokio::time::timeout(std::time::Duration::ZERO, user.next()).await;
+    assert!(nothing.is_err(), "{nothing:?}");
+    store.store_all();
+    let second = second.await.unwrap();
+    for wanted in [first.id(), second.id()] {
+        let Some(ToPerson::Ask(request)) = user.next().await else { panic!("no question") };
+        assert_eq!(request.id, wanted);
+    }
+    let more = tokio::time::timeout(std::time::Duration::ZERO, user.next()).await;
+    assert!(more.is_err(), "{more:?}");
+}
+
+#[tokio::test]
+async fn settings_that_narrow_are_in_force_at_once_and_what_widens_is_not() {
+    let store = HeldStore::new(Vec::new());
+    let world = world(store.clone()).await;
+    let ann = world.agent("ann", "you", Kind::Cron, &["@write:/a", "@write:/b"]).await;
+    let policy = |protected: &str| {
+        let settings = crate::support::settings(|settings| settings.protected = [protected.parse().unwrap()].into());
+        crate::support::policy(settings, &[])
+    };
+    world.engine.configure(policy("/a")).await.unwrap();
+    assert_eq!((ann.check(Want::write("/a/x")), ann.check(Want::write("/b/x"))), (Check::NotHeld, Check::Held));
+    store.hold();
+    let changed = begun(world.engine.configure(policy("/b"))).await;
+    assert_eq!((ann.check(Want::write("/a/x")), ann.check(Want::write("/b/x"))), (Check::NotHeld, Check::NotHeld));
+    store.store_all();
+    changed.await.unwrap();
+    assert_eq!((ann.check(Want::write("/a/x")), ann.check(Want::write("/b/x"))), (Check::Held, Check::NotHeld));
+}
+
+#[tokio::test]
+async fn whoever_stops_waiting_changes_nothing() {
+    let store = HeldStore::new(Vec::new());
+    let world = world(store.clone()).await;
+    let (ann, bob) = (world.worker("ann", &["@network"]).await, world.worker("bob", &[]).await);
+    store.hold();
+    {
+        let _dropped = begun(ann.grant(bob.id(), tag("@network"), why())).await;
+    }
+    store.store_all();
+    assert_eq!(check(&bob, "@network"), Check::Held);
+}
+
+#[tokio::test]
+async fn an_answer_is_seen_by_the_asker_when_it_is_stored() {
+    let store = HeldStore::new(Vec::new());
+    let world = world(store.clone()).await;
+    let ann = world.worker("ann", &[]).await;
+    let ticket = ann.request(Ask::new(tag("@network"), why())).await.unwrap();
+    store.hold();
+    let you = world.you();
+    let answered = begun(you.answer(ticket.id(), Answer::allow())).await;
+    let late = begun(you.answer(ticket.id(), Answer::deny())).await;
+    assert_eq!(ticket.poll(), None);
+    store.store_all();
+    assert_eq!(ticket.poll().unwrap().outcome, bestow::Outcome::Granted);
+    answered.await.unwrap();
+    assert!(matches!(late.await, Err(Error::Refused(bestow::Refusal::AlreadyResolved(_)))), "the first answer wins");
+}
+
+#[tokio::test]
+async fn a_store_that_stores_at_once_makes_nobody_wait() {
+    let world = world(std::sync::Arc::new(MemoryStore::new())).await;
+    let (ann, bob) = (world.worker("ann", &["@network"]).await, world.worker("bob", &[]).await);
+    crate::support::futures_now(ann.grant(bob.id(), tag("@network"), why())).unwrap();
+    assert_eq!(check(&bob, "@network"), Check::Held);
+}
