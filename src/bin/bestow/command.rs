@@ -33,7 +33,8 @@ pub(crate) fn exec(asked: Scoped) -> End {
     }))
 }
 
-/// Whoever types a command stands behind it: that answers what would be asked. What is denied stays denied.
+/// Whoever types a command stands behind it, once: that answers what would be asked, and enables what nobody can undo. What a
+/// rule denies stays denied.
 async fn stand_behind(engine: &Engine, agent: &Agent, action: &Action) -> Result<(), End> {
     let owner = agent.profile().map_err(End::failed)?.owner.clone();
     let by = "operator".parse().map_err(End::failed)?;

@@ -50,13 +50,19 @@ const ALWAYS: [&str; 11] = [
     "--clearenv",
 ];
 
+/// How much a command may keep in `/dev/shm`, which is memory: 1 GiB, in bytes.
+const SCRATCH: &str = "1073741824";
+
 /// The words for bubblewrap, up to and with the `--` before the command. `absent` is what is not there, and is not to be.
 pub(super) fn words(profile: &Profile, read_only: &[SanitizedPath], absent: &[SanitizedPath]) -> Vec<OsString> {
     let mut words: Vec<OsString> = ALWAYS.iter().map(OsString::from).collect();
     if !profile.network {
         words.push("--unshare-net".into());
     }
-    words.extend(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"].map(OsString::from));
+    words
+        .extend(["--ro-bind", "/", "/", "--dev", "/dev", "--size", SCRATCH, "--tmpfs", "/dev/shm"].map(OsString::from));
+    // Devices can be written all the same; files beside them would fill the machine's memory.
+    words.extend(["--remount-ro", "/dev", "--proc", "/proc"].map(OsString::from));
     for (path, mount) in mounts(profile, read_only, absent) {
         let path = OsStr::new(path.as_str());
         match mount {

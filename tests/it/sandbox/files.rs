@@ -356,3 +356,17 @@ fn a_directory_to_stand_in_that_is_a_link_is_where_it_leads() {
         fs::remove_file(ground.path("workspace/out")).unwrap();
     });
 }
+
+/// A command that may write nothing fills no memory either.
+#[test]
+fn scratch_is_bounded_and_nothing_is_made_beside_the_devices() {
+    with_bubblewrap(|ground| {
+        let line = "echo x > /dev/new; echo x > /dev/null && echo x > /dev/shm/fine && \
+            dd if=/dev/zero of=/dev/shm/big bs=64M count=17 2>&1 >/dev/null | tail -3; wc -c < /dev/shm/big";
+        let done = ground.sh_under(&ground.profile(), line);
+        let told = shown(&done.stdout.bytes) + &shown(&done.stderr.bytes);
+        assert!(told.contains("/dev/new"), "{ground}: {told}");
+        let kept: u64 = shown(&done.stdout.bytes).lines().last().unwrap().trim().parse().unwrap_or(u64::MAX);
+        assert!(kept <= 1 << 30, "{ground}: {told}");
+    });
+}
