@@ -29,8 +29,7 @@ impl State {
         let agent = self.agent(agent)?;
         let case = Case { state: self, agent, action, broken, opinions, now };
         let judgement = judge(&case);
-        let id = Some(DecisionId::new(self.next_decision));
-        let decision = Decision { id, ..judgement.decision(&case) };
+        let decision = self.named(&case, &judgement);
         match decision.verdict() {
             Verdict::Deny => Ok(vec![evaluated(decision)]),
             Verdict::Allow => Ok(std::iter::once(evaluated(decision)).chain(used_up(judgement)).collect()),
@@ -53,9 +52,13 @@ impl State {
         if judgement.conclusion.ruled.verdict() != Verdict::Allow {
             return Err(self.not_allowed(&case, &judgement));
         }
-        let id = Some(DecisionId::new(self.next_decision));
-        let decision = Decision { id, ..judgement.decision(&case) };
+        let decision = self.named(&case, &judgement);
         Ok(std::iter::once(evaluated(decision)).chain(used_up(judgement)).collect())
+    }
+
+    /// The record of what was decided, under the next name.
+    fn named(&self, case: &Case<'_>, judgement: &Judgement) -> Decision {
+        Decision { id: Some(DecisionId::new(self.next_decision)), ..judgement.decision(case) }
     }
 
     /// The refusal of somebody who acts without having asked. What is simply not held is said in those words.

@@ -113,11 +113,16 @@ fn people(case: &Case<'_>, heard: &mut Heard) {
     let live = case.agent.rulings.iter().filter(|ruling| ruling.is_live(case.now) && is_about(ruling, case.action));
     // A word that lasts is not spared by using up one that does not.
     heard.yes = live.filter(|ruling| ruling.verdict == Verdict::Allow).min_by_key(|ruling| is_single(ruling)).cloned();
-    let single = case.agent.rulings.iter().find(|ruling| {
-        let counts = ruling.is_live(case.now) && ruling.verdict == Verdict::Allow && is_single(ruling);
-        counts && is_about(ruling, case.action)
-    });
+    let counts = |ruling: &&Arc<Ruling>| {
+        let is_yes = ruling.is_live(case.now) && ruling.verdict == Verdict::Allow && is_single(ruling);
+        is_yes && is_about(ruling, case.action)
+    };
+    let mut singles = case.agent.rulings.iter().filter(counts);
+    let single = singles.clone().next();
+    let enabling = singles.find(|ruling| ruling.request.is_none());
     heard.overridden = !heard.session_denies.is_empty() && single.is_some_and(|ruling| ruling.overrides);
+    // An answer to a question was given to what the question showed; only who enables something by itself has seen what it is.
+    let single = if case.action.tier == Some(Tier::Destructive) { enabling } else { single };
     heard.enabled = case.action.tier == Some(Tier::Destructive) && single.is_some();
     if heard.overridden || heard.enabled {
         heard.yes = single.cloned();

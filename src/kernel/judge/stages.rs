@@ -60,7 +60,8 @@ pub(super) fn denied(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
         return None;
     }
     let denied = heard.session_denies.clone();
-    Some(if case.action.overrides {
+    let may_be_asked = case.action.tier != Some(Tier::Destructive) || heard.enabled;
+    Some(if case.action.overrides && may_be_asked {
         Finding::new(Ruled::Ask, Source::Human, "policy-deny-override").because_of(denied)
     } else {
         Finding::new(Ruled::Deny, Source::Human, "a person said no for this run").because_of(denied)

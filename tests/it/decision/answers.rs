@@ -3,7 +3,7 @@
 use bestow::{Action, Answer, Refusal, Ruled, Scope};
 
 use super::{asked, dangerous, decided, ruled};
-use crate::support::{World, id, refusal, tag, why};
+use crate::support::{World, id, policy, refusal, settings, tag, why};
 
 /// C35: only what the person wrote runs; what was asked about stays in the records.
 #[tokio::test]
@@ -156,4 +156,34 @@ async fn a_yes_with_an_end_is_over_at_its_end() {
     world.later(5).await;
     assert_eq!(ann.rulings().unwrap(), []);
     assert_eq!(world.engine.rulings().unwrap(), [], "it is not kept either");
+}
+
+/// A person answered about something dangerous; by the time it happens, it counts as something that nobody can undo.
+#[tokio::test]
+async fn a_yes_to_what_was_dangerous_enables_nothing_destructive() {
+    let world = World::new();
+    let file = |raised: bool| {
+        let mut settings = settings(|_| ());
+        settings.commands.raises = raised.then(|| raise("node")).into_iter().collect();
+        policy(settings, &[("lead", "you", &[])])
+    };
+    world.engine.configure(file(false)).await.unwrap();
+    let lead = world.engine.agent(&id("lead")).unwrap();
+    let (_, ticket) = asked(&lead, Action::command("node x.js")).await;
+    world.engine.configure(file(true)).await.unwrap();
+    world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
+    assert_eq!(ruled(&lead, Action::command("node x.js")).await, Ruled::Deny);
+    world.you().enable(lead.id(), &Action::command("node x.js"), why()).await.unwrap();
+    assert_eq!(ruled(&lead, Action::command("node x.js")).await, Ruled::Allow);
+    assert_eq!(ruled(&lead, Action::command("node x.js")).await, Ruled::Deny, "once");
+}
+
+fn raise(program: &str) -> bestow::command::Raise {
+    bestow::command::Raise {
+        program: program.to_owned(),
+        words: Vec::new(),
+        tier: bestow::command::Tier::Destructive,
+        matches: vec![format!("{program} x.js")],
+        not_matches: vec!["ls".to_owned()],
+    }
 }
