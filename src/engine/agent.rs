@@ -150,13 +150,21 @@ impl Agent {
     }
 
     /// Uses a right now. What is held for good costs nothing; a one-shot right is gone afterwards, and of two uses at
-    /// the same time one is refused.
+    /// the same time one is refused. Using a path is judged as reading or writing it: rules, policies, the mode and hooks
+    /// have their say.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if it is not held.
+    /// [`Error::Refused`] if it is not held, or may not happen without a question.
     pub async fn spend(&self, permission: &Permission) -> Result<(), Error> {
-        self.use_up(permission)?.acknowledged().await
+        let using = match permission {
+            Permission::Path(access, path) => {
+                let heard = self.heard_of_path(*access, path.as_str()).await?;
+                self.use_path(*access, path, heard)?
+            }
+            Permission::Network | Permission::Events => self.use_up(permission)?,
+        };
+        using.acknowledged().await
     }
 
     /// What `path` really names, if this agent may use it so: ready to be opened, and nothing else.
@@ -332,7 +340,7 @@ fn set_of(agent: &Known, now: Timestamp) -> PermissionSet {
 
 /// A right whose object is no longer there is told as such, and not as one that was never held.
 pub(super) fn or_replaced(why: Error) -> Error {
-    let lacked = if let Error::Refused(Refusal::NotHeld { permission, .. }) = &why {
+    let lacked = if let Error::Refused(Refusal::NotHeld { permission, .. } | Refusal::Protected(permission)) = &why {
         Some(permission)
     } else if let Error::Refused(Refusal::NotAllowed(decision)) = &why {
         decision.missing.first()

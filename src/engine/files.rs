@@ -219,6 +219,15 @@ fn told(replaced: bool, done: Result<Vec<Event>, Error>) -> Result<(), Error> {
     done.map(drop).map_err(|why| if replaced { or_replaced(why) } else { why })
 }
 
+/// What hooks said, if the path still leads where they saw it lead.
+fn opinions_at(path: &SanitizedPath, access: Access, heard: Option<HeardOfPath>) -> Result<Vec<Opinion>, Error> {
+    match heard {
+        Some(heard) if heard.path == *path => Ok(heard.opinions),
+        Some(_) => Err(Error::Replaced { permission: Permission::Path(access, path.clone()), path: path.clone() }),
+        None => Ok(Vec::new()),
+    }
+}
+
 /// The way the answer is found, without waiting for anything but the disk.
 impl Agent {
     /// The same, where a use has to be stored before it counts.
@@ -238,12 +247,7 @@ impl Agent {
     pub(super) fn find(&self, access: Access, path: &str, heard: Option<HeardOfPath>) -> Result<Found, Error> {
         let real = self.shared.paths.real(path)?;
         let permission = Permission::Path(access, real.path.clone());
-        let opinions = match heard {
-            Some(heard) if heard.path == real.path => heard.opinions,
-            // The path leads elsewhere than where the hooks saw it lead.
-            Some(_) => return Err(Error::Replaced { permission, path: real.path }),
-            None => Vec::new(),
-        };
+        let opinions = opinions_at(&real.path, access, heard)?;
         let action = self.shared.using(access, real.clone());
         self.refuse_what_is_being_taken(&action, &opinions)?;
         let (is_free, roots) = self.look(|state, agent, now| {
@@ -253,15 +257,11 @@ impl Agent {
             let is_free = is_allowed && judged.missing.is_empty() && state.readable_by_all(&permission);
             (is_free, state.usable(agent, &permission, now).cloned().collect::<Vec<_>>())
         })?;
+        // What everybody reads is no use of a right; everything else is recorded, and uses up what is for one use.
         if !is_free {
-            // What everybody reads is no use of a right; everything else is recorded, and uses up what is for one use.
             self.act(action, opinions)?.waited()?;
-            if roots.is_empty() {
-                return self.found("/", permission, real.path.clone());
-            }
         }
-        if is_free {
-            // Everybody reads what is not protected, so there may be no grant at all.
+        if is_free || roots.is_empty() {
             return self.found("/", permission, real.path.clone());
         }
         let Some(grant) = roots.iter().find(|grant| self.shared.still_leads_there(&grant.right)) else {
@@ -309,6 +309,20 @@ impl Agent {
         let broken = self.shared.broken(&self.id, action.permissions())?;
         let (agent, action, replaced) = (self.id.clone(), Arc::new(action), !broken.is_empty());
         Ok(Using { done: self.carry_out(Command::Act { agent, action, opinions, broken }), replaced })
+    }
+
+    /// Uses `path` without opening it: judged as every use of a file is.
+    pub(super) fn use_path(
+        &self,
+        access: Access,
+        path: &SanitizedPath,
+        heard: Option<HeardOfPath>,
+    ) -> Result<Using, Error> {
+        let real = self.shared.paths.real_of(path)?;
+        let opinions = opinions_at(&real.path, access, heard)?;
+        let action = self.shared.using(access, real);
+        self.refuse_what_is_being_taken(&action, &opinions)?;
+        self.act(action, opinions)
     }
 
     pub(super) fn use_up(&self, permission: &Permission) -> Result<Using, Error> {

@@ -10,7 +10,7 @@ use super::super::{
     Refusal, State,
     command::Broken,
     considered::Considered,
-    judge::{Case, Judgement, Opinion, judge},
+    judge::{Case, Judgement, Opinion, Stage, judge},
     state::Agent,
 };
 use crate::model::Timestamp;
@@ -65,7 +65,9 @@ impl State {
     pub(crate) fn not_allowed(&self, case: &Case<'_>, judgement: &Judgement) -> Refusal {
         let only_lacks = !judgement.missing.is_empty() && !judgement.asks_about_action;
         let asked = matches!(judgement.conclusion.ruled, Ruled::Ask | Ruled::Unavailable);
+        let is_protected = judgement.stage == Stage::Protected;
         match judgement.missing.first() {
+            Some(right) if is_protected => Refusal::Protected(right.permission.clone()),
             Some(right) if only_lacks && asked => self.not_held(case.agent, &right.permission, case.now),
             Some(_) | None => Refusal::NotAllowed(Arc::new(judgement.decision(case))),
         }

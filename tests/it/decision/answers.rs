@@ -187,3 +187,25 @@ fn raise(program: &str) -> bestow::command::Raise {
         not_matches: vec!["ls".to_owned()],
     }
 }
+
+/// A right that is used without opening anything is a use all the same.
+#[tokio::test]
+async fn what_a_rule_denies_cannot_be_used_by_naming_the_right() {
+    let world = World::new();
+    let mut file = policy(settings(|_| ()), &[("lead", "you", &["@write:/ws"])]);
+    let no = bestow::Rule {
+        verdict: bestow::Verdict::Deny,
+        tool: None,
+        operation: Some(bestow::Operation::Write),
+        path: Some(String::from("/ws/closed/**").try_into().unwrap()),
+        command: None,
+        why: None,
+        place: bestow::Place { file: "agents.toml".into(), line: 1 },
+    };
+    file.agents.get_mut(&id("lead")).unwrap().rules = [no].into();
+    world.engine.configure(file).await.unwrap();
+    let lead = world.engine.agent(&id("lead")).unwrap();
+    assert!(lead.spend(&tag("@write:/ws/open/a")).await.is_ok());
+    let denied = refusal(lead.spend(&tag("@write:/ws/closed/a")).await);
+    assert!(matches!(denied, Refusal::NotAllowed(_)), "{denied}");
+}
