@@ -5,6 +5,8 @@ mod agent;
 mod command;
 mod decision;
 mod digest;
+#[cfg(any(feature = "sandbox", feature = "schedule"))]
+mod domain;
 mod envelope;
 mod event;
 mod glob;
@@ -34,6 +36,8 @@ pub use agent::{Kind, Mode, Profile, Source};
 pub use command::{CommandProfile, CommandRules, InvalidProfile, InvalidTier, Raise, SafeAddition, Tier};
 pub use decision::{Decision, DecisionSource, Ruled};
 pub use digest::{Digest, InvalidDigest};
+#[cfg(any(feature = "sandbox", feature = "schedule"))]
+pub use domain::{Domain, InvalidDomain};
 pub use envelope::{Envelope, Ids, InvalidEnvelope, Reference};
 pub use event::{Cause, Event, HookCall, Recorded};
 pub use glob::{InvalidGlob, PathGlob, Reach};

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use bestow::{
-    Engine, Event, GateOutcome, Interaction, OnMissing, Policy, PolicyFile, Settings, Shown, Skip, Subscription, TaskEnd,
-    TaskEvent, TaskId, TaskKind,
+    Engine, Event, GateOutcome, Interaction, OnMissing, Policy, PolicyFile, Settings, Shown, Skip, Subscription,
+    TaskEnd, TaskEvent, TaskId, TaskKind,
     sandbox::Sandbox,
     schedule::{NotStarted, Problem, Scheduler, Surveyed, TaskRun, survey},
 };
@@ -78,6 +78,7 @@ fn none(engine: &Engine) -> Result<End, End> {
 fn check(engine: &Engine, all: &[Surveyed]) -> Result<End, End> {
     let settings = engine.settings().map_err(End::failed)?;
     let mut wrong = Vec::new();
+    let filters = Sandbox::with_this_program().is_ok_and(|sandbox| sandbox.backend() == "bubblewrap");
     for Surveyed { file, task, hindered, missing, ignored, .. } in all {
         if let Some(ignored) = ignored {
             eprintln!("bestow: {file}: it lists permissions, which give nothing: {}", Shown(ignored));
@@ -90,6 +91,10 @@ fn check(engine: &Engine, all: &[Surveyed]) -> Result<End, End> {
                 OnMissing::Skip => "the task does not run",
             };
             eprintln!("bestow: {file}: its gate needs what its agent lacks, so {becomes}: {lacks}");
+        }
+        let hosts = task.as_ref().ok().and_then(|task| task.gate.as_ref()).is_some_and(|gate| !gate.domains.is_empty());
+        if hosts && !filters {
+            wrong.push(format!("{}: its gate names hosts, which takes bubblewrap to enforce: install it", Shown(file)));
         }
         let wrongs = task.as_ref().err().into_iter().flatten().chain(hindered);
         wrong.extend(wrongs.map(|why| at(file, why)));
