@@ -160,7 +160,7 @@ impl Agent {
         self.look(|_, agent, now| agent.rulings.iter().filter(|ruling| ruling.is_live(now)).cloned().collect())
     }
 
-    fn judged<T>(&self, action: &Action, read: impl FnOnce(&Judgement, &Case<'_>) -> T) -> Result<T, Error> {
+    fn judged<T>(&self, action: &Action, read: impl FnOnce(&Judgement<'_>, &Case<'_>) -> T) -> Result<T, Error> {
         let action = self.considered(action)?;
         let broken = self.shared.broken(&self.id, action.permissions())?;
         self.look(|state, agent, now| {

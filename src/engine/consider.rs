@@ -6,8 +6,8 @@ use crate::{
     command::{Call, Classifier},
     kernel::{Considered, Target},
     model::{
-        Access, Action, CommandShape, Destructive, Digest, Mode, Operation, Permission, Profile, Reason, Right, Tier,
-        ToolName, What, redacted, redacted_with,
+        Access, Action, AgentId, CommandShape, Destructive, Digest, Operation, Permission, Profile, Reason, Right,
+        Tier, ToolName, What, redacted, redacted_with,
     },
     seam::Real,
 };
@@ -39,7 +39,7 @@ impl Shared {
         let understood = match resource {
             Err(why) => invalid(base, "", why),
             Ok(text) => match operation {
-                Operation::Command => self.command(profile.mode, base, &text),
+                Operation::Command => self.command(&profile.id, base, &text)?,
                 Operation::Network => host(base, &text),
                 Operation::Read | Operation::Write | Operation::Exec => self.path(profile, base, &text),
             },
@@ -61,12 +61,12 @@ impl Shared {
     }
 
     /// Where only reads happen by themselves, what reaches the network or prints secrets is not taken for one.
-    fn command(&self, mode: Mode, base: Considered, text: &str) -> Considered {
+    fn command(&self, agent: &AgentId, base: Considered, text: &str) -> Result<Considered, Error> {
         let classifier = self.classifier.load();
-        if matches!(mode, Mode::Plan | Mode::Untrusted) {
-            return command(base, text, &classifier.strictly());
+        if self.look(|state, _| state.only_reads_by_itself(agent))? {
+            return Ok(command(base, text, &classifier.strictly()));
         }
-        command(base, text, &classifier)
+        Ok(command(base, text, &classifier))
     }
 
     fn path(&self, profile: &Profile, base: Considered, text: &str) -> Considered {

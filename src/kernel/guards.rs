@@ -301,23 +301,21 @@ impl State {
         }
     }
 
-    /// Whether `owner` has an agent in `run`, not counting `but`.
+    /// Whether `owner` has an agent in `run`, not counting `but`, or one that an agent created which was in `run` when it went.
     pub(crate) fn goes_on(&self, owner: &OwnerId, run: &RunId, but: Option<&AgentId>) -> bool {
         let others = self.agents.values().filter(|agent| Some(&agent.profile.id) != but);
-        others.into_iter().any(|agent| agent.run == *run && agent.profile.owner == *owner)
+        others.chain(self.gone.agents()).any(|agent| agent.run == *run && agent.profile.owner == *owner)
     }
 
-    /// Guards end with their run, which `agent` is about to leave.
-    pub(super) fn leave_guards(&mut self, agent: &AgentId) {
-        let Some((owner, run)) = self.agents.get(agent).map(|agent| (&agent.profile.owner, &agent.run)) else { return };
-        if self.guards_of(owner, run).is_none() || self.goes_on(owner, run, Some(agent)) {
+    /// Guards end with their run, which somebody has left.
+    pub(super) fn leave_guards(&mut self, owner: &OwnerId, run: &RunId) {
+        if self.guards_of(owner, run).is_none() || self.goes_on(owner, run, None) {
             return;
         }
-        let (owner, run) = (owner.clone(), run.clone());
-        if let Some(runs) = self.guards.get_mut(&owner) {
-            runs.remove(&run);
+        if let Some(runs) = self.guards.get_mut(owner) {
+            runs.remove(run);
             if runs.is_empty() {
-                self.guards.remove(&owner);
+                self.guards.remove(owner);
             }
         }
     }
