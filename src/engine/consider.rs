@@ -7,7 +7,7 @@ use crate::{
     kernel::{Considered, Target},
     model::{
         Access, Action, AgentId, CommandShape, Destructive, Digest, Operation, Permission, Profile, Reason, Right,
-        Tier, ToolName, What, redacted, redacted_with,
+        SanitizedPath, Tier, ToolName, What, redacted, redacted_with,
     },
     seam::Real,
 };
@@ -29,13 +29,17 @@ impl Shared {
                     Call::Writes(path) => (Operation::Write, Ok(path.to_owned())),
                     Call::Reads(path) => (Operation::Read, Ok(path.to_owned())),
                     Call::Unclear(operation, why) => (operation, Err(why)),
-                    Call::Unknown => return self.using_besides(action, unknown_tool(action, input.to_string())),
+                    Call::Unknown => {
+                        let unknown = unknown_tool(action, input.to_string());
+                        let unknown = Considered { cwd: runs_in(profile, Operation::Command), ..unknown };
+                        return self.using_besides(action, unknown);
+                    }
                 };
                 (operation, resource, input.to_string())
             }
         };
         let tool = tool.unwrap_or_else(|| operation.own_tool());
-        let base = blank(operation, tool, action, input);
+        let base = Considered { cwd: runs_in(profile, operation), ..blank(operation, tool, action, input) };
         let understood = match resource {
             Err(why) => invalid(base, "", why),
             Ok(text) => match operation {
@@ -122,7 +126,15 @@ fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -
         call: action.call.clone(),
         updated: false,
         overrides: action.overrides,
+        cwd: None,
+        circumstances: action.circumstances,
+        confined: false,
     }
+}
+
+/// What runs does other things elsewhere.
+fn runs_in(profile: &Profile, operation: Operation) -> Option<SanitizedPath> {
+    matches!(operation, Operation::Command | Operation::Exec).then(|| profile.working_dir.clone())
 }
 
 fn invalid(base: Considered, text: &str, why: &str) -> Considered {

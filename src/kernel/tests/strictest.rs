@@ -133,6 +133,9 @@ impl Plain {
             reason: None,
             call: None,
             overrides: false,
+            cwd: None,
+            circumstances: None,
+            confined: false,
             updated: false,
         })
     }
