@@ -164,6 +164,9 @@ fn host(base: Considered, text: &str) -> Considered {
     if !is_host {
         return invalid(base, text, "a host is a name or an address, without spaces");
     }
+    // Names of hosts are the same in any case, and with the dot at the end that makes them whole.
+    let host = text.to_ascii_lowercase();
+    let text = host.strip_suffix('.').unwrap_or(&host);
     let (target, needs) = (Target::Host(text.into()), vec![Right::from(Permission::Network)]);
     let tier_reason = "reaches what it may reach".into();
     // As in a URL, somebody may have put a password before the host.

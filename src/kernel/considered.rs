@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::model::{
-    ActionFacts, CallId, CommandShape, Destructive, Digest, Operation, Permission, Reason, Right, SanitizedPath,
+    ActionFacts, CallId, CommandShape, Destructive, Digest, Doing, Operation, Permission, Reason, Right, SanitizedPath,
     SpokenPart, Tier, ToolName,
 };
 
@@ -70,6 +70,7 @@ impl Considered {
             access: Digest::of_texts([operation, tool, resource].into_iter().chain(cwd)),
             circumstances: self.circumstances,
             shape: self.shape.clone(),
+            doing: self.doing(),
             call: self.call.clone(),
             destructive: self.destructive.clone(),
             overrides: self.overrides,
@@ -88,6 +89,12 @@ impl Considered {
         let files = self.needs.iter().filter(|_| self.operation == Operation::Exec);
         let files = files.map(|right| format!("{:?}", right.identity));
         needs.chain(files).chain(self.circumstances.map(|digest| digest.to_string())).collect()
+    }
+
+    /// What a command line does, however it is written.
+    pub(crate) fn doing(&self) -> Option<Doing> {
+        let Target::Command { text, parts } = &self.target else { return None };
+        Some(Doing::of(text, parts.as_deref()))
     }
 
     fn resource(&self) -> &str {

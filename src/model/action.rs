@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{CallId, Digest, Permission, Permissions, Reason, Shown, Tier, ToolName};
+use super::{CallId, Digest, Doing, Permission, Permissions, Reason, Shown, Tier, ToolName};
 
 /// What kind of thing is about to happen (`sources/000`, "Event: request_permission").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -214,6 +214,9 @@ pub struct ActionFacts {
     /// What may be remembered for good, if anything may: a command with its fixed words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<CommandShape>,
+    /// What it does however it is written, if it is a command line: what a no for the run is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doing: Option<Doing>,
     /// The call of the tool, if the host program said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,

@@ -29,7 +29,10 @@ impl State {
             return Ok(None);
         }
         refuse_past(scope, now)?;
-        let about = subject(action, scope)?;
+        let about = match (subject(action, scope)?, &action.doing) {
+            (Subject::Access(_), Some(doing)) if verdict == Verdict::Deny => Subject::Doing(doing.clone()),
+            (about, _) => about,
+        };
         let agent = self.agent(&request.from)?;
         let ruling = self.ruling(agent, action, about, verdict, scope, by, now);
         Ok(Some(Ruling { request: Some(request.id), reason: answer.feedback.clone(), ..ruling }))

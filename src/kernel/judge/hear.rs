@@ -141,6 +141,7 @@ fn is_about(ruling: &Ruling, action: &Considered) -> bool {
     }
     match &ruling.about {
         Subject::Shape(shape) => action.shape.as_ref().is_some_and(|other| other.key == shape.key),
+        Subject::Doing(doing) => action.doing().is_some_and(|other| doing.is_in(&other)),
         Subject::Input(_) | Subject::Access(_) => ruling.resource == action.shown && ruling.is_about(&action.facts()),
     }
 }
