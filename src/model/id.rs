@@ -139,14 +139,6 @@ text_id! {
     CallId
 }
 
-impl ApproverId {
-    /// The program that embeds the engine.
-    #[cfg(all(feature = "sandbox", feature = "schedule"))]
-    pub(crate) fn host() -> ApproverId {
-        ApproverId("host".into())
-    }
-}
-
 macro_rules! number_id {
     ($(#[$doc:meta])* $name:ident, $letter:literal, $(#[$why:meta])* $invalid:ident, $what:literal) => {
         $(#[$doc])*
