@@ -65,9 +65,7 @@ impl InSandbox {
             command = command.env("HOME", home);
         }
         // A gate runs while nobody is there, within what it declares; what a rule or the mode says about it stays.
-        let action = profile.action(&command).map_err(|why| why.to_string())?;
-        agent.settle_tier(&action).await.map_err(|why| why.to_string())?;
-        let done = agent.exec_under(&self.0, profile, command).await.map_err(|why| why.to_string())?;
+        let done = agent.exec_confined(&self.0, profile, command).await.map_err(|why| why.to_string())?;
         if done.timed_out {
             return Err(format!("it did not end within {time:?}, and was killed"));
         }

@@ -149,14 +149,6 @@ impl AgentId {
     }
 }
 
-impl ApproverId {
-    /// The program that embeds the engine.
-    #[cfg(all(feature = "sandbox", feature = "schedule"))]
-    pub(crate) fn host() -> ApproverId {
-        ApproverId("host".into())
-    }
-}
-
 macro_rules! number_id {
     ($(#[$doc:meta])* $name:ident, $letter:literal, $(#[$why:meta])* $invalid:ident, $what:literal) => {
         $(#[$doc])*

@@ -5,6 +5,7 @@ mod agent;
 mod command;
 mod decision;
 mod digest;
+mod doing;
 #[cfg(any(feature = "sandbox", feature = "schedule"))]
 mod domain;
 mod envelope;
@@ -36,6 +37,7 @@ pub use agent::{Kind, Mode, Profile, Source};
 pub use command::{CommandProfile, CommandRules, InvalidProfile, InvalidTier, Raise, SafeAddition, Tier};
 pub use decision::{Decision, DecisionSource, Ruled};
 pub use digest::{Digest, InvalidDigest};
+pub use doing::Doing;
 #[cfg(any(feature = "sandbox", feature = "schedule"))]
 pub use domain::{Domain, InvalidDomain};
 pub use envelope::{Envelope, Ids, InvalidEnvelope, Reference};
