@@ -37,9 +37,10 @@ impl Scribe {
                         Page::Mark(mark) => marks.push(mark),
                     }
                 }
-                let written = last.iter().map(|((dir, id), memory)| files::remember(dir, id.as_ref(), memory));
-                // All of them, whatever becomes of one.
-                let failed = written.filter_map(Result::err).last();
+                let mut failed = None;
+                for ((dir, id), memory) in last {
+                    failed = files::remember(&dir, id.as_ref(), &memory).err().or(failed);
+                }
                 tell(&engine, &mut trouble, failed);
                 // Whoever waited may have gone.
                 for mark in marks {
