@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use bestow::{
-    Engine, Event, GateOutcome, Interaction, OnMissing, Policy, PolicyFile, Settings, Shown, Skip, Subscription, TaskEnd,
-    TaskEvent, TaskId, TaskKind,
+    Engine, Event, GateOutcome, Interaction, OnMissing, Policy, PolicyFile, Settings, Shown, Skip, Subscription,
+    TaskEnd, TaskEvent, TaskId, TaskKind,
     sandbox::Sandbox,
     schedule::{NotStarted, Problem, Scheduler, Surveyed, TaskRun, survey},
 };

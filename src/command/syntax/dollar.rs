@@ -321,5 +321,7 @@ impl Reader<'_> {
 }
 
 fn plain_parameter(name: String, quoted: bool) -> Piece {
-    Piece::Parameter(Parameter { name, quoted, form: Change::Nothing, subscript: Vec::new(), inside: Vec::new() }.into())
+    Piece::Parameter(
+        Parameter { name, quoted, form: Change::Nothing, subscript: Vec::new(), inside: Vec::new() }.into(),
+    )
 }

@@ -2,7 +2,9 @@
 
 use super::{
     reader::{Read, Reader, ends_word, is_name},
-    tree::{Assignment, Command, ELEMENT, Form, Joint, Parsed, Piece, Pipeline, Redirect, Script, Simple, Statement, Word},
+    tree::{
+        Assignment, Command, ELEMENT, Form, Joint, Parsed, Piece, Pipeline, Redirect, Script, Simple, Statement, Word,
+    },
 };
 
 /// Words that mean something else where a command may start.

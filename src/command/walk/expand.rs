@@ -134,9 +134,14 @@ impl Walker<'_> {
             let mut slot = slot;
             if let [only] = slot.as_mut_slice() {
                 let only = std::mem::take(only);
-                return ways.into_iter().map(|way: Vec<Arg>| way.into_iter().chain(only.iter().cloned()).collect()).collect();
+                return ways
+                    .into_iter()
+                    .map(|way: Vec<Arg>| way.into_iter().chain(only.iter().cloned()).collect())
+                    .collect();
             }
-            ways.iter().flat_map(|way| slot.iter().map(move |words| way.iter().chain(words).cloned().collect())).collect()
+            ways.iter()
+                .flat_map(|way| slot.iter().map(move |words| way.iter().chain(words).cloned().collect()))
+                .collect()
         })
     }
 
@@ -312,12 +317,17 @@ impl Walker<'_> {
             return Value::one_of(value.texts.iter().map(start).collect(), known);
         }
         // What the text itself has set may begin with anything, once something is taken away or put in.
-        let own = self.scope.assigned(&parameter.name).is_some() || parameter.name.parse::<usize>().is_ok() || value.list;
+        let own =
+            self.scope.assigned(&parameter.name).is_some() || parameter.name.parse::<usize>().is_ok() || value.list;
         let inside = self.expand_whole(inside);
         let open = |text: &String| text.contains(['-', '+', '@', '(', '!', '=']);
         let opens = inside.iter().any(|word| word.is_wild() || open(&word.text)) || own && value.texts.iter().any(open);
         let empty = value.texts.iter().all(|text| text.is_empty());
-        if (own && (opens || empty)) || value.is_wild() { Value::wild() } else { Value::one_of(vec![UNKNOWN.into()], known) }
+        if (own && (opens || empty)) || value.is_wild() {
+            Value::wild()
+        } else {
+            Value::one_of(vec![UNKNOWN.into()], known)
+        }
     }
 }
 
@@ -339,7 +349,8 @@ fn first_slash(parameter: &Parameter) -> Option<String> {
 
 /// One number is as good as another: of many, the first and the last speak for all.
 fn only_ends_of_numbers(slot: &mut Slot) {
-    let number = |words: &Vec<Arg>| matches!(words.as_slice(), [word] if word.text.bytes().all(|byte| byte.is_ascii_digit()));
+    let number =
+        |words: &Vec<Arg>| matches!(words.as_slice(), [word] if word.text.bytes().all(|byte| byte.is_ascii_digit()));
     if slot.len() > 2 && slot.iter().all(number) {
         slot.drain(1..slot.len() - 1);
     }

@@ -158,4 +158,3 @@ async fn pass_on(target: &Agent, agent: &Agent, task: &TaskId) -> Result<(), Err
     }
     Ok(())
 }
-

@@ -90,23 +90,13 @@ impl Work {
         }
     }
 
-    async fn begin(
-        &mut self,
-        key: &Key,
-        at: Timestamp,
-        missed: u32,
-        now: Timestamp,
-        writers: &Writers,
-    ) {
+    async fn begin(&mut self, key: &Key, at: Timestamp, missed: u32, now: Timestamp, writers: &Writers) {
         let mut tasks: Vec<Arc<Task>> = match key {
             Key::Task(id) => self.known.get(id).and_then(|known| known.task.clone()).into_iter().collect(),
             Key::Heartbeat => self.heartbeats().cloned().collect(),
         };
         // A right that came since the file was read counts as well.
-        let written: Vec<_> = tasks
-            .iter()
-            .filter_map(|task| Some((task.id.clone(), writers.of(&task.id)?)))
-            .collect();
+        let written: Vec<_> = tasks.iter().filter_map(|task| Some((task.id.clone(), writers.of(&task.id)?))).collect();
         for (id, why) in written {
             tasks.retain(|task| task.id != id);
             if let Some(version) = self.known.get(&id).map(|known| known.version) {

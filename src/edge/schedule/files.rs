@@ -143,14 +143,18 @@ impl Directory {
     fn content(&self, id: TaskId, place: &Place<'_>) -> Result<Content, Arc<str>> {
         let file = place.open_read().map_err(|why| match why {
             FileError::Link(_) => a_link(&self::file(&id)),
-            FileError::NotFound(_) => "there is no `TASK.md` in this directory: write it, or move the directory away".into(),
+            FileError::NotFound(_) => {
+                "there is no `TASK.md` in this directory: write it, or move the directory away".into()
+            }
             why => Arc::from(why.to_string()),
         })?;
         let found = file.metadata().map_err(|why| why.to_string())?;
         others_may_write("it", &found)?;
         if 1 < found.nlink() {
             // Under another name an agent might write it.
-            return Err("it has several names (hard links), and one may be where an agent writes: put a copy here".into());
+            return Err(
+                "it has several names (hard links), and one may be where an agent writes: put a copy here".into()
+            );
         }
         let version = Version::of(&found);
         if let Some(known) = self.known.get(&id).filter(|known| known.version == version) {
@@ -162,7 +166,8 @@ impl Directory {
 
 /// A file where a task is a directory: nobody would ever look at it.
 fn misplaced(name: &str) -> Option<String> {
-    let stem = name.strip_suffix(".md").filter(|stem| !stem.starts_with('.') && !stem.eq_ignore_ascii_case("readme"))?;
+    let stem =
+        name.strip_suffix(".md").filter(|stem| !stem.starts_with('.') && !stem.eq_ignore_ascii_case("readme"))?;
     Some(format!("a task with a schedule is a directory: move this to `cron/{stem}/TASK.md`"))
 }
 

@@ -24,7 +24,16 @@ pub(super) struct Read {
 
 /// What only a task with a schedule of its own says.
 const CRON_ONLY: [&str; 10] = [
-    "schedule", "cron", "time_zone", "timezone", "timeZone", "agent", "agentId", "once", "deleteAfterRun", "time_limit",
+    "schedule",
+    "cron",
+    "time_zone",
+    "timezone",
+    "timeZone",
+    "agent",
+    "agentId",
+    "once",
+    "deleteAfterRun",
+    "time_limit",
 ];
 
 /// Understands `text`, the file of `id`. `dir` is the task's own directory, if it has one; `zone` is for schedules without one.

@@ -97,12 +97,7 @@ impl Work {
     }
 
     /// The file, if it is to be read: not if it was read before, nor if an agent could have written it.
-    fn if_news(
-        &mut self,
-        content: Content,
-        file: Arc<str>,
-        writers: &Writers,
-    ) -> Option<(Content, Arc<str>)> {
+    fn if_news(&mut self, content: Content, file: Arc<str>, writers: &Writers) -> Option<(Content, Arc<str>)> {
         let known = self.known.get(&content.id).filter(|known| known.version == content.version);
         let Some(why) = writers.of(&content.id) else {
             return known.is_none().then_some((content, file));

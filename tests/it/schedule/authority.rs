@@ -1,8 +1,8 @@
 //! What a task may do is what its agent may do. Each attempt to get more, carried out.
 
 use bestow::{
-    Access, Action, Answer, Ask, Authorization, Check, Holding, Kind, Operation, Permission, Place, Profile, Refusal, Rule,
-    Scope, Settings, Skip, TaskEvent, Verdict, Want, schedule::NotStarted,
+    Access, Action, Answer, Ask, Authorization, Check, Holding, Kind, Operation, Permission, Place, Profile, Refusal,
+    Rule, Scope, Settings, Skip, TaskEvent, Verdict, Want, schedule::NotStarted,
 };
 
 use super::stage::{Stage, save, task};
@@ -183,7 +183,10 @@ async fn the_names_of_tasks_own_agents_cannot_be_taken() {
         let configured = stage.engine.configure(policy(Settings::default(), &[(name, "you", &[])])).await;
         assert_eq!(crate::support::refusal(configured), refused);
     }
-    assert!(mallory.create(named("cron", Kind::Permanent), &[], why()).await.is_ok(), "what only looks like it is free");
+    assert!(
+        mallory.create(named("cron", Kind::Permanent), &[], why()).await.is_ok(),
+        "what only looks like it is free"
+    );
     assert!(mallory.create(named("b", Kind::Cron), &[], why()).await.is_err(), "agents create none of kind cron");
     stage.cron("a", &format!("{HOURLY}\nagent: worker"), "x");
     let tasks = stage.start().await;
@@ -260,7 +263,10 @@ async fn nothing_that_a_task_writes_of_its_own_is_read_as_more_than_text() {
 async fn a_state_that_says_more_than_a_state_counts_as_nothing() {
     let mut stage = Stage::new().await;
     stage.cron("a", HOURLY, "x");
-    stage.save("cron/a/state.json", r#"{"settled": "2026-01-01T00:00:00Z", "permissions": ["@network"], "agent": "worker"}"#);
+    stage.save(
+        "cron/a/state.json",
+        r#"{"settled": "2026-01-01T00:00:00Z", "permissions": ["@network"], "agent": "worker"}"#,
+    );
     let tasks = stage.start().await;
     assert!(stage.told_kind("task.trouble").await.to_string().contains("counts as nothing"));
     tasks.run(&task("cron/a")).await.unwrap();
@@ -285,9 +291,11 @@ async fn a_task_whose_agent_is_retired_holds_nothing_and_does_not_run_again() {
         TaskEvent::Finished { task: task("cron/a"), end: bestow::TaskEnd::CutOff { seconds: 3600 } }
     );
     stage.later(60);
-    let TaskEvent::Skipped { why: Skip::NoAgent { why }, .. } = stage.told(|event| {
-        matches!(event, TaskEvent::Skipped { why: Skip::NoAgent { .. }, .. })
-    }).await else { panic!() };
+    let TaskEvent::Skipped { why: Skip::NoAgent { why }, .. } =
+        stage.told(|event| matches!(event, TaskEvent::Skipped { why: Skip::NoAgent { .. }, .. })).await
+    else {
+        panic!()
+    };
     assert!(why.contains("there is no agent `worker`"), "{why}");
     assert!(stage.runs.try_recv().is_err());
 }
@@ -370,6 +378,7 @@ async fn rules_for_an_agent_bind_its_tasks() {
         operation: Some(Operation::Network),
         path: None,
         command: None,
+        shape: None,
         why: Some(host.parse().unwrap()),
         place: Place { file: "agents.toml".into(), line: 1 },
     };

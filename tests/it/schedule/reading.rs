@@ -33,7 +33,10 @@ async fn every_mistake_is_told_with_its_line() {
         ("---\nschedule: \"@daily\"\nenabled: yes\n---\nx", "line 3: `enabled` is `true` or `false`"),
         ("---\nschedule: \"@daily\"\nenabled: \"true\"\n---\nx", "line 3: `enabled` is `true` or `false`"),
         ("---\nschedule: \"@daily\"\nagent: ../x\n---\nx", "line 3: `agent` cannot be taken"),
-        ("---\nschedule: \"@daily\"\ntime_zone: Mars/Base\n---\nx", "line 3: `time_zone`: there is no `Mars/Base`: its name"),
+        (
+            "---\nschedule: \"@daily\"\ntime_zone: Mars/Base\n---\nx",
+            "line 3: `time_zone`: there is no `Mars/Base`: its name",
+        ),
         ("---\nschedule: \"@daily\"\ntime_zone: europe/berlin\n---\nx", "did you mean `Europe/Berlin`?"),
         ("---\nschedule: \"@daily\"\ntime_limit: 5\n---\nx", "line 3: `time_limit` is a number and a unit"),
         ("---\nschedule: \"@daily\"\nunknown: 1\n---\nx", "line 3: a task has no `unknown`"),
