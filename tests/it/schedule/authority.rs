@@ -378,6 +378,7 @@ async fn rules_for_an_agent_bind_its_tasks() {
         operation: Some(Operation::Network),
         path: None,
         command: None,
+        shape: None,
         why: Some(host.parse().unwrap()),
         place: Place { file: "agents.toml".into(), line: 1 },
     };
