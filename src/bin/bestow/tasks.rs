@@ -140,7 +140,10 @@ async fn run(engine: &Engine, id: &TaskId) -> Result<End, End> {
             match why {
                 Skip::NotAllowed { .. } => End::WouldAsk(told),
                 Skip::Gate(GateOutcome::Failed { .. } | GateOutcome::Unchecked { .. }) => End::Denied(told),
-                _ => End::failed(told),
+                Skip::Gate(GateOutcome::Passed | GateOutcome::CouldNotRun { .. })
+                | Skip::StillRunning
+                | Skip::Missed { .. }
+                | Skip::NoAgent { .. } => End::failed(told),
             }
         }
     })
@@ -191,6 +194,10 @@ fn concerns(event: &TaskEvent, id: &TaskId) -> bool {
         TaskEvent::PermissionsIgnored { task, .. } => task == id,
         TaskEvent::Gate { task, runs, .. } => *runs || task != id,
         TaskEvent::Added { .. } | TaskEvent::Removed { .. } | TaskEvent::Rejected { .. } => false,
-        _ => true,
+        TaskEvent::Started { .. }
+        | TaskEvent::Finished { .. }
+        | TaskEvent::Skipped { .. }
+        | TaskEvent::Trouble { .. }
+        | _ => true,
     }
 }
