@@ -59,6 +59,7 @@ async fn a_gate_runs_where_only_its_tier_would_ask_and_not_where_anything_else_d
         operation: Some(Operation::Command),
         path: None,
         command: None,
+        shape: None,
         why: None,
         place: Place { file: "agents.toml".into(), line: 1 },
     };
