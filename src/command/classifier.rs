@@ -96,6 +96,7 @@ impl Classifier {
             walker.note(Tier::Dangerous, "too long to be proven safe", whole);
         }
         self.search_statement(text, &mut walker, whole);
+        walker.doubt_values();
         if understood && walker.parts.is_empty() && is_comment(text) {
             return (Classification::plain(Tier::Safe, "nothing but comments"), steps);
         }

@@ -13,6 +13,7 @@ mod guard;
 mod id;
 mod identity;
 mod path;
+mod pattern;
 mod permission;
 mod policy;
 mod redact;
@@ -45,6 +46,7 @@ pub use id::{
 };
 pub use identity::FileIdentity;
 pub use path::{InvalidPath, SanitizedPath, sanitize};
+pub use pattern::{CommandPattern, InvalidPattern};
 pub use permission::{Access, InvalidPermission, InvalidPermissions, Permission, Permissions, Want};
 pub use policy::{AgentPolicy, BaseRight, Interaction, LeftOut, OnNoUser, Policy, Settings, Widening};
 pub(crate) use redact::{has_mark, redacted, redacted_value, redacted_with};
@@ -56,8 +58,7 @@ pub use sandbox::{SandboxFacts, SandboxViolation};
 pub use sensitive::{InvalidSensitiveName, SensitiveName};
 pub(crate) use sensitive::{SENSITIVE_NAMES, sensitive_part};
 pub use set::{PermissionSet, Reads};
-pub(crate) use spoken::base_name;
-pub use spoken::{CommandPattern, InvalidPattern, Spoken, SpokenPart};
+pub(crate) use spoken::{Ends, Said, Spoken, SpokenPart};
 pub use task::{
     CatchUp, GateOutcome, InvalidTaskId, OnMissing, Skip, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings,
 };

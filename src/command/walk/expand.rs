@@ -101,7 +101,7 @@ impl Walker<'_> {
             return self.expand_pieces(&word.pieces, word, true);
         };
         if !expansion.complete {
-            self.suspect("more braces than are followed");
+            self.lose("more braces than are followed");
         }
         expansion.words.iter().flat_map(|pieces| self.expand_pieces(pieces, word, true)).collect()
     }
@@ -113,6 +113,7 @@ impl Walker<'_> {
 
     fn expand_pieces(&mut self, pieces: &[Piece], word: &Word, splits: bool) -> Vec<Arg> {
         let mut drafts = vec![Draft::default()];
+        let (list, other_blanks) = (pieces.iter().any(is_list), self.scope.variables.contains_key("IFS"));
         for piece in pieces {
             self.expand_piece(piece, &mut drafts, splits);
         }
@@ -121,6 +122,9 @@ impl Walker<'_> {
             draft.started |= !splits || !draft.current.text.is_empty();
             draft.end_word();
             words.extend(draft.done.into_iter().map(|arg| Arg { span: word.span, ..arg }));
+        }
+        for word in &mut words {
+            word.open |= list || (other_blanks && word.expanded);
         }
         words
     }
@@ -196,8 +200,9 @@ impl Walker<'_> {
                     texts.push(arg.text);
                 }
                 if parameter.form == Change::Assign {
+                    self.overheard.assigned(&parameter.name);
                     if texts.iter().any(|text| super::is_evaluation_trap(text)) {
-                        self.suspect("a variable holds a subscript with a command, which arithmetic would run");
+                        self.lose("a variable holds a subscript with a command, which arithmetic would run");
                     }
                     self.sets(&parameter.name);
                     let value = if known == Known::Partly { Value::Wild } else { Value::OneOf(texts.clone()) };
@@ -225,12 +230,19 @@ impl Walker<'_> {
                 (texts, known) = (vec![UNKNOWN.into()], Known::Partly);
             }
             Change::Prompt => {
-                self.suspect("`@P` expands its value once more, commands included");
+                self.lose("`@P` expands its value once more, commands included");
                 (texts, known) = (vec![UNKNOWN.into()], Known::Partly);
             }
         }
         (texts, known)
     }
+}
+
+/// Becomes several words or none, even in quotes.
+fn is_list(piece: &Piece) -> bool {
+    let Piece::Parameter(parameter) = piece else { return false };
+    let all = |piece: &Piece| matches!(piece, Piece::Bare(text) | Piece::Quoted(text) if text.contains('@'));
+    parameter.name == "@" || parameter.inside.iter().any(all) || parameter.form == Change::Indirect
 }
 
 /// `${list[@]}`: all elements, each a word.
@@ -253,6 +265,7 @@ fn multiply(drafts: &mut Vec<Draft>, texts: &[String], known: Known, quoted: boo
     let grown = drafts.iter().flat_map(|draft| {
         texts.iter().take(room).map(move |text| {
             let mut draft = draft.clone();
+            draft.current.open |= lost;
             draft.push_value(text, known, quoted);
             draft
         })

@@ -24,6 +24,7 @@ use super::{
     answer::{Part, Span},
     classifier::Classifier,
     judge::{Input, variable},
+    overheard::Overheard,
     syntax::{
         self,
         tree::{Command, Form, Parsed, Piece, Pipeline, Script, Word},
@@ -43,8 +44,8 @@ pub(super) struct Walker<'c> {
     pub(super) text: &'c str,
     pub(super) scope: Scope,
     pub(super) parts: Vec<Part>,
-    /// The commands that were judged for the part that is being looked at.
-    pub(super) spoken: Vec<Spoken>,
+    /// What may run because of the part that is being looked at.
+    pub(super) overheard: Overheard,
     /// Bodies of here-documents of the text that is being walked.
     bodies: Rc<Vec<Word>>,
     /// What lies on the way to here, so that nothing is followed for ever.
@@ -69,7 +70,7 @@ impl<'c> Walker<'c> {
             text,
             scope: Scope::default(),
             parts: Vec::new(),
-            spoken: Vec::new(),
+            overheard: Overheard::default(),
             bodies: Rc::default(),
             nesting: 0,
             visits: 0,
@@ -102,6 +103,23 @@ impl<'c> Walker<'c> {
         self.note(Tier::Dangerous, rule, self.here);
     }
 
+    /// Writes down that nobody followed what may run here: it may be anything.
+    pub(super) fn lose(&mut self, rule: impl Into<String>) {
+        self.suspect(rule);
+        let guessing = self.overheard.is_guessing();
+        if let Some(part) = self.parts.last_mut().filter(|_| !guessing) {
+            part.starts.push(Spoken::anything());
+        }
+    }
+
+    /// Walks what may run, or run again: nobody knows what is set when.
+    fn perhaps<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
+        self.overheard.branch();
+        let result = walk(self);
+        self.overheard.join();
+        result
+    }
+
     /// Walks with a copy of the shell's memory, as a subshell does.
     fn apart<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         let scope = self.scope.clone();
@@ -113,7 +131,7 @@ impl<'c> Walker<'c> {
     /// Goes one level deeper, unless that is too deep.
     pub(super) fn deeper<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.nesting >= MAX_NESTING {
-            self.suspect("nested too deeply to follow");
+            self.lose("nested too deeply to follow");
             return None;
         }
         self.nesting += 1;
@@ -126,9 +144,11 @@ impl<'c> Walker<'c> {
     fn script(&mut self, script: &Script) -> Option<Output> {
         let mut printed: Option<Output> = None;
         for statement in &script.statements {
-            for pipeline in &statement.pipelines {
+            for (place, pipeline) in statement.pipelines.iter().enumerate() {
                 let output = if statement.background {
                     self.apart(|walker| walker.pipeline(pipeline))
+                } else if place > 0 {
+                    self.perhaps(|walker| walker.pipeline(pipeline))
                 } else {
                     self.pipeline(pipeline)
                 };
@@ -159,7 +179,7 @@ impl<'c> Walker<'c> {
         self.visits += 1;
         if self.visits > MAX_VISITS {
             if self.visits == MAX_VISITS + 1 {
-                self.suspect("too much to follow");
+                self.lose("too much to follow");
             }
             return None;
         }
@@ -168,7 +188,7 @@ impl<'c> Walker<'c> {
             return self.simple(simple, &command.redirects, command.span, input);
         }
         self.redirects(&command.redirects);
-        let output = self.compound(command);
+        let output = self.perhaps(|walker| walker.compound(command));
         output.filter(|_| !simple::goes_elsewhere(&command.redirects))
     }
 
@@ -188,9 +208,10 @@ impl<'c> Walker<'c> {
                     None => vec![Arg { text: UNKNOWN.into(), known: Known::Environment, ..Arg::default() }],
                 };
                 if values.iter().any(|value| is_evaluation_trap(&value.text)) {
-                    self.suspect("a variable holds a subscript with a command, which arithmetic would run");
+                    self.lose("a variable holds a subscript with a command, which arithmetic would run");
                 }
                 self.sets(variable);
+                self.overheard.counted(variable);
                 self.scope.variables.insert(variable.clone(), value_of(&values));
                 return self.script(body);
             }
@@ -240,10 +261,10 @@ impl<'c> Walker<'c> {
         let evaluates =
             |arg: &Arg| matches!(arg.text.as_str(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R");
         if words.iter().any(evaluates) && words.iter().any(|word| word.is_wild()) {
-            self.suspect("an arithmetic test evaluates text that nobody has read");
+            self.lose("an arithmetic test evaluates text that nobody has read");
         }
         match words.iter().find(|word| is_evaluation_trap(&word.text)) {
-            Some(_) => self.suspect("a test evaluates a command hidden in a subscript"),
+            Some(_) => self.lose("a test evaluates a command hidden in a subscript"),
             None => self.note(Tier::Safe, "a test", span),
         }
     }
@@ -257,14 +278,15 @@ impl<'c> Walker<'c> {
         let wild_name = |name: &str| matches!(self.scope.variables.get(name), Some(Value::Wild));
         let names = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
         if names.into_iter().any(wild_name) || text.contains(UNKNOWN) && self.holds_wild(pieces) {
-            self.suspect("arithmetic evaluates text that nobody has read");
+            self.lose("arithmetic evaluates text that nobody has read");
         }
         let assigns = text.contains('=') || text.contains("++") || text.contains("--");
         for name in text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|_| assigns) {
             self.sets(name);
+            self.overheard.assigned(name);
         }
         if is_evaluation_trap(&text) {
-            self.suspect("arithmetic evaluates a command hidden in a subscript");
+            self.lose("arithmetic evaluates a command hidden in a subscript");
         }
     }
 

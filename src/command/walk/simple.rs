@@ -8,10 +8,13 @@ use super::{
     scope::Value,
     value_of,
 };
+use crate::model::Spoken;
+
 use crate::command::{
     answer::Span,
     destroy::target,
     judge::{Input, Verdict, variable},
+    overheard::said_of,
     syntax::tree::{Assignment, Flow, Piece, Redirect, Simple},
     tier::Tier,
 };
@@ -47,20 +50,26 @@ impl Walker<'_> {
         }
         let input = given.map_or(input, Input::Text);
         let Some(program) = args.first() else {
-            self.suspect("what is run depends on an expansion that may be empty");
+            self.lose("what is run depends on an expansion that may be empty");
             return None;
         };
         let output = prints(&args, &input, redirects);
         if let Some(body) = self.scope.functions.get(&program.text).map(Rc::clone) {
             let called = self.call(&args, &body, span);
-            return output.or(called);
+            // Nobody knows which of the two prints.
+            return output.or(called).map(|output| Output { exact: false, ..output });
         }
-        let outside = std::mem::take(&mut self.spoken);
-        let verdict = self.judge(&args, &input);
-        let commands = std::mem::replace(&mut self.spoken, outside);
+        let whole = simple.words.len() <= args.len();
+        let (verdict, starts) = self.overhearing(|walker| {
+            if !whole {
+                walker.speak_with_gaps(&args);
+            }
+            walker.judge(&args, &input)
+        });
         self.note(verdict.tier, verdict.rule, span);
         if let Some(part) = self.parts.last_mut() {
-            part.commands = commands;
+            part.runs = Some(Spoken::of(said_of(&args))).filter(|_| whole);
+            part.starts = starts;
         }
         let as_written = simple.assignments.is_empty() && !self.scope.variables.contains_key("IFS");
         self.remember(&args, if as_written { &input } else { &Input::Unknown });
@@ -70,7 +79,10 @@ impl Walker<'_> {
     /// A call runs the body with these arguments; the program of the same name may run as well.
     fn call(&mut self, args: &[Arg], body: &Rc<crate::command::syntax::tree::Command>, span: Span) -> Option<Output> {
         let name = args.first().map(|arg| arg.text.clone()).unwrap_or_default();
-        let verdict = self.search_suffixes(args.get(1..).unwrap_or_default());
+        let (verdict, starts) = self.overhearing(|walker| {
+            walker.speak(args);
+            walker.search_suffixes(args.get(1..).unwrap_or_default())
+        });
         if verdict.tier == Tier::Destructive {
             self.note(verdict.tier, verdict.rule, span);
         }
@@ -85,6 +97,9 @@ impl Walker<'_> {
         self.running.pop();
         self.scope.positional = before;
         self.note(Tier::Safe, "calls a function of this text", span);
+        if let Some(part) = self.parts.last_mut() {
+            part.starts = starts;
+        }
         output.flatten()
     }
 
@@ -93,19 +108,23 @@ impl Walker<'_> {
         let values = self.expand_whole(&assignment.value);
         self.here = span;
         for value in &values {
-            let verdict = self.judge_variable(&assignment.name, value, alone);
+            let (verdict, starts) = self.overhearing(|walker| walker.judge_variable(&assignment.name, value, alone));
             if verdict.tier > Tier::Safe {
                 self.note(verdict.tier, verdict.rule, span);
+                if let Some(part) = self.parts.last_mut() {
+                    part.starts = starts;
+                }
             }
             if is_evaluation_trap(&value.text) {
-                self.suspect("a variable holds a subscript with a command, which arithmetic would run");
+                self.lose("a variable holds a subscript with a command, which arithmetic would run");
             }
         }
         let subscript = matches!(assignment.value.pieces.as_slice(), [Piece::Glob('['), ..]);
         if assignment.partial && subscript && values.iter().any(Arg::is_wild) {
-            self.suspect("a subscript evaluates text that nobody has read");
+            self.lose("a subscript evaluates text that nobody has read");
         }
         if alone {
+            self.overheard.assigned(&assignment.name);
             let value = match self.scope.variables.get(&assignment.name) {
                 Some(Value::OneOf(before)) if assignment.appends => appended(before, &values),
                 _ if assignment.partial => list_value(&values, subscript),
@@ -164,6 +183,7 @@ impl Walker<'_> {
     /// What a command changes in the shell that runs it.
     fn remember(&mut self, args: &[Arg], input: &Input) {
         let Some((program, rest)) = args.split_first() else { return };
+        self.overheard.changed_by(args);
         if matches!(program.text.as_str(), "read" | "mapfile" | "readarray" | "getopts" | "let") {
             let names = rest.iter().map(|arg| arg.text.split(['=', '+', '-']).next().unwrap_or_default().to_owned());
             names.collect::<Vec<_>>().iter().for_each(|name| self.sets(name));
@@ -213,6 +233,7 @@ impl Walker<'_> {
         if verdict.tier == Tier::Safe {
             return verdict;
         }
+        self.overhear_variable(name, value);
         // A variable that a program runs (a pager, an editor) is searched like a command line.
         let found = self.search_text(value.content.as_ref().unwrap_or(&value.text), value.span);
         if found.tier == Tier::Destructive { found } else { verdict }

@@ -6,6 +6,7 @@ mod example;
 mod files;
 mod links;
 mod meaning;
+mod patterns;
 mod random;
 mod reload;
 mod rules;
