@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer, ser::SerializeTuple};
 
-use crate::model::{Spoken, SpokenPart};
+use crate::model::{Said, Spoken, SpokenPart};
 
 use super::{
     shape::Shape,
@@ -121,6 +121,12 @@ impl Classification {
         // What makes the whole worse than its parts, no rule about a part can answer for.
         let besides = (strictest < self.tier).then(|| SpokenPart { tier: self.tier, runs: None, starts: Vec::new() });
         self.understood.then(|| self.parts.iter().map(part).chain(besides).collect())
+    }
+
+    /// The programs of its parts, as they are run there.
+    pub(crate) fn programs(&self) -> Vec<&str> {
+        let runs = self.parts.iter().filter_map(|part| part.runs.as_ref()?.words.first());
+        runs.filter_map(Said::known).collect()
     }
 
     /// What is affected by the parts that nobody can undo.

@@ -47,6 +47,14 @@ impl Said {
         Said::Many(Ends::default())
     }
 
+    /// The word, written out or not.
+    pub(crate) fn known(&self) -> Option<&str> {
+        match self {
+            Said::Is(text) | Said::Maybe(text) => Some(text),
+            Said::One(_) | Said::Many(_) => None,
+        }
+    }
+
     /// The word, if it is written out.
     pub(crate) fn written(&self) -> Option<&str> {
         match self {
