@@ -88,6 +88,7 @@ impl Classifier {
         let at = parsed.faults.first().map_or(0, |fault| fault.at.min(text.len()));
         let shape = if understood { Shape::of_parsed(&parsed) } else { None };
         walker.walk(parsed, None);
+        walker.run_traps();
         if !understood {
             walker.note(Tier::Dangerous, format!("not understood: {fault}"), Span { start: at, end: text.len() });
             walker.raw_search(text, whole);
@@ -96,7 +97,6 @@ impl Classifier {
             walker.note(Tier::Dangerous, "too long to be proven safe", whole);
         }
         self.search_statement(text, &mut walker, whole);
-        walker.doubt_values();
         if understood && walker.parts.is_empty() && is_comment(text) {
             return (Classification::plain(Tier::Safe, "nothing but comments"), steps);
         }

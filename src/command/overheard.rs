@@ -16,16 +16,10 @@ const MAX_WORDS: usize = 1 << 16;
 /// The most texts in words that are looked into besides those that certainly run.
 const MAX_TEXTS: usize = 256;
 
-/// Commands that may run because of what is being looked at, and how well its words are known.
+/// Commands that may run because of what is being looked at, and what has been looked at for it.
 #[derive(Debug, Default)]
 pub(super) struct Overheard {
     spoken: Vec<Spoken>,
-    /// The variables that the text sets.
-    assigned: HashSet<String>,
-    /// How deep in what may run, or run again.
-    branches: usize,
-    /// Whether a variable may hold something else where it is used than the walk says.
-    unsure: bool,
     words: usize,
     texts: HashSet<String>,
     /// Inside a text or a command that may be none: what it does not tell is not held against the line.
@@ -33,49 +27,6 @@ pub(super) struct Overheard {
 }
 
 impl Overheard {
-    /// Notes that a variable is set; more than once, or perhaps, and nobody knows what it holds where.
-    pub(super) fn assigned(&mut self, name: &str) {
-        let again = !self.assigned.insert(name.to_owned());
-        self.unsure |= again || self.branches > 0;
-    }
-
-    /// The same for the variable of a loop, which holds one of its values in the loop.
-    pub(super) fn counted(&mut self, name: &str) {
-        let again = !self.assigned.insert(name.to_owned());
-        self.unsure |= again || self.branches > 1;
-    }
-
-    /// Builtins that set variables in ways of their own.
-    pub(super) fn changed_by(&mut self, args: &[Arg]) {
-        const SETTERS: &[&str] = &[
-            ".",
-            "coproc",
-            "declare",
-            "export",
-            "getopts",
-            "let",
-            "local",
-            "mapfile",
-            "read",
-            "readarray",
-            "readonly",
-            "source",
-            "typeset",
-            "unset",
-            "wait",
-        ];
-        let sets = |arg: &Arg| SETTERS.contains(&arg.text.as_str()) || arg.text.starts_with("-v");
-        self.unsure |= args.iter().any(sets);
-    }
-
-    pub(super) fn branch(&mut self) {
-        self.branches += 1;
-    }
-
-    pub(super) fn join(&mut self) {
-        self.branches = self.branches.saturating_sub(1);
-    }
-
     pub(super) fn is_guessing(&self) -> bool {
         self.guessing
     }
@@ -94,16 +45,6 @@ impl Overheard {
 }
 
 impl Walker<'_> {
-    /// At the end: if variables may hold something else, so may the words that came from them.
-    pub(super) fn doubt_values(&mut self) {
-        if self.overheard.unsure {
-            for part in &mut self.parts {
-                part.runs = part.runs.take().map(Spoken::without_values);
-                part.starts = std::mem::take(&mut part.starts).into_iter().map(Spoken::without_values).collect();
-            }
-        }
-    }
-
     /// What `work` overhears is its own.
     pub(super) fn overhearing<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> (T, Vec<Spoken>) {
         let outside = std::mem::take(&mut self.overheard.spoken);
@@ -114,12 +55,6 @@ impl Walker<'_> {
     /// A command of these words may run.
     pub(super) fn speak(&mut self, args: &[Arg]) {
         self.overheard.push(Spoken::of(said_of(args)));
-    }
-
-    /// The same, where words may have been between these.
-    pub(super) fn speak_with_gaps(&mut self, args: &[Arg]) {
-        let gapped = said_of(args).into_iter().flat_map(|word| [Said::anything(), word]);
-        self.overheard.push(Spoken::of(gapped.chain([Said::anything()]).collect()));
     }
 
     /// A command may begin at any of these words.

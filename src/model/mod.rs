@@ -5,6 +5,7 @@ mod agent;
 mod command;
 mod decision;
 mod digest;
+mod doing;
 mod envelope;
 mod event;
 mod glob;
@@ -35,6 +36,7 @@ pub use agent::{Kind, Mode, Profile, Source};
 pub use command::{CommandProfile, CommandRules, InvalidProfile, InvalidTier, Raise, SafeAddition, Tier};
 pub use decision::{Decision, DecisionSource, Ruled};
 pub use digest::{Digest, InvalidDigest};
+pub use doing::Doing;
 pub use envelope::{Envelope, Ids, InvalidEnvelope, Reference};
 pub use event::{Cause, Event, HookCall, Recorded};
 pub use glob::{InvalidGlob, PathGlob, Reach};
@@ -58,7 +60,7 @@ pub use sandbox::{SandboxFacts, SandboxViolation};
 pub use sensitive::{InvalidSensitiveName, SensitiveName};
 pub(crate) use sensitive::{SENSITIVE_NAMES, sensitive_part};
 pub use set::{PermissionSet, Reads};
-pub(crate) use spoken::{Ends, Said, Spoken, SpokenPart};
+pub(crate) use spoken::{Ends, Said, Spoken, SpokenPart, base_name};
 pub use task::{
     CatchUp, GateOutcome, InvalidTaskId, OnMissing, Skip, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings,
 };

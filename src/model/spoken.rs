@@ -91,15 +91,6 @@ impl Spoken {
         }
         Some(names)
     }
-
-    /// The same, where nobody knows what variables hold.
-    pub(crate) fn without_values(self) -> Spoken {
-        let words = self.words.into_iter().map(|word| match word {
-            Said::Is(text) => Said::Is(text),
-            Said::Maybe(_) | Said::One(_) | Said::Many(_) => Said::anything(),
-        });
-        Spoken { words: words.collect(), ..self }
-    }
 }
 
 /// The last component of a path.

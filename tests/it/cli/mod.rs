@@ -3,6 +3,7 @@
 mod classify;
 mod decide;
 mod exec;
+mod keep;
 mod path;
 mod state;
 mod tasks;

@@ -12,6 +12,6 @@ mod directory;
 mod disk;
 #[cfg(feature = "journal")]
 mod faults;
-mod held;
+pub(crate) mod held;
 mod order;
 mod restart;
