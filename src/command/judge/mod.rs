@@ -168,8 +168,8 @@ fn runs_a_file(rest: &[String]) -> bool {
 
 /// Builtins that no table has, because nothing they do is safe or destructive by itself.
 const BUILTINS: &[&str] = &[
-    ":", ".", "[", "bg", "bind", "builtin", "caller", "complete", "compopt", "coproc", "disown", "enable", "eval", "exec",
-    "exit", "fg", "logout", "return", "source", "suspend", "trap",
+    ":", ".", "[", "bg", "bind", "builtin", "caller", "complete", "compopt", "coproc", "disown", "enable", "eval",
+    "exec", "exit", "fg", "logout", "return", "source", "suspend", "trap",
 ];
 
 /// Whether anything has been written about what the program or builtin `name` does.

@@ -262,7 +262,13 @@ fn not_only_reading(name: &str) -> String {
 
 impl Spec {
     /// Whether the row fits; no reason if it speaks of something else.
-    fn try_prove(&self, rest: &[Arg], family: &Family, profile: Profile, places: &Places) -> Result<(), Option<String>> {
+    fn try_prove(
+        &self,
+        rest: &[Arg],
+        family: &Family,
+        profile: Profile,
+        places: &Places,
+    ) -> Result<(), Option<String>> {
         let rest = self.after_subcommand(rest).ok_or(None)?;
         if self.lenient && profile == Profile::Strict {
             return Err(Some("asked about by the strict profile".into()));

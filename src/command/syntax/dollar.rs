@@ -19,12 +19,14 @@ impl Reader<'_> {
             }
             Some(b'[') => {
                 self.at += 1;
+                self.ledger.bash_only = true;
                 let inside = self.nested(|reader| reader.arithmetic(b'[', b']'))?;
                 self.demand(b']', "arithmetic that is not closed")?;
                 pieces.0.push(Piece::Arithmetic(inside.into()));
             }
             Some(b'\'') if !quoted => {
                 self.at += 1;
+                self.ledger.bash_only = true;
                 self.escaped_quote(pieces)?;
             }
             Some(b'"') if !quoted => {}
@@ -321,5 +323,7 @@ impl Reader<'_> {
 }
 
 fn plain_parameter(name: String, quoted: bool) -> Piece {
-    Piece::Parameter(Parameter { name, quoted, form: Change::Nothing, subscript: Vec::new(), inside: Vec::new() }.into())
+    Piece::Parameter(
+        Parameter { name, quoted, form: Change::Nothing, subscript: Vec::new(), inside: Vec::new() }.into(),
+    )
 }

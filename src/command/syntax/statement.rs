@@ -2,7 +2,9 @@
 
 use super::{
     reader::{Read, Reader, ends_word, is_name},
-    tree::{Assignment, Command, ELEMENT, Form, Joint, Parsed, Piece, Pipeline, Redirect, Script, Simple, Statement, Word},
+    tree::{
+        Assignment, Command, ELEMENT, Form, Joint, Parsed, Piece, Pipeline, Redirect, Script, Simple, Statement, Word,
+    },
 };
 
 /// Words that mean something else where a command may start.
@@ -123,7 +125,7 @@ impl Reader<'_> {
                 return Ok(());
             }
             self.at += 1;
-            self.eat(b'&');
+            self.ledger.bash_only |= self.eat(b'&');
             self.empty_lines()?;
         }
     }

@@ -1,7 +1,10 @@
 //! Builtins that change what the shell knows. What they do besides is judged like any other command.
 
 use super::{Arg, HOME, Known, SOMETHING, UNKNOWN, Value, Walker, scope::Positional};
-use crate::command::{judge::Input, syntax::{is_name, tree::ELEMENT}};
+use crate::command::{
+    judge::Input,
+    syntax::{is_name, tree::ELEMENT},
+};
 
 impl Walker<'_> {
     /// What a command changes in the shell that runs it. `line` is what it is given to read, where that is certain.
@@ -62,8 +65,11 @@ impl Walker<'_> {
     fn reads(&mut self, rest: &[Arg], line: &Input) {
         let plainly =
             matches!(rest, [name] if !name.text.starts_with('-')) || matches!(rest, [raw, _] if raw.text == "-r");
-        let mut names: Vec<String> =
-            rest.iter().map(|arg| arg.text.clone()).filter(|text| is_name(text.split('[').next().unwrap_or_default())).collect();
+        let mut names: Vec<String> = rest
+            .iter()
+            .map(|arg| arg.text.clone())
+            .filter(|text| is_name(text.split('[').next().unwrap_or_default()))
+            .collect();
         if names.is_empty() {
             names.push("REPLY".into());
         }

@@ -28,6 +28,13 @@ struct Draft {
 }
 
 impl Draft {
+    /// A word that may be anything.
+    fn unknown() -> Self {
+        let current =
+            Arg { text: UNKNOWN.into(), known: Known::Partly, expanded: true, splits: true, ..Arg::default() };
+        Draft { done: Vec::new(), current, started: true }
+    }
+
     fn push(&mut self, text: &str) {
         self.started = true;
         // A literal NUL or marker character must not look like one of ours.
@@ -134,9 +141,14 @@ impl Walker<'_> {
             let mut slot = slot;
             if let [only] = slot.as_mut_slice() {
                 let only = std::mem::take(only);
-                return ways.into_iter().map(|way: Vec<Arg>| way.into_iter().chain(only.iter().cloned()).collect()).collect();
+                return ways
+                    .into_iter()
+                    .map(|way: Vec<Arg>| way.into_iter().chain(only.iter().cloned()).collect())
+                    .collect();
             }
-            ways.iter().flat_map(|way| slot.iter().map(move |words| way.iter().chain(words).cloned().collect())).collect()
+            ways.iter()
+                .flat_map(|way| slot.iter().map(move |words| way.iter().chain(words).cloned().collect()))
+                .collect()
         })
     }
 
@@ -166,11 +178,17 @@ impl Walker<'_> {
     fn expand_pieces(&mut self, pieces: &[Piece], word: &Word, splits: bool) -> Slot {
         let mut drafts = vec![Draft::default()];
         for piece in pieces {
+            if self.expanded > MAX_EXPANDED {
+                // What the piece runs still counts; what it says does not any more.
+                self.expand_piece(piece, &mut vec![Draft::default()], splits);
+                drafts = vec![Draft::unknown()];
+                continue;
+            }
             self.expand_piece(piece, &mut drafts, splits);
             self.expanded += drafts.iter().map(|draft| draft.current.text.len()).sum::<usize>();
             if self.expanded > MAX_EXPANDED {
                 self.suspect("expansions longer than are followed");
-                drafts.truncate(1);
+                drafts = vec![Draft::unknown()];
             }
         }
         let finish = |mut draft: Draft| {
@@ -312,12 +330,17 @@ impl Walker<'_> {
             return Value::one_of(value.texts.iter().map(start).collect(), known);
         }
         // What the text itself has set may begin with anything, once something is taken away or put in.
-        let own = self.scope.assigned(&parameter.name).is_some() || parameter.name.parse::<usize>().is_ok() || value.list;
+        let own =
+            self.scope.assigned(&parameter.name).is_some() || parameter.name.parse::<usize>().is_ok() || value.list;
         let inside = self.expand_whole(inside);
         let open = |text: &String| text.contains(['-', '+', '@', '(', '!', '=']);
         let opens = inside.iter().any(|word| word.is_wild() || open(&word.text)) || own && value.texts.iter().any(open);
         let empty = value.texts.iter().all(|text| text.is_empty());
-        if (own && (opens || empty)) || value.is_wild() { Value::wild() } else { Value::one_of(vec![UNKNOWN.into()], known) }
+        if (own && (opens || empty)) || value.is_wild() {
+            Value::wild()
+        } else {
+            Value::one_of(vec![UNKNOWN.into()], known)
+        }
     }
 }
 
@@ -339,7 +362,8 @@ fn first_slash(parameter: &Parameter) -> Option<String> {
 
 /// One number is as good as another: of many, the first and the last speak for all.
 fn only_ends_of_numbers(slot: &mut Slot) {
-    let number = |words: &Vec<Arg>| matches!(words.as_slice(), [word] if word.text.bytes().all(|byte| byte.is_ascii_digit()));
+    let number =
+        |words: &Vec<Arg>| matches!(words.as_slice(), [word] if word.text.bytes().all(|byte| byte.is_ascii_digit()));
     if slot.len() > 2 && slot.iter().all(number) {
         slot.drain(1..slot.len() - 1);
     }

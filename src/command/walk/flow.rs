@@ -183,7 +183,11 @@ impl Walker<'_> {
     }
 
     /// Whether what is printed goes on: not where it is redirected.
-    pub(super) fn kept(&self, output: Option<Output>, redirects: &[crate::command::syntax::tree::Redirect]) -> Option<Output> {
+    pub(super) fn kept(
+        &self,
+        output: Option<Output>,
+        redirects: &[crate::command::syntax::tree::Redirect],
+    ) -> Option<Output> {
         output.filter(|_| !simple::goes_elsewhere(redirects))
     }
 }

@@ -2,7 +2,10 @@
 
 use std::rc::Rc;
 
-use super::{Arg, Input, MAX_NESTING, Output, Walker, scope::{Function, Positional}};
+use super::{
+    Arg, Input, MAX_NESTING, Output, Walker,
+    scope::{Function, Positional},
+};
 use crate::command::{
     answer::Span,
     judge,

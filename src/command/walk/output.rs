@@ -60,7 +60,9 @@ pub(super) fn is_tame(script: &Script) -> bool {
 fn bare(word: &Word) -> Option<&str> {
     match word.pieces.as_slice() {
         [Piece::Bare(text)] => Some(text.as_str()),
-        [Piece::Quoted(text)] if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_ :/.%@+".contains(&byte)) => {
+        [Piece::Quoted(text)]
+            if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_ :/.%@+".contains(&byte)) =>
+        {
             Some(text.as_str())
         }
         _ => None,
@@ -74,11 +76,13 @@ fn is_plain(start: &[Option<&str>], rest: &[Option<&str>], options: &[&str]) -> 
     let operands: Vec<Option<&str>> = operands.copied().collect();
     match program {
         // The operand is printed: it must not begin like an option, and must not be more than one word.
-        "date" | "seq" | "git" | "hostname" => operands.iter().flatten().count() == operands.len()
-            && operands.iter().flatten().all(|word| {
-                let shown = word.strip_prefix('+').unwrap_or(word);
-                !shown.starts_with('-') && !shown.contains(" -") && !shown.contains("{")
-            }),
+        "date" | "seq" | "git" | "hostname" => {
+            operands.iter().flatten().count() == operands.len()
+                && operands.iter().flatten().all(|word| {
+                    let shown = word.strip_prefix('+').unwrap_or(word);
+                    !shown.starts_with('-') && !shown.contains(" -") && !shown.contains("{")
+                })
+        }
         // With two files, each is named.
         "grep" => operands.len() <= 2 && operands.iter().all(|word| word.is_none_or(|word| !word.starts_with('-'))),
         "wc" => operands.is_empty(),

@@ -89,7 +89,9 @@ impl Positional {
 
     fn at(&self, index: usize) -> Value {
         match self.shaky {
-            None => self.words.get(index).cloned().unwrap_or_else(|| Value::one_of(vec![String::new()], Known::Environment)),
+            None => {
+                self.words.get(index).cloned().unwrap_or_else(|| Value::one_of(vec![String::new()], Known::Environment))
+            }
             Some(known) => {
                 let rest = Value::one_of(vec![UNKNOWN.into()], known);
                 self.words.iter().fold(rest, |all, word| all.or(word))
@@ -126,8 +128,17 @@ impl Scope {
         }
         match name {
             // What the shell itself writes there comes from the words of earlier commands.
-            "_" | "REPLY" | "MAPFILE" | "BASH_REMATCH" | "OPTARG" | "BASH_COMMAND" | "BASH_EXECUTION_STRING"
-            | "BASH_ARGV" | "BASH_SOURCE" | "FUNCNAME" | "DIRSTACK" => Value::wild(),
+            "_"
+            | "REPLY"
+            | "MAPFILE"
+            | "BASH_REMATCH"
+            | "OPTARG"
+            | "BASH_COMMAND"
+            | "BASH_EXECUTION_STRING"
+            | "BASH_ARGV"
+            | "BASH_SOURCE"
+            | "FUNCNAME"
+            | "DIRSTACK" => Value::wild(),
             "HOME" => Value::one_of(vec![HOME.into()], Known::Environment),
             "PWD" => Value::one_of(vec![".".into()], Known::Environment),
             "IFS" if !self.lost => Value::text(" \t\n"),

@@ -200,7 +200,9 @@ impl Walker<'_> {
                 return;
             }
             Flow::Write if !is_free(text) || !target.is_exact() => "a redirection writes a file",
-            Flow::Read if target.is_wild() && target.text.contains([UNKNOWN, SOMETHING]) => "a redirection reads a file nobody knows",
+            Flow::Read if target.is_wild() && target.text.contains([UNKNOWN, SOMETHING]) => {
+                "a redirection reads a file nobody knows"
+            }
             Flow::Read | Flow::Write | Flow::Duplicate | Flow::HereString | Flow::HereDocument(_) => return,
         };
         self.note(Tier::Dangerous, rule, target.span);
@@ -209,7 +211,9 @@ impl Walker<'_> {
 
 /// What stands in the brackets of `[index]=value`.
 fn between_brackets(text: &str) -> &str {
-    text.strip_prefix('[').and_then(|rest| rest.rsplit_once("]=").or_else(|| rest.rsplit_once("]+="))).map_or(text, |(index, _)| index)
+    text.strip_prefix('[')
+        .and_then(|rest| rest.rsplit_once("]=").or_else(|| rest.rsplit_once("]+=")))
+        .map_or(text, |(index, _)| index)
 }
 
 /// Where output may go without leaving anything behind.
