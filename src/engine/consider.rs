@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::{
     command::{Call, Classifier},
-    kernel::{Considered, Target},
+    kernel::{Considered, Mentions, Target},
     model::{
         Access, Action, AgentId, CommandShape, Destructive, Digest, Operation, Permission, Profile, Reason, Right,
         SanitizedPath, Tier, ToolName, What, redacted, redacted_with,
@@ -30,7 +32,7 @@ impl Shared {
                     Call::Reads(path) => (Operation::Read, Ok(path.to_owned())),
                     Call::Unclear(operation, why) => (operation, Err(why)),
                     Call::Unknown => {
-                        let unknown = unknown_tool(action, input.to_string());
+                        let unknown = unknown_tool(action, input, &self.classifier.load());
                         let unknown = Considered { cwd: runs_in(profile, Operation::Command), ..unknown };
                         return self.using_besides(action, unknown);
                     }
@@ -175,11 +177,27 @@ fn host(base: Considered, text: &str) -> Considered {
 }
 
 /// A tool that nobody has classified may do anything: its name is what it is known by.
-fn unknown_tool(action: &Action, input: String) -> Considered {
+fn unknown_tool(action: &Action, input: &Value, classifier: &Classifier) -> Considered {
     let tool = action.tool.clone().unwrap_or_else(|| Operation::Command.own_tool());
     let text: Arc<str> = tool.as_str().into();
-    let base = blank(Operation::Command, tool, action, input);
-    let target = Target::Command { text: Arc::clone(&text), parts: None };
+    let mut texts = vec![&*text];
+    texts_in(input, &mut texts);
+    let mentions = Mentions::of(texts, |line| classifier.classify(line).spoken());
+    let base = blank(Operation::Command, tool, action, input.to_string());
+    let target = Target::Tool { name: Arc::clone(&text), mentions };
     let tier_reason = "a tool that is not on any list".into();
     Considered { target, shown: text, tier: Some(Tier::Dangerous), tier_reason, ..base }
+}
+
+/// Every text in `value`, with the names of its fields.
+fn texts_in<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(all) => all.iter().for_each(|one| texts_in(one, texts)),
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| {
+            texts.push(name);
+            texts_in(value, texts);
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
