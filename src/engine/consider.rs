@@ -9,7 +9,7 @@ use crate::{
     kernel::{Considered, Mentions, Target},
     model::{
         Access, Action, AgentId, CommandShape, Destructive, Digest, Operation, Permission, Profile, Reason, Right,
-        SanitizedPath, Tier, ToolName, What, redacted, redacted_with,
+        SanitizedPath, Shown, Tier, ToolName, What, redacted, redacted_with,
     },
     seam::Real,
 };
@@ -76,6 +76,14 @@ impl Shared {
     }
 
     fn path(&self, profile: &Profile, base: Considered, text: &str) -> Considered {
+        // Whose home that would be, and whether the tool would think so too, nobody knows.
+        if text.starts_with('~') {
+            return invalid(
+                base,
+                text,
+                "`~` stands for no directory here: write the path out, or `./~…` for what is called so",
+            );
+        }
         let absolute = if text.starts_with('/') { text.to_owned() } else { format!("{}/{text}", profile.working_dir) };
         match self.paths.real(&absolute) {
             Ok(real) if !text.is_empty() => self.at(base, real),
@@ -162,6 +170,9 @@ fn command(base: Considered, text: &str, classifier: &Classifier) -> Considered 
 
 /// Whoever may use the network may reach any host; what it may do there is for rules.
 fn host(base: Considered, text: &str) -> Considered {
+    if let Some(host) = host_of_url(text) {
+        return invalid(base, text, &format!("a URL is no host: name the host, `{}`", Shown(host)));
+    }
     let is_host = !text.is_empty() && !text.chars().any(|c| c.is_whitespace() || c.is_control());
     if !is_host {
         return invalid(base, text, "a host is a name or an address, without spaces");
@@ -174,6 +185,14 @@ fn host(base: Considered, text: &str) -> Considered {
     // As in a URL, somebody may have put a password before the host.
     let shown = redacted(&format!("//{text}")).trim_start_matches("//").into();
     Considered { target, shown, tier: Some(Tier::Safe), tier_reason, needs, ..base }
+}
+
+/// The host that a URL names, or what has the parts of one.
+fn host_of_url(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("//").unwrap_or(("", text));
+    let host = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    (host != text).then_some(host)
 }
 
 /// A tool that nobody has classified may do anything: its name is what it is known by.
