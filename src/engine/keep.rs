@@ -29,19 +29,21 @@ use super::{
 pub(super) struct Done {
     outcome: Result<Vec<Event>, Error>,
     stored: Option<oneshot::Receiver<Result<(), StoreError>>>,
+    /// What came before could not be stored.
+    in_doubt: bool,
 }
 
 impl Done {
     pub(super) fn of(outcome: Result<Done, Error>) -> Done {
-        outcome.unwrap_or_else(|why| Done { outcome: Err(why), stored: None })
+        outcome.unwrap_or_else(|why| Done { outcome: Err(why), stored: None, in_doubt: false })
     }
 
     pub(super) fn carried_out(events: Vec<Event>) -> Done {
-        Done { outcome: Ok(events), stored: None }
+        Done { outcome: Ok(events), stored: None, in_doubt: false }
     }
 
     pub(super) fn refused(why: Refusal) -> Done {
-        Done { outcome: Err(Error::Refused(why)), stored: None }
+        Done { outcome: Err(Error::Refused(why)), stored: None, in_doubt: false }
     }
 
     /// Without waiting: for what gives nobody anything, and is told to nobody as done.
@@ -67,6 +69,16 @@ impl Done {
             None => self.outcome,
             Some(stored) => known(self.outcome, stored.blocking_recv().unwrap_or_else(|_| Err(gone()))),
         }
+    }
+}
+
+impl Done {
+    /// What happened is a fact and nothing else: nobody got, lost or used up anything by it. Then it is enough that it is on
+    /// its way to the disk, unless the disk is known to fail; everything else waits.
+    pub(super) fn noted(self) -> Result<Vec<Event>, Error> {
+        let is_fact = |events: &Vec<Event>| events.iter().all(|event| matches!(event, Event::Evaluated { .. }));
+        let only_facts = self.outcome.as_ref().is_ok_and(is_fact);
+        if only_facts && !self.in_doubt { self.outcome } else { self.wait() }
     }
 }
 
@@ -195,16 +207,17 @@ impl Shared {
         };
         if events.is_empty() {
             // What was asked for is so already: as far as it is stored.
-            return Done { outcome, stored: keeping.after_the_last() };
+            return Done { outcome, stored: keeping.after_the_last(), in_doubt: keeping.health != Health::Good };
         }
         let taken = keeping.commit(events, now, narrows, again);
         let (stored, last) = (keeping.after_the_last(), keeping.sequence);
+        let in_doubt = keeping.health != Health::Good;
         self.show_losses(writer);
         self.set_alarm(writer);
         if taken == Taken::Stored {
             self.catch_up(writer, last, stuck);
         }
-        Done { outcome, stored }
+        Done { outcome, stored, in_doubt }
     }
 
     /// What the step decided last takes away is gone from now on, whatever becomes of the disk.

@@ -19,3 +19,4 @@ mod held;
 mod narrowing;
 mod order;
 mod restart;
+mod suite;
