@@ -3,7 +3,11 @@
 mod action;
 mod stored;
 
-use std::{ffi::OsString, path::PathBuf, time::Duration};
+use std::{
+    ffi::{OsStr, OsString},
+    path::PathBuf,
+    time::Duration,
+};
 
 use crate::tasks::Work;
 use bestow::{
@@ -358,7 +362,7 @@ fn scoped(mut parser: Parser, has_format: bool) -> Result<Option<(Scoped, Option
             Long("grant") => named.push(parser.value()?.parse()?),
             Long("domain") => domains.push(parser.value()?.parse()?),
             Long("format") if has_format => format = Some(parser.value()?.parse()?),
-            Long("timeout") if !has_format => time = Some(Duration::from_secs(parser.value()?.parse()?)),
+            Long("timeout") if !has_format => time = Some(seconds("--timeout", &parser.value()?)?),
             Short('h') | Long("help") => return Ok(None),
             Value(program) => {
                 words.push(program);
@@ -374,7 +378,7 @@ fn scoped(mut parser: Parser, has_format: bool) -> Result<Option<(Scoped, Option
 fn request(parser: Parser) -> Result<Asked, Error> {
     let mut wait = None;
     let said = said(parser, "wait", |parser| {
-        wait = Some(Duration::from_secs(parser.value()?.parse()?));
+        wait = Some(seconds("--wait", &parser.value()?)?);
         Ok(())
     })?;
     Ok(said.map_or(Asked::Help, |said| Asked::Request(said, wait)))
@@ -418,4 +422,11 @@ fn events(mut parser: Parser) -> Result<Asked, Error> {
         Some(Short('h') | Long("help")) => Ok(Asked::Help),
         Some(more) => Err(more.unexpected()),
     }
+}
+
+/// A time as people type it: whole seconds, at least one.
+fn seconds(option: &str, typed: &OsStr) -> Result<Duration, Error> {
+    let number = typed.to_str().and_then(|text| text.parse().ok()).filter(|number| *number > 0);
+    let wrong = || format!("`{option}` takes whole seconds, at least one, as in `{option} 90`, and not {typed:?}");
+    Ok(Duration::from_secs(number.ok_or_else(wrong)?))
 }

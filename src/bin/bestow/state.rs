@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use bestow::{
     DiskPaths, Engine, Store, SystemClock,
     control::{self, Line, Order, Reply},
-    journal::{Glance, Journal},
+    journal::{Glance, Journal, JournalError},
 };
 
 use crate::{
@@ -35,7 +35,7 @@ pub(crate) fn lines(state: &Path, order: &Order) -> Result<Vec<Line>, End> {
 
 fn reply(state: &Path, order: &Order) -> Result<Reply, End> {
     if !state.is_dir() {
-        return Err(End::failed(format_args!("`{}` is no state directory", state.display())));
+        return Err(End::failed(JournalError::NotState { directory: state.to_owned() }));
     }
     match control::send(state, order) {
         Ok(Some(reply)) => Ok(reply),
@@ -47,6 +47,8 @@ fn reply(state: &Path, order: &Order) -> Result<Reply, End> {
 /// No engine runs there. What only looks writes nothing; the rest is an engine for a moment.
 fn alone(state: &Path, order: &Order) -> Result<Reply, End> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(End::failed)?;
+    // Looked at first, so that no directory becomes a state directory because it was named by mistake.
+    drop(Glance::at(state).map_err(End::failed)?);
     let store = store(state, order)?;
     runtime.block_on(async {
         let (clock, paths) = (Arc::new(SystemClock::new()), Arc::new(DiskPaths));

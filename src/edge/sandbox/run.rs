@@ -137,7 +137,7 @@ impl Sandbox {
             return Err(SandboxError::NotStarted("nobody waits for it any more".into()).into());
         }
         ready(&facts)?;
-        go(&control, &started)?;
+        go(&control, &started).map_err(|why| plan.naming_what_is_missing(why))?;
         let (status, over) = running.wait(profile.limits.time, watched).map_err(SandboxError::from)?;
         let timed_out = over == Over::TimeIsUp;
         let (stdout, stderr) = (running.stdout.take(), running.stderr.take());
@@ -180,6 +180,21 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
+    /// That there is no such program, where that is why nothing started.
+    fn naming_what_is_missing(&self, why: SandboxError) -> SandboxError {
+        let SandboxError::NotStarted(said) = &why else { return why };
+        let program = self.command.words.first().map(|word| word.to_string_lossy()).unwrap_or_default();
+        let is_path = program.contains('/');
+        // The helper, beyond the fence, can only say what the system told it.
+        let is_missing = *said == io::Error::from(rustix::io::Errno::NOENT).to_string();
+        let place = match self.command.environment.get("PATH").filter(|_| !is_path) {
+            Some(path) => format!("there is no such program on its PATH ({})", path.to_string_lossy()),
+            None => format!("there is no such program, or nothing that runs it, seen from `{}`", self.profile.cwd),
+        };
+        let reason = if is_missing { place } else { said.clone() };
+        SandboxError::NotStarted(format!("`{program}`: {reason}"))
+    }
+
     /// The process that becomes the command, by way of bubblewrap and the helper.
     fn process(&self) -> std::process::Command {
         let Sandbox { helper, bubblewrap } = self.sandbox;

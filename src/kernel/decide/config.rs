@@ -29,17 +29,17 @@ impl State {
         let narrowed = self.narrowed_to(&policy);
         let mut events = self.follow_file(&narrowed, run, now)?;
         if narrowed != *policy {
-            let nothing_yet = events
-                .iter()
-                .all(|event| matches!(event, Event::ConfigReloaded { left_out, .. } if left_out.is_empty()));
-            if nothing_yet {
-                events.clear();
-            }
+            events = unless_nothing(events);
             let would_gain = self.would_gain(&self.follow_file(&policy, run, now)?, now);
             let (change, besides) = (self.last_change + 1, self.besides(&policy));
             events.push(Event::ConfigHeldBack { change, policy, would_gain, besides });
         }
         Ok(events)
+    }
+
+    /// What of the file gives nobody more than now.
+    pub(super) fn narrow_to_file(&self, policy: &Policy, run: &RunId, now: Timestamp) -> Result<Vec<Event>, Refusal> {
+        Ok(unless_nothing(self.follow_file(&self.narrowed_to(policy), run, now)?))
     }
 
     /// A person agrees to what a file gives besides. Somebody who stands for an owner can agree to that owner's only.
@@ -225,6 +225,12 @@ impl State {
                 && (!protected || grant.right.permission.path() == path)
         })
     }
+}
+
+/// What a file changes, if it changes anything: that it took effect says nothing by itself.
+fn unless_nothing(events: Vec<Event>) -> Vec<Event> {
+    let says_nothing = |event: &Event| matches!(event, Event::ConfigReloaded { left_out, .. } if left_out.is_empty());
+    if events.iter().all(says_nothing) { Vec::new() } else { events }
 }
 
 /// Whether an agent goes when a file takes effect: it left the file, it is another owner's now, or another agent made it

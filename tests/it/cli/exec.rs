@@ -155,3 +155,35 @@ fn a_network_can_be_kept_to_hosts() {
     let told = run(&format!("unset http_proxy HTTP_PROXY all_proxy ALL_PROXY; python3 -c '{ask}' http://192.0.2.1/"));
     assert!(text(&told.stdout).contains("unreachable"), "{}", text(&told.stdout));
 }
+
+#[test]
+fn a_refusal_names_the_rule_its_line_and_why_it_is_there() {
+    let (_world, config) = config("");
+    let rule = "[[agents.worker.rules]]\nverdict = \"deny\"\ncommand = \"git push **\"\nwhy = \"people push\"\n";
+    let text_before = fs::read_to_string(&config).unwrap();
+    fs::write(&config, format!("{text_before}{rule}")).unwrap();
+    let line = text_before.lines().count() + 1;
+    let told = bestow(&["exec", "--agent", "worker", "--config", &config, "--", "git", "push"], b"");
+    let said = text(&told.stderr);
+    assert_eq!(told.status.code(), Some(3), "{said}");
+    assert!(said.contains("agent `worker` may not run `git push`: denied by a rule"), "{said}");
+    assert!(said.contains(&format!("agents.toml:{line}: ")) && said.contains("people push"), "{said}");
+}
+
+#[test]
+fn a_program_that_is_not_there_and_a_time_that_is_none_are_named() {
+    let (_world, config) = config("");
+    let run = |words: &[&str]| {
+        let all: Vec<_> = ["exec", "--agent", "worker", "--config", &config].iter().chain(words).copied().collect();
+        let told = bestow(&all, b"");
+        (told.status.code(), text(&told.stderr).to_owned())
+    };
+    let (code, said) = run(&["--", "no-such-program"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("`no-such-program`: there is no such program on its PATH"), "{said}");
+    for wrong in ["soon", "0", "-1", "1.5", "5s"] {
+        let (code, said) = run(&["--timeout", wrong, "--", "true"]);
+        assert_eq!(code, Some(64), "{wrong}: {said}");
+        assert!(said.contains("`--timeout` takes whole seconds") && said.contains(&format!("{wrong:?}")), "{said}");
+    }
+}

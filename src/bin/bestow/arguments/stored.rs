@@ -66,7 +66,8 @@ impl Options {
     }
 
     fn state(&mut self) -> Result<PathBuf, Error> {
-        self.needed("state").map(PathBuf::from)
+        let missing = "`--state` is missing: name the state directory that the engine was opened with";
+        self.take("state").map(PathBuf::from).ok_or_else(|| missing.into())
     }
 
     fn refuse_write(&self) -> Result<(), Error> {
