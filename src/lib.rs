@@ -12,6 +12,8 @@ mod seam;
 
 #[cfg(any(feature = "config", feature = "journal"))]
 pub use edge::OpenError;
+#[cfg(feature = "edit")]
+pub use edge::config::{Always, KeepError, Kept};
 #[cfg(feature = "sandbox")]
 pub use edge::sandbox;
 #[cfg(feature = "schedule")]

@@ -30,6 +30,6 @@ pub use crate::model::{CommandRules, Raise, SafeAddition};
 pub use addition::{Additions, InvalidAddition, Row};
 pub use answer::{Classification, Part, Span};
 pub use classifier::{Classifier, classify, classify_tool};
-pub use shape::{Shape, ShapeWord};
+pub use shape::{InvalidShape, Shape, ShapeWord};
 pub use tier::{InvalidProfile, InvalidTier, Profile, Tier};
 pub(crate) use tool::Call;

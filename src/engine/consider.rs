@@ -8,7 +8,7 @@ use crate::{
     command::{Call, Classifier},
     kernel::{Considered, Mentions, Target},
     model::{
-        Access, Action, AgentId, CommandShape, Destructive, Digest, Operation, Permission, Profile, Reason, Right,
+        Access, Action, AgentId, CommandShape, Destructive, Operation, Permission, Profile, Reason, Right,
         SanitizedPath, Shown, Tier, ToolName, What, redacted, redacted_with,
     },
     seam::Real,
@@ -155,9 +155,9 @@ fn invalid(base: Considered, text: &str, why: &str) -> Considered {
 
 fn command(base: Considered, text: &str, classifier: &Classifier) -> Considered {
     let judged = classifier.classify(text);
-    let shape = judged.shape.as_ref().and_then(|shape| {
-        let key = Digest::of_texts([serde_json::to_string(shape).ok()?.as_str()]);
-        Some(CommandShape { key: key.to_string().into(), shown: redacted_with(&shape.to_string(), text) })
+    let shape = judged.shape.as_ref().map(|shape| {
+        let whole = shape.to_string();
+        CommandShape::of(&whole, redacted_with(&whole, text))
     });
     let destructive = (judged.tier == Tier::Destructive).then(|| Destructive {
         impact_scope: redacted_with(&judged.impact(), text),

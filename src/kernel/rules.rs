@@ -129,12 +129,14 @@ impl Rules {
 fn speaks_about(rule: &Rule, action: &Considered) -> bool {
     let tool = rule.tool.as_ref().is_none_or(|tool| *tool == action.tool);
     let operation = rule.operation.is_none_or(|operation| operation == action.operation);
+    let shape =
+        rule.shape.as_ref().is_none_or(|shape| action.shape.as_ref().is_some_and(|other| other.key == shape.key));
     let command = rule.command.as_ref().is_none_or(|pattern| match &action.target {
         Target::Command { parts, .. } => meets(pattern, parts.as_deref(), rule.verdict),
         Target::Tool { mentions, .. } => rule.verdict > Verdict::Allow && mentions.may_run(pattern),
         Target::Path(_) | Target::Host(_) | Target::Invalid { .. } => false,
     });
-    tool && operation && command
+    tool && operation && shape && command
 }
 
 /// What is not understood may be anything: enough for a no or a question, never for a yes.

@@ -263,8 +263,21 @@ impl fmt::Display for ActionFacts {
 pub struct CommandShape {
     /// What two commands have in common exactly if they have one shape: a digest, since words may be secrets.
     pub key: Arc<str>,
-    /// The whole of it, for a person.
+    /// The whole of it, for a person; with a mark in the place of what can be told to be a secret.
     pub shown: Arc<str>,
+}
+
+impl CommandShape {
+    /// The shape that is displayed as `whole`, shown as `shown`.
+    pub(crate) fn of(whole: &str, shown: Arc<str>) -> CommandShape {
+        CommandShape { key: Digest::of_texts([whole]).to_string().into(), shown }
+    }
+
+    /// Whether nothing is left out of what is shown.
+    #[cfg(feature = "edit")]
+    pub(crate) fn is_shown_whole(&self) -> bool {
+        *self == CommandShape::of(&self.shown, Arc::clone(&self.shown))
+    }
 }
 
 /// What an action destroys (`sources/002`, "Permission modes": every mode keeps these facts).

@@ -12,7 +12,7 @@ use std::{
 use crate::tasks::Work;
 use bestow::{
     AgentId, ApproverId, Permission, command,
-    control::{Order, Verdict},
+    control::{Held, Order, Verdict},
     journal::{Head, audit::Filter},
     sandbox::{Domain, Format},
 };
@@ -42,7 +42,9 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
        bestow why AGENT TAG --state DIRECTORY [--json]
        bestow requests --state DIRECTORY [--json]
        bestow approve|deny CODE --state DIRECTORY [--scope SCOPE] [--feedback TEXT] [--as NAME] [--json]
-       bestow revoke GRANT --state DIRECTORY [--reason TEXT] [--as NAME] [--json]
+       bestow approve CODE --state DIRECTORY --write [--config FILE] [--feedback TEXT] [--as NAME] [--json]
+       bestow keep GRANT|RULING --state DIRECTORY [--config FILE]
+       bestow revoke GRANT|RULING --state DIRECTORY [--reason TEXT] [--as NAME] [--json]
        bestow audit show --state DIRECTORY [--agent ID] [--request CODE] [--grant GRANT] [--since TIME] [--until TIME] [--json]
        bestow audit verify --state DIRECTORY [--expect HEAD]
        bestow audit head --state DIRECTORY
@@ -92,12 +94,22 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
 
   tasks
       The scheduled tasks of the file: when each is due next, what happened to it last, and why. `check` tells everything
-      that is wrong with their files. `run cron/NAME` asks the task's gate, confined as it will be, and prints the
-      prompt that the task would get; what would be asked of a person is an exit code here.
+      that is wrong with their files, and what would keep them from running. `run cron/NAME` is a run by hand: it asks the
+      task's gate, confined as it will be, prints the prompt that the task gets, and notes that it ran. It ends with 0 if
+      the task runs, 3 if its gate says no or may not be asked, 2 if a person would have to be asked for what the gate
+      lacks, 1 if there is no such task, nobody to run it, or its gate could not run.
+
   grants, why, requests, approve, deny, revoke
       Ask and tell the engine that runs on the state directory; if none runs there, the directory itself. `why` shows
       the chain back to a person, a line of a file, or the host program. A request is named by its code, or its id; --as says who
-      answers, and is who is logged in otherwise. A scope is `once`, `session`, `always` or `until TIME`.
+      answers, and is who is logged in otherwise. A scope is `once`, `session`, `always` or `until TIME`. `grants` also
+      lists what people said about actions (r0, r1, …).
+
+  approve --write, keep
+      Writes a yes for good into the policy file (agents.toml here, if none is named), with a comment that says who gave
+      it: a right among the agent's permissions, a yes to an action as a rule. Everything else in the file stays as it
+      is, and what the file cannot say exactly is not written. With --write the engine is told yes for this time, and the
+      file says the rest; keep writes down what the engine keeps for good already, which stays until you revoke it.
 
   audit show
       Prints every record that meets all that is asked, a line each, with who decided and through what.
@@ -142,6 +154,8 @@ pub(crate) enum Asked {
     Profile(Scoped, Format),
     /// `grants`, `why`, `requests`, `approve`, `deny`, `revoke`
     Order(Ordered),
+    /// `keep`
+    Keep(Keeping),
     /// `audit`
     Audit(Audit),
     /// `request`
@@ -164,7 +178,17 @@ pub(crate) enum Style {
 pub(crate) struct Ordered {
     pub(crate) state: PathBuf,
     pub(crate) order: Order,
+    /// The file in which the yes is written down for good.
+    pub(crate) write: Option<PathBuf>,
     pub(crate) style: Style,
+}
+
+/// Something that the engine keeps for good, and the file in which it is to stand.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Keeping {
+    pub(crate) state: PathBuf,
+    pub(crate) held: Held,
+    pub(crate) config: PathBuf,
 }
 
 /// What to do with a trail.
@@ -235,6 +259,7 @@ impl Asked {
                 Some(other) => Err(other.unexpected()),
                 None => Err("`sandbox` needs `profile`".into()),
             },
+            Some(Value(command)) if command == "keep" => stored::keep(parser),
             Some(Value(command)) if command == "audit" => stored::audit(parser),
             Some(Value(command)) if stored::ORDERS.iter().any(|order| command == *order) => {
                 stored::order(&command.string()?, parser)

@@ -20,6 +20,9 @@ use super::{
 impl State {
     /// The whole file or nothing of it; only what narrows, if the settings before it say so.
     pub(super) fn configure(&self, policy: Arc<Policy>, run: &RunId, now: Timestamp) -> Result<Vec<Event>, Refusal> {
+        if let Some(agent) = policy.agents.keys().find(|agent| agent.is_kept_for_tasks()) {
+            return Err(Refusal::NameOfTask(agent.clone()));
+        }
         if self.settings.widening == Widening::Apply {
             return self.follow_file(&policy, run, now);
         }

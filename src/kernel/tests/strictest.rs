@@ -158,6 +158,7 @@ fn random_rule(numbers: &mut Numbers, line: u32) -> Rule {
         operation: (numbers.below(3) == 0).then(|| numbers.pick(&OPERATIONS)),
         path: (about < 3).then(|| PathGlob::try_from(numbers.pick(&GLOBS).to_owned()).unwrap()),
         command: (about == 3).then(|| numbers.pick(&PATTERNS).parse().unwrap()),
+        shape: None,
         why: None,
         place: Place { file: "agents.toml".into(), line },
     }

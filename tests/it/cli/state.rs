@@ -144,7 +144,7 @@ fn words_that_make_no_sense_are_named() {
         (&["approve"], "the code of the request is missing"),
         (&["why", "ann"], "the tag is missing"),
         (&["why", "ann", "@admin"], "a permission is"),
-        (&["revoke", "42"], "a grant id is"),
+        (&["revoke", "42"], "name a grant"),
         (&["audit", "verify", "--expect", "7"], "a head is"),
         (&["requests", "more"], "more"),
     ] {

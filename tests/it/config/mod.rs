@@ -4,6 +4,8 @@ mod bad_input;
 mod commands;
 mod example;
 mod files;
+#[cfg(feature = "edit")]
+mod keep;
 mod links;
 mod meaning;
 mod random;

@@ -60,6 +60,7 @@ fn rule(verdict: Verdict) -> Rule {
         operation: Some(Operation::Command),
         path: None,
         command: None,
+        shape: None,
         why: None,
         place: bestow::Place { file: "agents.toml".into(), line: 7 },
     }

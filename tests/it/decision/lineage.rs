@@ -22,6 +22,7 @@ fn denying(command: &str) -> Arc<[Rule]> {
         operation: None,
         path: None,
         command: Some(command.parse().unwrap()),
+        shape: None,
         why: None,
         place: Place { file: "agents.toml".into(), line: 7 },
     }]
