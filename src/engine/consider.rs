@@ -9,7 +9,7 @@ use crate::{
     kernel::{Considered, Mentions, Target},
     model::{
         Access, Action, AgentId, CommandShape, Destructive, Operation, Permission, Profile, Reason, Right,
-        SanitizedPath, Shown, Tier, ToolName, What, redacted, redacted_with,
+        SanitizedPath, Shown, Tier, ToolName, What, redacted, redacted_but, redacted_with,
     },
     seam::Real,
 };
@@ -165,7 +165,8 @@ fn command(base: Considered, text: &str, classifier: &Classifier) -> Considered 
     });
     let (tier, tier_reason) = (Some(judged.tier), redacted_with(&judged.reason, text));
     let target = Target::Command { text: text.into(), parts: judged.spoken() };
-    Considered { target, shown: redacted(text), tier, tier_reason, shape, destructive, ..base }
+    let shown = redacted_but(text, &judged.programs());
+    Considered { target, shown, tier, tier_reason, shape, destructive, ..base }
 }
 
 /// Whoever may use the network may reach any host; what it may do there is for rules.

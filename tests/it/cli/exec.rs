@@ -125,6 +125,37 @@ fn a_command_that_is_denied_does_not_run_whoever_types_it() {
     }
 }
 
+/// The attack: past the list, straight or through the door.
+#[test]
+fn a_network_can_be_kept_to_hosts() {
+    let (_world, config) = config("");
+    let text_of = fs::read_to_string(&config).unwrap().replace("\"@events\"", "\"@events\", \"@network\"");
+    fs::write(&config, text_of).unwrap();
+    let run = |line: &str| {
+        let words = [
+            "exec",
+            "--agent",
+            "worker",
+            "--config",
+            &config,
+            "--grant",
+            "@network",
+            "--domain",
+            "docs.example.invalid",
+        ];
+        bestow(&[&words[..], &["--timeout", "20", "--", "sh", "-c", line]].concat(), b"")
+    };
+    let ask = "import urllib.request as r, sys\n\
+               try: r.urlopen(sys.argv[1])\n\
+               except Exception as why: print(getattr(why, \"code\", why))";
+    for (url, expected) in [("http://evil.example/", "403\n"), ("http://docs.example.invalid/", "502\n")] {
+        let told = run(&format!("python3 -c '{ask}' {url}"));
+        assert_eq!(text(&told.stdout), expected, "{url}: {}", text(&told.stderr));
+    }
+    let told = run(&format!("unset http_proxy HTTP_PROXY all_proxy ALL_PROXY; python3 -c '{ask}' http://192.0.2.1/"));
+    assert!(text(&told.stdout).contains("unreachable"), "{}", text(&told.stdout));
+}
+
 #[test]
 fn a_refusal_names_the_rule_its_line_and_why_it_is_there() {
     let (_world, config) = config("");

@@ -13,11 +13,11 @@ fn ruled(rules: &str) -> String {
 }
 
 /// One rule of that agent. Its line is 6.
-fn rule(body: &str) -> String {
+pub(super) fn rule(body: &str) -> String {
     ruled(&format!("[[agents.lead.rules]]\n{body}"))
 }
 
-fn saved(text: &str) -> Place {
+pub(super) fn saved(text: &str) -> Place {
     let place = Place::new();
     place.write("policy/agents.toml", text.replace("$DIR", place.text("").trim_end_matches('/')));
     place
@@ -31,7 +31,7 @@ fn decided(place: &Place, action: &Action) -> Decision {
     Rehearsal::of(place.load().unwrap()).unwrap().explain(&lead(), action).unwrap().decision
 }
 
-fn verdict(place: &Place, action: &Action) -> Verdict {
+pub(super) fn verdict(place: &Place, action: &Action) -> Verdict {
     decided(place, action).verdict()
 }
 

@@ -36,7 +36,7 @@ impl Hook for Says {
         self.saw.lock().unwrap().push(proposal);
         match &self.what {
             What::This(answer) => Ok(answer.clone()),
-            What::Fails => Err(HookFailure::new("the policy server is down, token=hunter2")),
+            What::Fails => Err(HookFailure::new("the policy server is down, token=hunter2aB3x")),
             What::Panics => panic!("a hook that panics"),
             What::Hangs => std::future::pending().await,
         }
@@ -164,7 +164,7 @@ async fn a_hook_that_fails_asks_and_leaves_the_fact() {
             });
             let (call, why, fail_closed) = failed.unwrap();
             assert!(
-                fail_closed && call.hook.as_str() == "broken" && !why.is_empty() && !why.contains("hunter2"),
+                fail_closed && call.hook.as_str() == "broken" && !why.is_empty() && !why.contains("hunter2aB3x"),
                 "{why}"
             );
             world.engine.shutdown().await;
@@ -281,13 +281,16 @@ async fn a_hook_sees_the_action_without_secrets() {
     let world = World::new();
     let ann = world.worker("ann", &[]).await;
     let hook = says(&world, "curious", HookAnswer::nothing());
-    let input = json!({ "command": "deploy --token=hunter2", "password": "hunter2", "n": 3 });
+    let input = json!({ "command": "deploy --token=hunter2aB3x", "password": "hunter2aB3x", "n": 3 });
     let action = Action::tool("bash".parse().unwrap(), input).as_call("call-1".parse().unwrap());
-    let _ = ann.authorize(action.because("with password=hunter2".parse().unwrap())).await.unwrap();
+    let _ = ann.authorize(action.because("with password=hunter2aB3x".parse().unwrap())).await.unwrap();
     let saw = hook.saw.lock().unwrap().pop().unwrap();
-    assert!(!format!("{saw:?}").contains("hunter2"), "{saw:?}");
-    assert_eq!(&*saw.resource, "deploy --token=[redacted]");
-    assert_eq!(saw.input.unwrap(), json!({ "command": "deploy --token=[redacted]", "password": "[redacted]", "n": 3 }));
+    assert!(!format!("{saw:?}").contains("hunter2aB3x"), "{saw:?}");
+    assert_eq!(&*saw.resource, "deploy --token=[redacted 11]");
+    assert_eq!(
+        saw.input.unwrap(),
+        json!({ "command": "deploy --token=[redacted 11]", "password": "[redacted 11]", "n": 3 })
+    );
     assert_eq!((saw.agent.as_str(), saw.operation, saw.tool.as_str()), ("ann", Operation::Command, "bash"));
     assert_eq!(saw.call.unwrap().as_str(), "call-1");
 }
@@ -320,7 +323,7 @@ async fn an_input_that_a_hook_changed_is_what_is_decided_and_what_may_run() {
 #[tokio::test]
 async fn an_input_that_a_hook_changed_may_not_climb() {
     let from = || Action::command("ls");
-    let secret = || Action::command("ls --token=hunter2");
+    let secret = || Action::command("ls --token=hunter2aB3x");
     let cases = [
         (from(), Action::command("node script.js"), "more harmful"),
         (from(), Action::command("rm -rf /"), "nobody can undo it"),
@@ -329,7 +332,7 @@ async fn an_input_that_a_hook_changed_may_not_climb() {
         (from(), Action::command("ls -a").needing(crate::support::tag("@network")), "it needs more"),
         (Action::write("/ws/a"), Action::write("/etc/a"), "it is not held"),
         (Action::write("/ws/a"), Action::write("/ws/../etc/a"), "it is nothing"),
-        (secret(), Action::command("ls -a --token=[redacted]"), "the hook saw only a mark"),
+        (secret(), Action::command("ls -a --token=[redacted 11]"), "the hook saw only a mark"),
     ];
     for (asked_about, instead, why) in cases {
         let world = World::new();
