@@ -318,6 +318,12 @@ impl Agent {
         Mailbox(Arc::clone(self.cell.mail()))
     }
 
+    /// Whether it is bound by somebody who created it and is gone.
+    #[cfg(feature = "schedule")]
+    pub(crate) fn has_outlived_its_creator(&self) -> Result<bool, Error> {
+        self.look(|_, agent, _| agent.has_outlived_its_creator())
+    }
+
     pub(super) fn look<T>(&self, look: impl FnOnce(&State, &Known, Timestamp) -> T) -> Result<T, Error> {
         self.shared.look_as(&self.id, &self.cell, look)
     }

@@ -154,6 +154,12 @@ pub(crate) struct Waiting {
 }
 
 impl Agent {
+    /// Whether somebody who created it is gone, and binds it still.
+    #[cfg(feature = "schedule")]
+    pub(crate) fn has_outlived_its_creator(&self) -> bool {
+        !self.bound_by.is_empty()
+    }
+
     /// What of it goes on binding those it created: who it was, in which run and mode, its rules, and noes for good.
     pub(super) fn as_bond(&self) -> Agent {
         let noes = self.rulings.iter().filter(|ruling| ruling.verdict == Verdict::Deny && ruling.run.is_none());

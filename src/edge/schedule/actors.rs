@@ -128,7 +128,9 @@ async fn own_agent(
         }
         let set = there.permissions().map_err(|why| why.to_string())?;
         let still_writes = own.iter().all(|own| set.covers(own, crate::model::Reads::Granted));
-        let same = profile.parent.as_ref() == Some(&above.id) && profile.mode == above.mode;
+        // One that is called so now may be another agent, and then the task's own begins anew as well.
+        let is_its_own = !there.has_outlived_its_creator().map_err(|why| why.to_string())?;
+        let same = is_its_own && profile.parent.as_ref() == Some(&above.id) && profile.mode == above.mode;
         if same && still_writes && profile.working_dir == *files {
             return Ok(there);
         }

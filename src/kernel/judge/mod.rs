@@ -144,6 +144,9 @@ pub(crate) fn judge<'s>(case: &Case<'s>) -> Judgement<'s> {
     let (heard, held) = (hear::all(case, &above), stages::held(case));
     let own = Manner { mode: case.agent.profile.mode, of: case.agent };
     let mut strictest = judged_in(own, case, &heard, &held);
+    if above.is_empty() {
+        return strictest;
+    }
     let mut modes = vec![own.mode];
     for of in above {
         let mode = of.profile.mode;

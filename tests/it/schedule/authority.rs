@@ -368,6 +368,46 @@ async fn a_task_writes_its_files_and_its_memory_and_neither_itself_nor_its_state
     run.agent.fs().write(&format!("{}/TASK.txt", run.files.unwrap()), "x").await.unwrap();
 }
 
+/// A task's agent is a person's work as much as its target is: it begins anew with a target that came back to the file.
+#[tokio::test]
+async fn a_target_that_comes_back_with_other_rules_binds_its_tasks_by_these_alone() {
+    let mut stage = Stage::new().await;
+    let deny = Rule {
+        verdict: Verdict::Deny,
+        tool: None,
+        operation: Some(Operation::Network),
+        path: None,
+        command: None,
+        shape: None,
+        why: None,
+        place: Place { file: "agents.toml".into(), line: 1 },
+    };
+    let settings = stage.engine.settings().unwrap().as_ref().clone();
+    let file = |agents: &[(&str, &str, &[&str])], rules: &[Rule]| {
+        let mut policy = policy(settings.clone(), agents);
+        for agent in policy.agents.values_mut() {
+            (agent.profile.kind, agent.rules) = (Kind::Cron, rules.into());
+            agent.profile.working_dir = stage.path("work");
+        }
+        policy
+    };
+    let worker: &[(&str, &str, &[&str])] = &[("worker", "you", &["@network"])];
+    let (strict, gone, lax) = (file(worker, &[deny]), file(&[], &[]), file(worker, &[]));
+    stage.engine.configure(strict).await.unwrap();
+    stage.cron("a", &format!("{HOURLY}\nagent: worker"), "x");
+    let tasks = stage.start().await;
+    tasks.run(&task("cron/a")).await.unwrap();
+    let agent = stage.run().await.agent;
+    assert_eq!(agent.verdict(&Action::network("example.com")).unwrap(), Verdict::Deny);
+    stage.told_kind("task.finished").await;
+    stage.engine.configure(gone).await.unwrap();
+    assert_eq!(agent.verdict(&Action::network("example.com")).unwrap(), Verdict::Deny, "while it is gone");
+    stage.engine.configure(lax).await.unwrap();
+    tasks.run(&task("cron/a")).await.unwrap();
+    let agent = stage.run().await.agent;
+    assert_eq!(agent.verdict(&Action::network("example.com")).unwrap(), Verdict::Allow);
+}
+
 /// The attack: what a rule keeps from an agent, its task does.
 #[tokio::test]
 async fn rules_for_an_agent_bind_its_tasks() {
