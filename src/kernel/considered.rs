@@ -24,6 +24,8 @@ pub(crate) struct Considered {
     pub(crate) needs: Vec<Right>,
     /// The input of the tool, in its one form.
     pub(crate) input: String,
+    /// What a command runs with besides its line, if its tool is told so.
+    pub(crate) besides: Option<String>,
     pub(crate) reason: Option<Reason>,
     pub(crate) call: Option<CallId>,
     /// Whether a hook put it in the place of what was asked about.
@@ -67,7 +69,7 @@ impl Considered {
             tier: self.tier.unwrap_or(Tier::Dangerous),
             tier_reason: Arc::clone(&self.tier_reason),
             input: Digest::of_texts(whole),
-            access: Digest::of_texts([operation, tool, resource].into_iter().chain(cwd)),
+            access: Digest::of_texts([operation, tool, resource].into_iter().chain(cwd).chain(self.besides.as_deref())),
             circumstances: self.circumstances,
             shape: self.shape.clone(),
             doing: self.doing(),
