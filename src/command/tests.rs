@@ -178,3 +178,39 @@ fn wrapping_a_denied_command_in_any_listed_wrapper_never_escapes_the_deny() {
     assert!(escaped.is_empty(), "{} of them:\n{}", escaped.len(), escaped.join("\n"));
     assert!(!hears("git status") && !hears("nice git status") && !hears("sh -c 'git status'"));
 }
+
+#[test]
+fn what_doubles_itself_is_given_up_and_not_followed() {
+    let work = |text: &str| Classifier::default().work(text);
+    let doubled = [
+        "x=$x$x; ",
+        "x=${x}x$x$x; ",
+        "x=\"$x $x\"; ",
+        "x=${x//a/$x}$x; ",
+        "x+=$x; ",
+        "set -- $* $*; ",
+        "a+=(\"${a[@]}\"); ",
+    ];
+    for unit in doubled {
+        for use_of_it in ["ls $x", "echo \"$x$x$x$x\"", "rm -rf $x", "f() { echo $*; }; f $*", "echo ${a[@]}"] {
+            let text = |times: usize| format!("x=ab; a=(b c); set -- a b; {}{use_of_it}", unit.repeat(times));
+            let (once, twice) = (work(&text(200)), work(&text(400)));
+            assert!(twice <= 3 * once + 200_000, "{unit}{use_of_it}: {once}, then {twice}");
+            assert_eq!(classify(&format!("{}; rm -rf /", text(400))).tier, Tier::Destructive);
+        }
+    }
+    // Every bound at once: alternatives of alternatives in one word, in loops within loops.
+    let wide = format!("for x in {{1..60}}; do for y in {{1..60}}; do echo {}; done; done", "$x$y".repeat(2_000));
+    assert!(work(&wide) < 8 << 20, "{}", work(&wide));
+    let braces = format!("echo {}{}", "{a,b}".repeat(8), "c".repeat(50_000));
+    assert!(classify(&format!("{braces}; rm -rf /")).tier == Tier::Destructive);
+}
+
+#[test]
+fn calls_that_multiply_hide_nothing_behind_the_bound() {
+    let mut text = String::from("f0() { ls; }; ");
+    for level in 1..20 {
+        text += &format!("f{level}() {{ f{0}; f{0}; f{0}; }}; ", level - 1);
+    }
+    assert_eq!(classify(&format!("{text} f19; rm -rf /")).tier, Tier::Destructive);
+}

@@ -93,6 +93,7 @@ impl Rules {
                 found.into_iter().filter_map(|glob| self.0.by_glob.get(glob).copied()).collect()
             }
             Target::Command { parts, .. } => self.about_programs(parts.as_deref()),
+            Target::Tool { .. } => self.about_programs(None),
             Target::Path(_) | Target::Host(_) | Target::Invalid { .. } => Vec::new(),
         };
         places.extend(&self.0.plain);
@@ -132,6 +133,7 @@ fn speaks_about(rule: &Rule, action: &Considered) -> bool {
         rule.shape.as_ref().is_none_or(|shape| action.shape.as_ref().is_some_and(|other| other.key == shape.key));
     let command = rule.command.as_ref().is_none_or(|pattern| match &action.target {
         Target::Command { parts, .. } => meets(pattern, parts.as_deref(), rule.verdict),
+        Target::Tool { mentions, .. } => rule.verdict > Verdict::Allow && mentions.may_run(pattern),
         Target::Path(_) | Target::Host(_) | Target::Invalid { .. } => false,
     });
     tool && operation && shape && command

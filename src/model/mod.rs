@@ -6,6 +6,8 @@ mod command;
 mod decision;
 mod digest;
 mod doing;
+#[cfg(any(feature = "sandbox", feature = "schedule"))]
+mod domain;
 mod envelope;
 mod event;
 mod glob;
@@ -37,6 +39,8 @@ pub use command::{CommandProfile, CommandRules, InvalidProfile, InvalidTier, Rai
 pub use decision::{Decision, DecisionSource, Ruled};
 pub use digest::{Digest, InvalidDigest};
 pub use doing::Doing;
+#[cfg(any(feature = "sandbox", feature = "schedule"))]
+pub use domain::{Domain, InvalidDomain};
 pub use envelope::{Envelope, Ids, InvalidEnvelope, Reference};
 pub use event::{Cause, Event, HookCall, Recorded};
 pub use glob::{InvalidGlob, PathGlob, Reach};

@@ -5,7 +5,7 @@ use crate::command::{
     options::{Options, Reading},
     syntax,
     tier::Tier,
-    walk::{Arg, HOME, Positional, SOMETHING, UNKNOWN, Value, Walker},
+    walk::{Arg, Dialect, HOME, Positional, SOMETHING, UNKNOWN, Value, Walker},
 };
 
 /// Programs that run a script or a text in (roughly) this language.
@@ -77,7 +77,10 @@ impl Walker<'_> {
     pub(super) fn judge_shell(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
         if SHELLS.contains(&name) {
-            return self.judge_shell_program(rest, input);
+            let outer = std::mem::replace(&mut self.dialect, Dialect::of(name));
+            let verdict = self.judge_shell_program(rest, input);
+            self.dialect = outer;
+            return verdict;
         }
         match name {
             "eval" => Some(self.eval(rest)),
@@ -245,7 +248,9 @@ impl Walker<'_> {
         let joined_well = words.len() == 1 || words.iter().all(|text| plain(text));
         let written = joined_well && options.operands.iter().all(|arg| arg.is_exact());
         // The words lose their quotes when they are joined; a reader means them as they stand.
+        let outer = std::mem::replace(&mut self.dialect, Dialect::Posix);
         let verdict = self.run_text(&words.join(" "), span).or_stricter(self.search_suffixes(rest));
+        self.dialect = outer;
         Some(if written {
             verdict
         } else {
@@ -277,6 +282,10 @@ impl Walker<'_> {
             walker.text_budget -= text.len();
             let text = &respelled(text);
             let parsed = syntax::parse(text);
+            if !walker.dialect.reads(text, &parsed) {
+                walker.suspect("the shell that runs this text reads it otherwise than bash does");
+                walker.raw_search(text, span);
+            }
             if !parsed.understood() {
                 let why = parsed.faults.first().map_or("not understood", |fault| fault.why);
                 walker.lose(format!("the text that is run was not understood: {why}"));

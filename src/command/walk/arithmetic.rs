@@ -43,6 +43,20 @@ impl Walker<'_> {
         self.evaluate(texts.into_iter().map(|arg| arg.text).collect());
     }
 
+    /// `((…))` is a shell in a shell to those that do not know it: two words side by side are no arithmetic.
+    pub(super) fn search_commands(&mut self, pieces: &[Piece]) {
+        let here = self.here;
+        let texts = self.expand_whole(&Word { span: here, pieces: pieces.to_vec() });
+        self.here = here;
+        for text in texts.iter().map(|arg| &arg.text).filter(|text| holds_a_command(text)) {
+            self.suspect("what stands in `((…))` is no arithmetic");
+            let found = self.search_text(text, here);
+            if found.tier == Tier::Destructive {
+                self.note(found.tier, found.rule, here);
+            }
+        }
+    }
+
     /// What evaluating `texts` sets and runs, through the values of the variables they name.
     pub(super) fn evaluate(&mut self, mut texts: Vec<String>) {
         let mut seen: Vec<String> = Vec::new();
@@ -70,6 +84,22 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+/// Whether an operand follows another without an operator between them, or an option does.
+fn holds_a_command(text: &str) -> bool {
+    let operand = |c: char| c.is_alphanumeric() || c == '_';
+    let mut words = text.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        let next = words.peek().copied().unwrap_or_default();
+        let option = next.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic()));
+        if word.ends_with(operand)
+            && (option || next.starts_with(|c: char| operand(c) || "./~\"'".contains(c) && next.len() > 1))
+        {
+            return true;
+        }
+    }
+    false
 }
 
 fn is_number(text: &str) -> bool {

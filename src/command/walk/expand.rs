@@ -28,6 +28,13 @@ struct Draft {
 }
 
 impl Draft {
+    /// A word that may be anything.
+    fn unknown() -> Self {
+        let current =
+            Arg { text: UNKNOWN.into(), known: Known::Partly, expanded: true, splits: true, ..Arg::default() };
+        Draft { done: Vec::new(), current, started: true }
+    }
+
     fn push(&mut self, text: &str) {
         self.started = true;
         // A literal NUL or marker character must not look like one of ours.
@@ -171,11 +178,17 @@ impl Walker<'_> {
     fn expand_pieces(&mut self, pieces: &[Piece], word: &Word, splits: bool) -> Slot {
         let mut drafts = vec![Draft::default()];
         for piece in pieces {
+            if self.expanded > MAX_EXPANDED {
+                // What the piece runs still counts; what it says does not any more.
+                self.expand_piece(piece, &mut vec![Draft::default()], splits);
+                drafts = vec![Draft::unknown()];
+                continue;
+            }
             self.expand_piece(piece, &mut drafts, splits);
             self.expanded += drafts.iter().map(|draft| draft.current.text.len()).sum::<usize>();
             if self.expanded > MAX_EXPANDED {
                 self.lose("expansions longer than are followed");
-                drafts.truncate(1);
+                drafts = vec![Draft::unknown()];
             }
         }
         let other_blanks = self.scope.assigned("IFS").is_some();

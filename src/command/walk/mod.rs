@@ -46,6 +46,53 @@ pub(super) const MAX_NESTING: usize = 24;
 /// How many bytes of words may be made, over all: a value that doubles itself is given up long before it is large.
 const MAX_EXPANDED: usize = 1 << 22;
 
+/// How far a shell reads a text as bash does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// It is bash.
+    Bash,
+    /// All but what only bash knows.
+    Posix,
+    /// Plain words and lists only.
+    Plain,
+    /// Nothing.
+    Foreign,
+}
+
+impl Dialect {
+    /// That of the shell `name`.
+    pub(super) fn of(name: &str) -> Self {
+        match name {
+            "bash" | "rbash" | "bash5" => Dialect::Bash,
+            "sh" | "dash" | "ash" => Dialect::Posix,
+            "zsh" | "ksh" | "mksh" | "fish" => Dialect::Plain,
+            _ => Dialect::Foreign,
+        }
+    }
+
+    /// Whether the shell reads `text`, which was parsed as bash, in the same way.
+    pub(super) fn reads(self, text: &str, parsed: &Parsed) -> bool {
+        match self {
+            Dialect::Bash => true,
+            Dialect::Posix => !parsed.bash_only,
+            Dialect::Plain => !parsed.bash_only && is_plain(text),
+            Dialect::Foreign => false,
+        }
+    }
+}
+
+/// Words, lists, pipes and quotes, without a sign that means more to some shell than to bash.
+fn is_plain(text: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || c.is_ascii_whitespace() || "-_./,:@%+;|&\"'*?>=$".contains(c);
+    let mut before = ' ';
+    text.chars().all(|c| {
+        let starts = !before.is_alphanumeric();
+        let odd = (c == '=' && starts) || (before == '$' && !c.is_ascii_alphabetic()) || (before == '&' && c == '>');
+        before = c;
+        plain(c) && !odd
+    }) && before != '$'
+}
+
 /// The state of one walk.
 #[derive(Debug)]
 pub(super) struct Walker<'c> {
@@ -74,6 +121,8 @@ pub(super) struct Walker<'c> {
     left: Option<Scope>,
     /// How many bytes of words have been made.
     expanded: usize,
+    /// The shell whose text is being walked.
+    pub(super) dialect: Dialect,
     /// Texts of traps: they run again at the end, with what is known then.
     pub(super) traps: Vec<(String, Span)>,
 }
@@ -96,13 +145,14 @@ impl<'c> Walker<'c> {
             running: Vec::new(),
             left: None,
             expanded: 0,
+            dialect: Dialect::Bash,
             traps: Vec::new(),
         }
     }
 
     /// The work done so far, in units that do not depend on the machine.
     #[cfg(test)]
-    pub(super) fn work(&self) -> usize {
+    pub(in crate::command) fn work(&self) -> usize {
         self.visits + self.expanded
     }
 
@@ -213,6 +263,7 @@ impl<'c> Walker<'c> {
             Form::Arithmetic(pieces) => {
                 self.arithmetic(pieces);
                 self.note(Tier::Safe, "arithmetic", command.span);
+                self.search_commands(pieces);
                 None
             }
             Form::Test(words) => {

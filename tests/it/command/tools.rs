@@ -87,3 +87,12 @@ fn what_a_command_runs_with_besides_makes_it_dangerous_unless_it_changes_nothing
     let aside = json!({ "command": "ls", "description": "x", "timeout": 5, "run_in_background": true, "cwd": null });
     assert_eq!(tier("bash", aside), Tier::Safe);
 }
+
+#[test]
+fn what_destroys_is_found_under_any_name_of_a_tool() {
+    for name in ["Bash", "run_shell_command", "exec_command", "foo"] {
+        assert_eq!(tier(name, json!({ "command": "rm -rf /" })), Tier::Destructive, "{name}");
+        assert_eq!(tier(name, json!({ "input": "ls" })), Tier::Dangerous, "{name}: no other name is on the list");
+        assert_eq!(tier(name, json!({ "command": ["rm", "-rf", "/"] })), Tier::Dangerous, "{name}");
+    }
+}

@@ -8,7 +8,7 @@ use std::{
 use async_trait::async_trait;
 use bestow::{
     Action, Answer, Authorization, DecisionSource, Error, Event, Hook, HookAnswer, HookFailure, Mode, Operation,
-    Proposal, Rule, RuleRef, Ruled, Verdict,
+    Proposal, Rule, RuleRef, Ruled, Scope, Verdict,
 };
 use serde_json::json;
 
@@ -174,6 +174,81 @@ async fn a_hook_that_fails_asks_and_leaves_the_fact() {
         hook(&world, "broken", what.clone());
         assert_eq!(ruled(&ann, Action::command("ls")).await, Ruled::Unavailable, "{what:?}");
     }
+}
+
+/// Says something else each time it is told to.
+#[derive(Debug)]
+struct Moody(Mutex<What>);
+
+#[async_trait]
+impl Hook for Moody {
+    async fn before(&self, proposal: Proposal) -> Result<HookAnswer, HookFailure> {
+        let what = self.0.lock().unwrap().clone();
+        Says { what, saw: Mutex::default() }.before(proposal).await
+    }
+}
+
+fn moody(world: &World, name: &str, what: What) -> Arc<Moody> {
+    let hook = Arc::new(Moody(Mutex::new(what)));
+    world.engine.add_hook(name.parse().unwrap(), hook.clone()).unwrap();
+    hook
+}
+
+/// The attack: the policy server is brought down once a person has said yes for good.
+#[tokio::test(start_paused = true)]
+async fn a_yes_that_lasts_is_no_answer_to_a_hook_that_fails() {
+    for what in [What::Fails, What::Panics, What::Hangs] {
+        for scope in [Scope::Session, Scope::Always] {
+            let world = World::new();
+            let ann = in_mode(&world, "ann", Mode::Default, &[]).await;
+            let push = || Action::command("git push origin main");
+            let (_, ticket) = asked(&ann, push()).await;
+            world.you().answer(ticket.id(), Answer::allow().scope(scope)).await.unwrap();
+            let broken = moody(&world, "broken", What::This(HookAnswer::nothing()));
+            assert_eq!(ruled(&ann, push()).await, Ruled::Allow, "{scope}");
+            *broken.0.lock().unwrap() = what.clone();
+            let (decision, ticket) = asked(&ann, push()).await;
+            assert_eq!(decision.decision_source, DecisionSource::Hook);
+            // A yes to this question is one for this failure, and not for the next.
+            world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
+            assert_eq!(ruled(&ann, push()).await, Ruled::Allow, "{scope}");
+            let (_, ticket) = asked(&ann, push()).await;
+            world.you().answer(ticket.id(), Answer::allow().scope(Scope::Session)).await.unwrap();
+            assert_eq!(ruled(&ann, push()).await, Ruled::Allow, "{scope}: whatever it is for, it is for this");
+            assert_eq!(ruled(&ann, push()).await, Ruled::Ask, "{scope}: and not for the next failure");
+            *broken.0.lock().unwrap() = What::This(HookAnswer::nothing());
+            assert_eq!(ruled(&ann, push()).await, Ruled::Allow, "{scope}: and else it lasts");
+            world.engine.shutdown().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_hook_asks_is_answered_by_an_answer_to_that_question_and_nothing_else() {
+    let world = World::new();
+    let ann = in_mode(&world, "ann", Mode::Default, &["@write:/ws"]).await;
+    let run = crate::guards::run_of(&ann);
+    world.you().set_policies(&run, None, crate::guards::asking()).await.unwrap();
+    let write = || Action::write("/ws/a");
+    let (_, ticket) = asked(&ann, write()).await;
+    world.you().answer(ticket.id(), Answer::allow().scope(Scope::Session)).await.unwrap();
+    assert_eq!(ruled(&ann, write()).await, Ruled::Allow);
+    // What was said before the hook asked was not said to it.
+    let asking = moody(&world, "asking", What::This(HookAnswer::ask("who is it for?")));
+    let (_, ticket) = asked(&ann, write()).await;
+    let waiting = world.engine.pending().unwrap();
+    assert_eq!(waiting[0].request.hooks.iter().map(|hook| &**hook).collect::<Vec<_>>(), ["asking"]);
+    // Nor is a glob an answer, whenever it comes.
+    world.you().update_policy(&run, bestow::PolicyPatch::writing().allow("**")).await.unwrap();
+    assert_eq!(ticket.poll(), None);
+    assert_eq!(ruled(&ann, write()).await, Ruled::Ask);
+    world.you().answer(ticket.id(), Answer::allow().scope(Scope::Session)).await.unwrap();
+    assert_eq!(ruled(&ann, write()).await, Ruled::Allow, "its question, about this file");
+    assert_eq!(ruled(&ann, Action::write("/ws/b")).await, Ruled::Ask);
+    // Another hook asks another question.
+    *asking.0.lock().unwrap() = What::This(HookAnswer::nothing());
+    says(&world, "another", HookAnswer::ask("and what for?"));
+    assert_eq!(ruled(&ann, write()).await, Ruled::Ask);
 }
 
 /// One slow hook does not make the others wait longer, and the limit is the setting.
