@@ -10,6 +10,8 @@ mod kernel;
 mod model;
 mod seam;
 
+/// Stands before the implementations of [`Hook`] and the other seams.
+pub use async_trait::async_trait;
 #[cfg(any(feature = "config", feature = "journal"))]
 pub use edge::OpenError;
 #[cfg(feature = "edit")]

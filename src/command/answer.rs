@@ -98,6 +98,20 @@ impl Classification {
         Classification { tier, reason, parts, understood: true, shape: shape.filter(|_| tier == Tier::Dangerous) }
     }
 
+    /// The same, run with something besides that may change what runs and start `starts`.
+    pub(super) fn with(mut self, key: &str, starts: Vec<Spoken>) -> Self {
+        let key: String = key.chars().take(40).collect();
+        let rule = format!("runs with `{}` besides, which may change what it does", crate::Shown(&key));
+        if self.tier == Tier::Safe {
+            self.tier = Tier::Dangerous;
+            self.reason = format!("{}: {rule}", prefix(Tier::Dangerous));
+        }
+        let part = Part::new(Tier::Dangerous, rule, "", Span::default());
+        self.parts.push(Part { starts, ..part });
+        self.shape = None;
+        self
+    }
+
     /// The same, or a stricter answer because of `rule`; nothing may be remembered of it.
     pub(super) fn at_least_dangerous(self, rule: &str) -> Self {
         let shape = None;

@@ -1,6 +1,8 @@
 //! The classifier: a profile, what a person added, and one function.
 
-use crate::model::CommandRules;
+use serde_json::{Map, Value};
+
+use crate::model::{CommandRules, Spoken};
 
 use super::{
     addition::{Additions, InvalidAddition},
@@ -67,6 +69,27 @@ impl Classifier {
     /// The tier of a command line: that of the strictest part that may run.
     pub fn classify(&self, text: &str) -> Classification {
         self.classify_counting(text).0
+    }
+
+    /// The tier of a command line that runs with these things `besides`: a directory, an environment, whatever the tool
+    /// that runs it knows. Nobody can say that they change nothing, so it is at least dangerous.
+    pub(crate) fn classify_with(&self, text: &str, besides: &Map<String, Value>) -> Classification {
+        let starts = |value: &Value| -> Vec<Spoken> {
+            let variables = value.as_object().into_iter().flatten();
+            variables.flat_map(|(name, value)| self.started_by(name, value)).collect()
+        };
+        besides.iter().fold(self.classify(text), |judged, (key, value)| judged.with(key, starts(value)))
+    }
+
+    /// What a variable of the environment may start.
+    fn started_by(&self, name: &str, value: &Value) -> Vec<Spoken> {
+        let Value::String(value) = value else { return Vec::new() };
+        let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if !is_name || name.starts_with(|c: char| c.is_ascii_digit()) {
+            return Vec::new();
+        }
+        let line = format!("{name}='{}' :", value.replace('\'', "'\\''"));
+        self.classify(&line).parts.into_iter().flat_map(|part| part.starts).collect()
     }
 
     /// The tier of a command line that may not be text: if it is not UTF-8, it is at least dangerous, and places in it are

@@ -1,6 +1,6 @@
 //! Tool calls: a name and an input object.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::model::{Operation, SENSITIVE_NAMES};
 
@@ -20,7 +20,7 @@ const READING: &[&str] = &["read", "file_read"];
 pub(super) fn classify(classifier: &Classifier, name: &str, input: &Value) -> Classification {
     if RUNNING.contains(&name) {
         return match only_text(input, &["command", "input"]) {
-            Ok(Some(command)) => classifier.classify(command),
+            Ok(Some(command)) => classifier.classify_with(command, &Call::besides(input)),
             Ok(None) => Classification::plain(Tier::Dangerous, "there is nothing to run"),
             Err(why) => Classification::plain(Tier::Dangerous, why),
         };
@@ -75,6 +75,15 @@ pub(crate) enum Call<'v> {
 }
 
 impl<'v> Call<'v> {
+    /// What a tool that runs a command line is told besides it, but for what does not change what runs.
+    pub(crate) fn besides(input: &Value) -> Map<String, Value> {
+        const ASIDE: &[&str] =
+            &["command", "input", "description", "explanation", "timeout", "timeout_ms", "run_in_background"];
+        let changes = |(key, value): &(&String, &Value)| !ASIDE.contains(&key.as_str()) && !value.is_null();
+        let entries = input.as_object().into_iter().flatten();
+        entries.filter(changes).map(|(key, value)| (key.clone(), value.clone())).collect()
+    }
+
     /// What a call of the tool `name` with `input` does.
     pub(crate) fn of(name: &str, input: &'v Value) -> Call<'v> {
         type Meant<'v> = (Operation, &'static [&'static str], fn(&'v str) -> Call<'v>);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     command::{Call, Classifier},
@@ -14,7 +14,7 @@ use crate::{
     seam::Real,
 };
 
-use super::{Error, shared::Shared};
+use super::{Error, input, shared::Shared};
 
 impl Shared {
     /// Understands `action`, as the agent of `profile` means it.
@@ -37,15 +37,19 @@ impl Shared {
                         return self.using_besides(action, unknown);
                     }
                 };
-                (operation, resource, input.to_string())
+                (operation, resource, input::canonical(input).to_string())
             }
+        };
+        let besides = match &action.what {
+            What::Call(input) if operation == Operation::Command => Call::besides(input),
+            What::Call(_) | What::Plain(..) => Map::new(),
         };
         let tool = tool.unwrap_or_else(|| operation.own_tool());
         let base = Considered { cwd: runs_in(profile, operation), ..blank(operation, tool, action, input) };
         let understood = match resource {
             Err(why) => invalid(base, "", why),
             Ok(text) => match operation {
-                Operation::Command => self.command(&profile.id, base, &text)?,
+                Operation::Command => self.command(&profile.id, base, &text, &besides)?,
                 Operation::Network => host(base, &text),
                 Operation::Read | Operation::Write | Operation::Exec => self.path(profile, base, &text),
             },
@@ -67,12 +71,18 @@ impl Shared {
     }
 
     /// Where only reads happen by themselves, what reaches the network or prints secrets is not taken for one.
-    fn command(&self, agent: &AgentId, base: Considered, text: &str) -> Result<Considered, Error> {
+    fn command(
+        &self,
+        agent: &AgentId,
+        base: Considered,
+        text: &str,
+        besides: &Map<String, Value>,
+    ) -> Result<Considered, Error> {
         let classifier = self.classifier.load();
         if self.look(|state, _| state.only_reads_by_itself(agent))? {
-            return Ok(command(base, text, &classifier.strictly()));
+            return Ok(command(base, text, besides, &classifier.strictly()));
         }
-        Ok(command(base, text, &classifier))
+        Ok(command(base, text, besides, &classifier))
     }
 
     fn path(&self, profile: &Profile, base: Considered, text: &str) -> Considered {
@@ -134,6 +144,7 @@ fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -
         input,
         reason: action.reason.as_ref().map(Reason::redacted),
         call: action.call.clone(),
+        besides: None,
         updated: false,
         overrides: action.overrides,
         cwd: None,
@@ -153,8 +164,9 @@ fn invalid(base: Considered, text: &str, why: &str) -> Considered {
     Considered { target, shown: redacted(text), tier: Some(Tier::Dangerous), tier_reason: why, ..base }
 }
 
-fn command(base: Considered, text: &str, classifier: &Classifier) -> Considered {
-    let judged = classifier.classify(text);
+/// A command line, and what its tool is told `besides`, which may change what runs: it is shown, and bound.
+fn command(base: Considered, text: &str, besides: &Map<String, Value>, classifier: &Classifier) -> Considered {
+    let judged = classifier.classify_with(text, besides);
     let shape = judged.shape.as_ref().map(|shape| {
         let whole = shape.to_string();
         CommandShape::of(&whole, redacted_with(&whole, text))
@@ -165,8 +177,14 @@ fn command(base: Considered, text: &str, classifier: &Classifier) -> Considered 
     });
     let (tier, tier_reason) = (Some(judged.tier), redacted_with(&judged.reason, text));
     let target = Target::Command { text: text.into(), parts: judged.spoken() };
-    let shown = redacted_but(text, &judged.programs());
-    Considered { target, shown, tier, tier_reason, shape, destructive, ..base }
+    let line = redacted_but(text, &judged.programs());
+    if besides.is_empty() {
+        return Considered { target, shown: line, tier, tier_reason, shape, destructive, ..base };
+    }
+    let besides = Value::Object(besides.clone());
+    let shown = format!("{line} with {}", input::shown(&besides)).into();
+    let besides = Some(input::canonical(&besides).to_string());
+    Considered { target, shown, besides, tier, tier_reason, shape, destructive, ..base }
 }
 
 /// Whoever may use the network may reach any host; what it may do there is for rules.
@@ -196,17 +214,18 @@ fn host_of_url(text: &str) -> Option<&str> {
     (host != text).then_some(host)
 }
 
-/// A tool that nobody has classified may do anything: its name is what it is known by.
+/// A tool that nobody has classified may do anything: what it is about is its whole input.
 fn unknown_tool(action: &Action, input: &Value, classifier: &Classifier) -> Considered {
     let tool = action.tool.clone().unwrap_or_else(|| Operation::Command.own_tool());
     let text: Arc<str> = tool.as_str().into();
+    let shown = format!("{tool} {}", input::shown(input)).into();
     let mut texts = vec![&*text];
     texts_in(input, &mut texts);
     let mentions = Mentions::of(texts, |line| classifier.classify(line).spoken());
-    let base = blank(Operation::Command, tool, action, input.to_string());
+    let base = blank(Operation::Command, tool, action, input::canonical(input).to_string());
     let target = Target::Tool { name: Arc::clone(&text), mentions };
     let tier_reason = "a tool that is not on any list".into();
-    Considered { target, shown: text, tier: Some(Tier::Dangerous), tier_reason, ..base }
+    Considered { target, shown, tier: Some(Tier::Dangerous), tier_reason, ..base }
 }
 
 /// Every text in `value`, with the names of its fields.

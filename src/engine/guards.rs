@@ -12,6 +12,20 @@ use super::{Approver, Error};
 /// Guards: what the tools of one run may do besides rules (`sources/000`). They end with the run, when no agent of this
 /// owner is in it any more.
 ///
+/// The host program names the runs of its agents with [`Agent::begin_run`](crate::Agent::begin_run):
+///
+/// ```
+/// # use bestow::{Agent, Approver, PolicyPatch, RunId};
+/// # async fn example(ann: Agent, you: Approver) -> Result<(), Box<dyn std::error::Error>> {
+/// let run: RunId = "night-shift".parse()?;
+/// ann.begin_run(run.clone()).await?;
+/// you.declare_tools(&run, ["write_file".parse()?]).await?;
+/// let patch = PolicyPatch::writing().deny("secrets/**").of("write_file".parse()?);
+/// you.update_policy(&run, patch).await?;
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Authority
 ///
 /// A person stands behind all of it; it gives no right.

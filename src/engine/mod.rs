@@ -12,6 +12,7 @@ mod error;
 mod files;
 mod guards;
 mod hooks;
+mod input;
 mod keep;
 mod mail;
 mod pin;

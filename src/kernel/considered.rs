@@ -26,6 +26,8 @@ pub(crate) struct Considered {
     pub(crate) needs: Vec<Right>,
     /// The input of the tool, in its one form.
     pub(crate) input: String,
+    /// What a command runs with besides its line, if its tool is told so.
+    pub(crate) besides: Option<String>,
     pub(crate) reason: Option<Reason>,
     pub(crate) call: Option<CallId>,
     /// Whether a hook put it in the place of what was asked about.
@@ -86,9 +88,11 @@ impl Considered {
         self.needs.iter().map(|right| &right.permission)
     }
 
-    /// What a tool that is on no list was told: of such a tool nobody knows what of that is the resource.
+    /// What a tool was told besides the resource; one that is on no list, everything: of such a tool nobody knows what of
+    /// that is the resource.
     fn said(&self) -> Option<&str> {
-        matches!(self.target, Target::Tool { .. }).then_some(self.input.as_str())
+        let all = matches!(self.target, Target::Tool { .. }).then_some(self.input.as_str());
+        all.or(self.besides.as_deref())
     }
 
     /// What an approval binds besides what is shown: the rights that it uses, for a program the very file, and its

@@ -77,6 +77,7 @@ fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Consid
         destructive: None,
         needs: Vec::new(),
         input: String::new(),
+        besides: None,
         reason: None,
         call: None,
         updated: false,

@@ -21,7 +21,7 @@ use crate::model::{
 /// #[derive(Debug)]
 /// struct NoNetworkAtNight;
 ///
-/// #[async_trait::async_trait]
+/// #[bestow::async_trait]
 /// impl Hook for NoNetworkAtNight {
 ///     async fn before(&self, proposal: Proposal) -> Result<HookAnswer, HookFailure> {
 ///         let is_network = proposal.operation == Operation::Network;

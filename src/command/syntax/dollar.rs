@@ -200,12 +200,16 @@ impl Reader<'_> {
     ) -> Read<Change> {
         let whole_list = matches!(subscript, [Piece::Quoted(text)] if text == "@" || text == "*");
         if self.peek() == Some(b'}') {
-            return Ok(match prefix {
-                Change::Nothing if whole_list => Change::List,
-                Change::Nothing if !subscript.is_empty() => Change::Element,
+            let plain = prefix == Change::Nothing;
+            return Ok(if plain && whole_list {
+                Change::List
+            } else if plain && !subscript.is_empty() {
+                Change::Element
+            } else if prefix == Change::Indirect && whole_list {
                 // `${!list[@]}` are the keys of a list, not what a value names.
-                Change::Indirect if whole_list => Change::Edit,
-                prefix => prefix,
+                Change::Edit
+            } else {
+                prefix
             });
         }
         let operator = self.change_operator(prefix)?;

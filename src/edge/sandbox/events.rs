@@ -31,17 +31,35 @@ pub const EVENTS_FD: &str = "BESTOW_EVENTS_FD";
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::NotFound`] if this process was not handed a way to the engine.
+/// [`io::ErrorKind::NotFound`] if this process was not handed a way to the engine, [`io::ErrorKind::InvalidInput`] if the
+/// variable names no descriptor, and whatever the system says if that one leads nowhere.
 pub fn connect_to_engine() -> io::Result<UnixStream> {
-    let named = std::env::var(EVENTS_FD).ok().and_then(|fd| fd.parse::<RawFd>().ok());
-    let Some(way) = named else {
-        let message = format!("there is no way to the engine here: {EVENTS_FD} is not set");
-        return Err(io::Error::new(io::ErrorKind::NotFound, message));
-    };
+    let way = named_way()?;
     let (ours, theirs) = UnixStream::pair()?;
     let (body, fds) = ([IoSlice::new(b"+")], [theirs.as_raw_fd()]);
-    sendmsg::<UnixAddr>(way, &body, &[ControlMessage::ScmRights(&fds)], MsgFlags::MSG_NOSIGNAL, None)?;
+    sendmsg::<UnixAddr>(way, &body, &[ControlMessage::ScmRights(&fds)], MsgFlags::MSG_NOSIGNAL, None).map_err(|why| {
+        let message = format!(
+            "there is no way to the engine behind {EVENTS_FD}={way} ({why}): it is the number of a descriptor that a command \
+             under `bestow exec` inherits if its agent holds `@events`; something has closed it or changed the variable"
+        );
+        io::Error::new(io::Error::from(why).kind(), message)
+    })?;
     Ok(ours)
+}
+
+fn named_way() -> io::Result<RawFd> {
+    let Ok(text) = std::env::var(EVENTS_FD) else {
+        let message = format!(
+            "there is no way to the engine here: {EVENTS_FD} is not set; run this under `bestow exec`, for an agent that holds \
+             `@events`"
+        );
+        return Err(io::Error::new(io::ErrorKind::NotFound, message));
+    };
+    text.parse::<RawFd>().ok().filter(|fd| *fd >= 0).ok_or_else(|| {
+        let message =
+            format!("{EVENTS_FD} is {text:?} and not the number of a descriptor: leave it as `bestow exec` has set it");
+        io::Error::new(io::ErrorKind::InvalidInput, message)
+    })
 }
 
 /// The engine's end.

@@ -138,6 +138,7 @@ impl Plain {
             destructive: None,
             needs,
             input: String::new(),
+            besides: None,
             reason: None,
             call: None,
             overrides: false,

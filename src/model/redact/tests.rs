@@ -6,13 +6,13 @@ const SECRET: &str = "hunter2aB3x";
 
 /// What a person reads of `text`, where the secret was.
 fn shown(text: &str) -> String {
-    let (mut told, mut rest) = (String::new(), redacted(text).to_string());
-    while let Some(at) = rest.find(MARK_START) {
-        let end = at + super::mark_at(&rest.as_bytes()[at..]).unwrap();
-        told += &(rest[..at].to_owned() + "*");
-        rest = rest[end..].to_owned();
+    let text = redacted(text);
+    let (mut told, mut rest) = (String::new(), text.as_ref());
+    while let Some((before, mark)) = rest.split_once(MARK_START) {
+        told += &(before.to_owned() + "*");
+        rest = mark.split_once(']').unwrap().1;
     }
-    told + &rest
+    told + rest
 }
 
 #[test]

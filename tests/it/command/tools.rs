@@ -68,6 +68,26 @@ fn a_tool_nobody_knows_is_dangerous_whatever_its_name_imitates() {
     }
 }
 
+/// A key that is left out of account is a way to run something else than what was judged.
+#[test]
+fn what_a_command_runs_with_besides_makes_it_dangerous_unless_it_changes_nothing() {
+    for besides in [
+        json!({ "cwd": "/x" }),
+        json!({ "env": { "LD_PRELOAD": "x.so" } }),
+        json!({ "shell": "/x/sh" }),
+        json!({ "stdin": "rm -rf /" }),
+        json!({ "anything": [1] }),
+    ] {
+        let mut input = json!({ "command": "ls" });
+        input.as_object_mut().unwrap().extend(besides.as_object().unwrap().clone());
+        let judged = classify_tool("bash", &input);
+        assert_eq!(judged.tier, Tier::Dangerous, "{input}");
+        assert!(judged.reason.contains("besides") && judged.shape.is_none(), "{}", judged.reason);
+    }
+    let aside = json!({ "command": "ls", "description": "x", "timeout": 5, "run_in_background": true, "cwd": null });
+    assert_eq!(tier("bash", aside), Tier::Safe);
+}
+
 #[test]
 fn what_destroys_is_found_under_any_name_of_a_tool() {
     for name in ["Bash", "run_shell_command", "exec_command", "foo"] {

@@ -8,10 +8,10 @@ mod files;
 mod keep;
 mod links;
 mod meaning;
-mod patterns;
+pub(crate) mod patterns;
 mod random;
 mod reload;
-mod rules;
+pub(crate) mod rules;
 mod rules_reload;
 mod trials;
 

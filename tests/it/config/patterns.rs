@@ -187,7 +187,7 @@ const OTHERS: &[&str] = &[
     "npm test",
 ];
 
-fn with(said: &str, pattern: &str) -> super::Place {
+pub(crate) fn with(said: &str, pattern: &str) -> super::Place {
     saved(&rule(&format!("verdict = \"{said}\"\ncommand = \"{pattern}\"")))
 }
 

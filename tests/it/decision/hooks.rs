@@ -286,7 +286,7 @@ async fn a_hook_sees_the_action_without_secrets() {
     let _ = ann.authorize(action.because("with password=hunter2aB3x".parse().unwrap())).await.unwrap();
     let saw = hook.saw.lock().unwrap().pop().unwrap();
     assert!(!format!("{saw:?}").contains("hunter2aB3x"), "{saw:?}");
-    assert_eq!(&*saw.resource, "deploy --token=[redacted 11]");
+    assert_eq!(&*saw.resource, "deploy --token=[redacted 11] with {\"n\":3,\"password\":\"[redacted 11]\"}");
     assert_eq!(
         saw.input.unwrap(),
         json!({ "command": "deploy --token=[redacted 11]", "password": "[redacted 11]", "n": 3 })

@@ -7,6 +7,7 @@ mod hooks;
 mod lineage;
 mod modes;
 mod secrets;
+mod seen;
 
 use bestow::{Action, Agent, Authorization, Decision, Event, Mode, Ruled, Subscription, Ticket};
 

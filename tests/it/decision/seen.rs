@@ -1,0 +1,69 @@
+//! What a person is shown of a tool's input, and which inputs their answer is for.
+
+use bestow::{Action, Answer, Ruled, Scope, Verdict};
+use serde_json::{Value, json};
+
+use super::{asked, ruled};
+use crate::support::World;
+
+fn call(tool: &str, input: Value) -> Action {
+    Action::tool(tool.parse().unwrap(), input)
+}
+
+#[tokio::test]
+async fn a_question_about_an_unknown_tool_shows_its_whole_input() {
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    let input = json!({ "target": "prod", "password": "rm -rf ~", "api_key": "x9K2m4Qp7Lz1", "args": ["b", "a"] });
+    let (decision, _) = asked(&ann, call("deploy", input)).await;
+    let told = r#"deploy {"api_key":"[redacted 12]","args":["b","a"],"password":"rm -rf ~","target":"prod"}"#;
+    assert_eq!(&*decision.action.resource, told);
+    let (decision, _) = asked(&ann, call("deploy", json!({ "text": "x".repeat(5_000) }))).await;
+    assert!(
+        decision.action.resource.ends_with("… (3011 more characters are not shown)"),
+        "{}",
+        decision.action.resource
+    );
+}
+
+/// The naive way, the name of the tool as what it is about, lets a yes to one input be one to all.
+#[tokio::test]
+async fn a_yes_for_the_session_to_an_unknown_tool_is_for_exactly_that_input() {
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    let (_, ticket) = asked(&ann, call("deploy", json!({ "to": "test", "dry": true }))).await;
+    world.you().answer(ticket.id(), Answer::allow().scope(Scope::Session)).await.unwrap();
+    assert_eq!(ruled(&ann, call("deploy", json!({ "dry": true, "to": "test" }))).await, Ruled::Allow);
+    for other in [json!({ "to": "prod", "dry": true }), json!({ "to": "test" }), json!({}), Value::Null] {
+        assert_eq!(ruled(&ann, call("deploy", other.clone())).await, Ruled::Ask, "{other}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_command_runs_with_besides_is_shown_and_bound() {
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    let run = |besides: Value| {
+        let mut input = json!({ "command": "npm test" });
+        input.as_object_mut().unwrap().extend(besides.as_object().unwrap().clone());
+        call("bash", input)
+    };
+    let (decision, ticket) = asked(&ann, run(json!({ "cwd": "/work/a" }))).await;
+    assert_eq!(&*decision.action.resource, r#"npm test with {"cwd":"/work/a"}"#);
+    assert!(decision.action.shape.is_none(), "nothing to allow for good");
+    world.you().answer(ticket.id(), Answer::allow().scope(Scope::Session)).await.unwrap();
+    assert_eq!(ruled(&ann, run(json!({ "cwd": "/work/a", "timeout": 7 }))).await, Ruled::Allow);
+    for other in [json!({ "cwd": "/work/b" }), json!({}), json!({ "cwd": "/work/a", "env": { "PATH": "/x" } })] {
+        assert_eq!(ruled(&ann, run(other.clone())).await, Ruled::Ask, "{other}");
+    }
+}
+
+/// Rules about commands see what the environment makes a program start, and allow nothing that is run with one.
+#[test]
+fn a_rule_sees_what_a_command_runs_with() {
+    use crate::config::{patterns::with, rules::verdict};
+    let env = |name: &str| call("bash", json!({ "command": "git fetch", "env": { name: "git push" } }));
+    assert_eq!(verdict(&with("deny", "git push **"), &env("GIT_SSH_COMMAND")), Verdict::Deny);
+    assert_eq!(verdict(&with("allow", "git **"), &env("GIT_SSH_COMMAND")), Verdict::Ask);
+    assert_eq!(verdict(&with("allow", "git **"), &call("bash", json!({ "command": "git fetch" }))), Verdict::Allow);
+}
