@@ -73,8 +73,15 @@ impl Walker<'_> {
         if names.is_empty() {
             names.push("REPLY".into());
         }
-        let value = line_read(line).filter(|_| plainly).map_or_else(Value::wild, Value::text);
+        let value = line_read(line).filter(|_| plainly).map_or_else(|| self.fed(), Value::text);
         names.iter().for_each(|name| self.set(name, value.clone()));
+    }
+
+    /// Any line of what the loop around it is given, or anything.
+    fn fed(&self) -> Value {
+        let lines = self.feed.iter().flat_map(|text| text.lines()).take(8).map(str::to_owned);
+        let lines = Value::one_of(lines.collect(), Known::Partly);
+        lines.or(&Value::wild())
     }
 
     fn declares(&mut self, program: &str, rest: &[Arg]) {
