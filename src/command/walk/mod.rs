@@ -264,7 +264,10 @@ impl<'c> Walker<'c> {
                 self.search_commands(pieces);
                 None
             }
-            Form::Test(words) => {
+            Form::Test { words, plain } => {
+                if !plain {
+                    self.suspect("what stands in `[[ … ]]` is no test");
+                }
                 self.test(words, command.span);
                 None
             }
