@@ -200,12 +200,16 @@ impl Reader<'_> {
     ) -> Read<Change> {
         let whole_list = matches!(subscript, [Piece::Quoted(text)] if text == "@" || text == "*");
         if self.peek() == Some(b'}') {
-            return Ok(match prefix {
-                Change::Nothing if whole_list => Change::List,
-                Change::Nothing if !subscript.is_empty() => Change::Element,
-                // `${!list[@]}` are the keys of a list, not what a value names.
-                Change::Indirect if whole_list => Change::Edit,
-                prefix => prefix,
+            // `${!list[@]}` are the keys of a list, not what a value names.
+            let keys = prefix == Change::Indirect && whole_list;
+            return Ok(if keys {
+                Change::Edit
+            } else if prefix != Change::Nothing || subscript.is_empty() {
+                prefix
+            } else if whole_list {
+                Change::List
+            } else {
+                Change::Element
             });
         }
         let operator = self.change_operator(prefix)?;

@@ -183,11 +183,14 @@ pub(super) fn list_of(list: &Arg) -> Value {
     }
     let texts: Vec<String> = elements.map(str::to_owned).collect();
     let open = list.glob && texts.iter().any(|text| text.starts_with(['*', '?', '[', '@', '+', '!']));
-    match list.known {
-        _ if open => Value::list(texts, Known::Partly),
-        known if list.glob => Value::list(texts, known.max(Known::Environment)),
-        known => Value::list(texts, known),
-    }
+    let at_least = if open {
+        Known::Partly
+    } else if list.glob {
+        Known::Environment
+    } else {
+        Known::Fully
+    };
+    Value::list(texts, list.known.max(at_least))
 }
 
 /// The one line that `read` finds in a here-string, if that is all there is.
