@@ -23,8 +23,16 @@ fn rule(number: usize) -> Rule {
     let base: SanitizedPath = "/srv/work".parse().unwrap();
     let path = |text: String| Some(PathGlob::at(&text, &base, bestow::Reach::Everywhere).unwrap());
     let verdict = if number.is_multiple_of(2) { Verdict::Deny } else { Verdict::Ask };
-    let blank =
-        Rule { verdict, tool: None, operation: None, path: None, command: None, why: None, place: place(number + 1) };
+    let blank = Rule {
+        verdict,
+        tool: None,
+        operation: None,
+        path: None,
+        command: None,
+        shape: None,
+        why: None,
+        place: place(number + 1),
+    };
     match number % 3 {
         0 => Rule { path: path(format!("**/*.secret{number}")), ..blank },
         1 => Rule { path: path(format!("closed{number}/**")), ..blank },

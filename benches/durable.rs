@@ -93,7 +93,8 @@ fn raw(directory: &Path) -> f64 {
     f64::from(count) / started.elapsed().as_secs_f64()
 }
 
-/// The same as one writer of ours does, in SQLite: a record, and who holds what. `together` of them share a transaction.
+/// The same as one writer of ours does, in SQLite: a record, and who holds what. `together` of them share a transaction, as if
+/// somebody collected what independent writers do.
 fn sqlite(directory: &Path, together: u32) -> f64 {
     let path = directory.join(format!("{together}.sqlite"));
     let connection = rusqlite::Connection::open(path).unwrap();
@@ -126,6 +127,59 @@ fn sqlite(directory: &Path, together: u32) -> f64 {
     f64::from(count) / started.elapsed().as_secs_f64()
 }
 
+/// The same with a transaction for each step, as independent writers have: each of `count` threads waits for its own.
+fn sqlite_apart(directory: &Path, count: u32) -> f64 {
+    let path = directory.join(format!("apart-{count}.sqlite"));
+    let connection = rusqlite::Connection::open(path).unwrap();
+    connection.execute_batch("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE log(seq INTEGER PRIMARY KEY, record TEXT); CREATE TABLE held(grant_id INTEGER PRIMARY KEY, agent TEXT, tag TEXT); CREATE INDEX by_agent ON held(agent);").unwrap();
+    let (connection, record, started) = (Mutex::new(connection), ".".repeat(420), Instant::now());
+    let writer = |number: u32| {
+        let mut steps = 0_u32;
+        while started.elapsed() < TIME {
+            let mut connection = connection.lock().unwrap();
+            let transaction = connection.transaction().unwrap();
+            transaction.prepare_cached("INSERT INTO log(record) VALUES (?1)").unwrap().execute([&record]).unwrap();
+            let held = if steps.is_multiple_of(2) {
+                "INSERT INTO held VALUES (?1, 'w1', '@write:/srv/work/project/1')"
+            } else {
+                "DELETE FROM held WHERE grant_id = ?1"
+            };
+            transaction.prepare_cached(held).unwrap().execute([number]).unwrap();
+            transaction.commit().unwrap();
+            steps += 1;
+        }
+        steps
+    };
+    let steps: u32 = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..count).map(|number| scope.spawn(move || writer(number))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    f64::from(steps) / started.elapsed().as_secs_f64()
+}
+
+/// Microseconds of reading a small file by a lasting right and of writing one: in memory, then with a journal.
+async fn uses(directory: &Path, engine: &Engine) {
+    let place = directory.join("files");
+    std::fs::create_dir(&place).unwrap();
+    let path = place.join("a").to_str().unwrap().to_owned();
+    std::fs::write(&path, "x").unwrap();
+    let memory = Engine::new(settings()).unwrap();
+    for (name, engine) in [("in memory", &memory), ("with a journal", engine)] {
+        let profile = Profile::new("user".parse().unwrap(), "you".parse().unwrap(), Kind::Cron, "/".parse().unwrap());
+        let agent = engine.register(profile, Holding::of([write(place.to_str().unwrap())])).await.unwrap();
+        let started = Instant::now();
+        for _ in 0..2_000 {
+            agent.fs().read(&path).await.unwrap();
+        }
+        let read = started.elapsed().as_micros() / 2_000;
+        let started = Instant::now();
+        for _ in 0..500 {
+            agent.fs().write(&path, "y").await.unwrap();
+        }
+        println!("a use of a file, {name}: read {read} us, write {} us", started.elapsed().as_micros() / 500);
+    }
+}
+
 /// Nanoseconds of a check: the median and the 999th of a thousand.
 fn checks(engine: &Engine) -> (u128, u128) {
     let agent = engine.agent(&"reader".parse().unwrap()).unwrap();
@@ -147,12 +201,15 @@ async fn writing(directory: &Path) {
     let disk = raw(directory);
     println!("one append and fdatasync after the other: {disk:.0}/s");
     println!(
-        "{:>8} {:>12} {:>14} {:>16} {:>12}",
-        "writers", "bestow, /s", "SQLite, /s", "bestow/raw sync", "bestow/SQLite"
+        "{:>8} {:>11} {:>16} {:>14} {:>19} {:>15}",
+        "writers", "bestow, /s", "bestow/raw sync", "SQLite, /s", "SQLite together, /s", "bestow/SQLite"
     );
     for count in [1, 16, 256] {
-        let (ours, theirs) = (writers(&engine, count).await, sqlite(directory, u32::try_from(count).unwrap()));
-        println!("{count:>8} {ours:>12.0} {theirs:>14.0} {:>16.2} {:>12.2}", ours / disk, ours / theirs);
+        let number = u32::try_from(count).unwrap();
+        let ours = writers(&engine, count).await;
+        let (apart, together) = (sqlite_apart(directory, number), sqlite(directory, number));
+        let (of_disk, of_sqlite) = (ours / disk, ours / apart);
+        println!("{count:>8} {ours:>11.0} {of_disk:>16.2} {apart:>14.0} {together:>19.0} {of_sqlite:>15.2}");
     }
     let alone = checks(&engine);
     let reader = engine.clone();
@@ -163,6 +220,7 @@ async fn writing(directory: &Path) {
         "a check, p50 and p99.9: alone {} and {} ns, beside 17 writers {} and {} ns",
         alone.0, alone.1, beside.0, beside.1
     );
+    uses(directory, &engine).await;
     engine.shutdown().await;
 }
 

@@ -12,6 +12,8 @@ mod seam;
 
 #[cfg(any(feature = "config", feature = "journal"))]
 pub use edge::OpenError;
+#[cfg(feature = "edit")]
+pub use edge::config::{Always, KeepError, Kept};
 #[cfg(feature = "sandbox")]
 pub use edge::sandbox;
 #[cfg(feature = "schedule")]
@@ -34,7 +36,7 @@ pub use kernel::{Check, ExecScope, Explanation, Refusal, Stage, Step, Support};
 pub use model::{
     Access, Action, ActionFacts, Actor, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, CallId, CatchUp,
     Cause, Code, CommandPattern, CommandShape, Decider, Decision, DecisionId, DecisionSource, Destructive, Digest,
-    Ended, Envelope, Event, FileIdentity, GateOutcome, Grant, GrantId, Guard, Hold, HookCall, HookName, Ids,
+    Doing, Ended, Envelope, Event, FileIdentity, GateOutcome, Grant, GrantId, Guard, Hold, HookCall, HookName, Ids,
     Interaction, InvalidDecisionId, InvalidDigest, InvalidEnvelope, InvalidGlob, InvalidGrantId, InvalidId,
     InvalidName, InvalidOperation, InvalidPath, InvalidPattern, InvalidPermission, InvalidPermissions, InvalidReason,
     InvalidRequestId, InvalidRulingId, InvalidScope, InvalidSensitiveName, InvalidTaskId, InvalidTimestamp,
@@ -42,8 +44,8 @@ pub use model::{
     PathGlob, PathPolicy, Pending, Permission, PermissionSet, Permissions, Place, Policies, Policy, PolicyPatch,
     Profile, Reach, Reads, Reason, Recorded, Reference, Reply, Request, RequestId, Resolution, Right, Route, Rule,
     RuleRef, Ruled, Ruling, RulingId, RunId, RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath, Scope,
-    SensitiveName, Settings, Shown, Skip, Source, Spoken, SpokenPart, Subject, TaskEnd, TaskEvent, TaskId, TaskKind,
-    TaskSettings, Timestamp, ToolName, Verdict, Want, Widening, sanitize,
+    SensitiveName, Settings, Shown, Skip, Source, Subject, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings,
+    Timestamp, ToolName, Verdict, Want, Widening, sanitize,
 };
 pub use seam::{
     AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, MemoryStore,

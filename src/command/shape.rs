@@ -1,6 +1,6 @@
 //! What "always" may mean: one command with its fixed words, and the places where a word may differ.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,10 @@ use super::{
     answer::Classification,
     judge,
     safe::trusted_name,
-    syntax::tree::{Form, Parsed, Piece, Word},
+    syntax::{
+        parse,
+        tree::{Form, Parsed, Piece, Word},
+    },
     tier::Tier,
     tool,
 };
@@ -53,6 +56,10 @@ struct Roles {
     /// Whether operands are paths; if so, the options that take no value. What stands behind any other may be its value.
     paths: Option<&'static [&'static str]>,
 }
+
+/// How a word in a role is shown.
+const PATH_INSIDE: &str = "<any path in the working directory>";
+const TEXT: &str = "<any text>";
 
 /// Longer than this, nobody reads to the end what they agree to for good.
 const MAX_SHOWN_BYTES: usize = 500;
@@ -181,19 +188,111 @@ fn is_inside(word: &str) -> bool {
 
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", crate::Shown(&self.program))?;
+        fixed(f, &self.program)?;
         for word in &self.words {
+            f.write_str(" ")?;
             match word {
-                ShapeWord::Fixed(text)
-                    if text.is_empty() || text.contains(|c: char| !c.is_ascii_graphic() || c == '\'') =>
-                {
-                    write!(f, " {text:?}")?;
-                }
-                ShapeWord::Fixed(text) => write!(f, " {}", crate::Shown(text))?,
-                ShapeWord::PathInside => f.write_str(" <any path in the working directory>")?,
-                ShapeWord::Text => f.write_str(" <any text>")?,
+                ShapeWord::Fixed(text) => fixed(f, text)?,
+                ShapeWord::PathInside => f.write_str(PATH_INSIDE)?,
+                ShapeWord::Text => f.write_str(TEXT)?,
             }
         }
         Ok(())
+    }
+}
+
+/// A word that could pass for another one, for more than one, or for what a shell acts on stands in quotation marks.
+fn fixed(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    let is_plain = |c: char| c.is_ascii_graphic() && !"'\"\\<>$`;&|()*?[]{}~#!".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) { f.write_str(text) } else { write!(f, "{text:?}") }
+}
+
+/// A text is not how a [`Shape`] is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidShape;
+
+impl fmt::Display for InvalidShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no command has this shape: write it as `bestow classify` shows what `always` would remember")
+    }
+}
+
+impl std::error::Error for InvalidShape {}
+
+/// What [`Shape`] displays, and nothing else: two shapes are shown alike only if they are one.
+impl FromStr for Shape {
+    type Err = InvalidShape;
+
+    fn from_str(text: &str) -> Result<Shape, InvalidShape> {
+        let (mut words, mut rest) = (Vec::new(), text);
+        loop {
+            let (word, after) = word(rest).ok_or(InvalidShape)?;
+            words.push(word);
+            match after.strip_prefix(' ') {
+                Some(after) => rest = after,
+                None if after.is_empty() => break,
+                None => return Err(InvalidShape),
+            }
+        }
+        let mut words = words.into_iter();
+        let Some(ShapeWord::Fixed(program)) = words.next() else { return Err(InvalidShape) };
+        let shape = Shape { program, words: words.collect() };
+        // Told by the command it stands for, so that what was never offered has no shape in a file either.
+        let command = parse(&shape.example());
+        let is_one = shape.to_string() == text && Shape::of_parsed(&command).as_ref() == Some(&shape);
+        is_one.then_some(shape).ok_or(InvalidShape)
+    }
+}
+
+impl Shape {
+    /// A command line of this shape.
+    pub fn example(&self) -> String {
+        let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
+        let word = |word: &ShapeWord| match word {
+            ShapeWord::Fixed(text) => quoted(text),
+            ShapeWord::PathInside | ShapeWord::Text => "x".to_owned(),
+        };
+        let words = self.words.iter().map(word);
+        std::iter::once(quoted(&self.program)).chain(words).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The word that `text` begins with, as it is shown, and what follows it.
+fn word(text: &str) -> Option<(ShapeWord, &str)> {
+    if let Some(rest) = text.strip_prefix(PATH_INSIDE) {
+        return Some((ShapeWord::PathInside, rest));
+    }
+    if let Some(rest) = text.strip_prefix(TEXT) {
+        return Some((ShapeWord::Text, rest));
+    }
+    match text.strip_prefix('"') {
+        Some(inside) => unquoted(inside).map(|(text, rest)| (ShapeWord::Fixed(text), rest)),
+        None => {
+            let (word, rest) = text.split_at_checked(text.find(' ').unwrap_or(text.len()))?;
+            Some((ShapeWord::Fixed(word.to_owned()), rest))
+        }
+    }
+}
+
+/// What stands before the closing quotation mark, and what follows that.
+fn unquoted(text: &str) -> Option<(String, &str)> {
+    let (mut word, mut chars) = (String::new(), text.chars());
+    loop {
+        match chars.next()? {
+            '"' => return Some((word, chars.as_str())),
+            '\\' => word.push(match chars.next()? {
+                'n' => '\n',
+                't' => '\t',
+                'r' => '\r',
+                '0' => '\0',
+                'u' => {
+                    let (code, rest) = chars.as_str().strip_prefix('{')?.split_once('}')?;
+                    chars = rest.chars();
+                    char::from_u32(u32::from_str_radix(code, 16).ok()?)?
+                }
+                other => other,
+            }),
+            other => word.push(other),
+        }
     }
 }

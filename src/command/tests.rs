@@ -148,6 +148,37 @@ fn a_hundred_thousand_levels_are_answered_and_hide_nothing() {
     }
 }
 
+/// What a program starts, a rule against it hears of: behind every wrapper, two deep, as words and as a text.
+#[test]
+fn wrapping_a_denied_command_in_any_listed_wrapper_never_escapes_the_deny() {
+    let pattern: crate::CommandPattern = "git push **".parse().unwrap();
+    let hears = |line: &str| {
+        let Some(parts) = classify(line).spoken() else { return true };
+        parts.iter().flat_map(|part| part.runs.iter().chain(&part.starts)).any(|command| pattern.may_cover(command))
+    };
+    let prefixes = super::judge::prefixes();
+    let texts = ["sh -c", "eval", "su -c", "script -c", "ssh host", "env -S", "watch", "bash <<<"];
+    let commands = ["git push", "/x/git -C . push origin", "git $x", "$x git push", "g''it \"$@\""];
+    let mut escaped = Vec::new();
+    for (command, outer) in commands.iter().flat_map(|command| prefixes.iter().map(move |outer| (command, outer))) {
+        let inner = &prefixes[(outer.len() * 7 + command.len()) % prefixes.len()];
+        let text = texts[outer.len() % texts.len()];
+        for line in [
+            format!("{outer} {command}"),
+            format!("{outer} {inner} {command}"),
+            format!("{outer} \"$x\" {command}"),
+            format!("{outer} --unheard-of {command}"),
+            format!("{text} '{command}'"),
+            format!("{outer} {text} '{command}'"),
+            format!("{text} '{outer} {command}'"),
+        ] {
+            escaped.extend((!hears(&line)).then_some(line));
+        }
+    }
+    assert!(escaped.is_empty(), "{} of them:\n{}", escaped.len(), escaped.join("\n"));
+    assert!(!hears("git status") && !hears("nice git status") && !hears("sh -c 'git status'"));
+}
+
 #[test]
 fn what_doubles_itself_is_given_up_and_not_followed() {
     let work = |text: &str| Classifier::default().work(text);

@@ -1,9 +1,9 @@
 //! An engine on a policy file: what the file says is in force, and stays in step with it.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use crate::{
-    engine::{Engine, NoEvent, Subscription},
+    engine::{Engine, Error, NoEvent, Subscription},
     model::{Policy, SanitizedPath, Settings},
 };
 
@@ -27,6 +27,9 @@ impl Engine {
     }
 }
 
+/// How long a change that could not be stored waits for room.
+const ROOM_AGAIN: Duration = Duration::from_secs(2);
+
 /// Takes over what `file` says, and follows it while the engine lives. `own` is the engine's, and nobody else's.
 pub(super) async fn follow(engine: &Engine, file: PolicyFile, own: Option<SanitizedPath>) -> Result<(), OpenError> {
     let text = file.read()?;
@@ -34,11 +37,22 @@ pub(super) async fn follow(engine: &Engine, file: PolicyFile, own: Option<Saniti
     let mut changes = file.watch(text);
     let (weak, mut events) = (engine.downgrade(), engine.subscribe());
     tokio::spawn(async move {
-        while let Some(change) = next(&mut changes, &mut events).await {
+        let mut unstored = None;
+        while let Some(next) = next(&mut changes, &mut events, unstored.is_some()).await {
             let Some(engine) = weak.upgrade() else { return };
-            let change =
-                if let Change::Loaded(policy) = change { Change::Loaded(keeping_out(&own, policy)) } else { change };
-            take_over(&engine, change).await;
+            unstored = match next {
+                Next::Change(Change::Loaded(policy)) => take_over(&engine, keeping_out(&own, policy)).await,
+                Next::Change(Change::Rejected(why)) => {
+                    // Fails only if the engine is closed; then no file matters to it.
+                    let _ = engine.reject_config(&why.to_string()).await;
+                    unstored
+                }
+                Next::Change(Change::Polling { why }) => {
+                    let _ = engine.poll_config(&why.to_string()).await;
+                    unstored
+                }
+                Next::Again => try_again(&engine, unstored).await,
+            };
         }
     });
     Ok(())
@@ -51,30 +65,44 @@ fn keeping_out(own: &Option<SanitizedPath>, mut policy: Policy) -> Policy {
     policy
 }
 
-/// The next change, unless the engine ends first.
+/// What a file that is followed needs now.
+enum Next {
+    Change(PolicyChange),
+    /// Its last change was not stored, and there may be room by now.
+    Again,
+}
+
+/// The next thing to do about the file, unless the engine ends first.
 async fn next(
     changes: &mut tokio::sync::mpsc::Receiver<PolicyChange>,
     events: &mut Subscription,
-) -> Option<PolicyChange> {
+    unstored: bool,
+) -> Option<Next> {
+    let later = tokio::time::sleep(ROOM_AGAIN);
+    tokio::pin!(later);
     loop {
         tokio::select! {
-            change = changes.recv() => return change,
+            change = changes.recv() => return change.map(Next::Change),
             event = events.next() => if event == Err(NoEvent::Ended) {
                 return None;
             },
+            () = &mut later, if unstored => return Some(Next::Again),
         }
     }
 }
 
-/// Fails only if the engine is closed; then no file matters to it.
-async fn take_over(engine: &Engine, change: PolicyChange) {
-    let told = match change {
-        Change::Loaded(policy) => match engine.configure(policy).await {
-            Ok(()) => Ok(()),
-            Err(why) => engine.reject_config(&why.to_string()).await,
-        },
-        Change::Rejected(why) => engine.reject_config(&why.to_string()).await,
-        Change::Polling { why } => engine.poll_config(&why.to_string()).await,
-    };
-    drop(told);
+/// Takes a change over; gives it back if it could not be stored, but for what it takes away.
+async fn take_over(engine: &Engine, policy: Policy) -> Option<Policy> {
+    let why = engine.configure(policy.clone()).await.err()?;
+    let is_unstored = matches!(why, Error::Store(_));
+    let besides =
+        if is_unstored { "; what it takes away is in force, the rest follows once it can be stored" } else { "" };
+    let _ = engine.reject_config(&format!("{why}{besides}")).await;
+    is_unstored.then_some(policy)
+}
+
+/// The same for a change whose failure was told already.
+async fn try_again(engine: &Engine, policy: Option<Policy>) -> Option<Policy> {
+    let policy = policy?;
+    matches!(engine.configure(policy.clone()).await, Err(Error::Store(_))).then_some(policy)
 }

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::{
     command::{Call, Classifier},
-    kernel::{Considered, Target},
+    kernel::{Considered, Mentions, Target},
     model::{
-        Access, Action, CommandShape, Destructive, Digest, Mode, Operation, Permission, Profile, Reason, Right, Tier,
-        ToolName, What, redacted, redacted_with,
+        Access, Action, AgentId, CommandShape, Destructive, Operation, Permission, Profile, Reason, Right,
+        SanitizedPath, Shown, Tier, ToolName, What, redacted, redacted_but, redacted_with,
     },
     seam::Real,
 };
@@ -29,17 +31,21 @@ impl Shared {
                     Call::Writes(path) => (Operation::Write, Ok(path.to_owned())),
                     Call::Reads(path) => (Operation::Read, Ok(path.to_owned())),
                     Call::Unclear(operation, why) => (operation, Err(why)),
-                    Call::Unknown => return self.using_besides(action, unknown_tool(action, input.to_string())),
+                    Call::Unknown => {
+                        let unknown = unknown_tool(action, input, &self.classifier.load());
+                        let unknown = Considered { cwd: runs_in(profile, Operation::Command), ..unknown };
+                        return self.using_besides(action, unknown);
+                    }
                 };
                 (operation, resource, input.to_string())
             }
         };
         let tool = tool.unwrap_or_else(|| operation.own_tool());
-        let base = blank(operation, tool, action, input);
+        let base = Considered { cwd: runs_in(profile, operation), ..blank(operation, tool, action, input) };
         let understood = match resource {
             Err(why) => invalid(base, "", why),
             Ok(text) => match operation {
-                Operation::Command => self.command(profile.mode, base, &text),
+                Operation::Command => self.command(&profile.id, base, &text)?,
                 Operation::Network => host(base, &text),
                 Operation::Read | Operation::Write | Operation::Exec => self.path(profile, base, &text),
             },
@@ -61,15 +67,23 @@ impl Shared {
     }
 
     /// Where only reads happen by themselves, what reaches the network or prints secrets is not taken for one.
-    fn command(&self, mode: Mode, base: Considered, text: &str) -> Considered {
+    fn command(&self, agent: &AgentId, base: Considered, text: &str) -> Result<Considered, Error> {
         let classifier = self.classifier.load();
-        if matches!(mode, Mode::Plan | Mode::Untrusted) {
-            return command(base, text, &classifier.strictly());
+        if self.look(|state, _| state.only_reads_by_itself(agent))? {
+            return Ok(command(base, text, &classifier.strictly()));
         }
-        command(base, text, &classifier)
+        Ok(command(base, text, &classifier))
     }
 
     fn path(&self, profile: &Profile, base: Considered, text: &str) -> Considered {
+        // Whose home that would be, and whether the tool would think so too, nobody knows.
+        if text.starts_with('~') {
+            return invalid(
+                base,
+                text,
+                "`~` stands for no directory here: write the path out, or `./~…` for what is called so",
+            );
+        }
         let absolute = if text.starts_with('/') { text.to_owned() } else { format!("{}/{text}", profile.working_dir) };
         match self.paths.real(&absolute) {
             Ok(real) if !text.is_empty() => self.at(base, real),
@@ -122,7 +136,15 @@ fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -
         call: action.call.clone(),
         updated: false,
         overrides: action.overrides,
+        cwd: None,
+        circumstances: action.circumstances,
+        confined: false,
     }
+}
+
+/// What runs does other things elsewhere.
+fn runs_in(profile: &Profile, operation: Operation) -> Option<SanitizedPath> {
+    matches!(operation, Operation::Command | Operation::Exec).then(|| profile.working_dir.clone())
 }
 
 fn invalid(base: Considered, text: &str, why: &str) -> Considered {
@@ -133,9 +155,9 @@ fn invalid(base: Considered, text: &str, why: &str) -> Considered {
 
 fn command(base: Considered, text: &str, classifier: &Classifier) -> Considered {
     let judged = classifier.classify(text);
-    let shape = judged.shape.as_ref().and_then(|shape| {
-        let key = Digest::of_texts([serde_json::to_string(shape).ok()?.as_str()]);
-        Some(CommandShape { key: key.to_string().into(), shown: redacted_with(&shape.to_string(), text) })
+    let shape = judged.shape.as_ref().map(|shape| {
+        let whole = shape.to_string();
+        CommandShape::of(&whole, redacted_with(&whole, text))
     });
     let destructive = (judged.tier == Tier::Destructive).then(|| Destructive {
         impact_scope: redacted_with(&judged.impact(), text),
@@ -143,15 +165,22 @@ fn command(base: Considered, text: &str, classifier: &Classifier) -> Considered 
     });
     let (tier, tier_reason) = (Some(judged.tier), redacted_with(&judged.reason, text));
     let target = Target::Command { text: text.into(), parts: judged.spoken() };
-    Considered { target, shown: redacted(text), tier, tier_reason, shape, destructive, ..base }
+    let shown = redacted_but(text, &judged.programs());
+    Considered { target, shown, tier, tier_reason, shape, destructive, ..base }
 }
 
 /// Whoever may use the network may reach any host; what it may do there is for rules.
 fn host(base: Considered, text: &str) -> Considered {
+    if let Some(host) = host_of_url(text) {
+        return invalid(base, text, &format!("a URL is no host: name the host, `{}`", Shown(host)));
+    }
     let is_host = !text.is_empty() && !text.chars().any(|c| c.is_whitespace() || c.is_control());
     if !is_host {
         return invalid(base, text, "a host is a name or an address, without spaces");
     }
+    // Names of hosts are the same in any case, and with the dot at the end that makes them whole.
+    let host = text.to_ascii_lowercase();
+    let text = host.strip_suffix('.').unwrap_or(&host);
     let (target, needs) = (Target::Host(text.into()), vec![Right::from(Permission::Network)]);
     let tier_reason = "reaches what it may reach".into();
     // As in a URL, somebody may have put a password before the host.
@@ -159,12 +188,36 @@ fn host(base: Considered, text: &str) -> Considered {
     Considered { target, shown, tier: Some(Tier::Safe), tier_reason, needs, ..base }
 }
 
+/// The host that a URL names, or what has the parts of one.
+fn host_of_url(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("//").unwrap_or(("", text));
+    let host = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    (host != text).then_some(host)
+}
+
 /// A tool that nobody has classified may do anything: its name is what it is known by.
-fn unknown_tool(action: &Action, input: String) -> Considered {
+fn unknown_tool(action: &Action, input: &Value, classifier: &Classifier) -> Considered {
     let tool = action.tool.clone().unwrap_or_else(|| Operation::Command.own_tool());
     let text: Arc<str> = tool.as_str().into();
-    let base = blank(Operation::Command, tool, action, input);
-    let target = Target::Command { text: Arc::clone(&text), parts: None };
+    let mut texts = vec![&*text];
+    texts_in(input, &mut texts);
+    let mentions = Mentions::of(texts, |line| classifier.classify(line).spoken());
+    let base = blank(Operation::Command, tool, action, input.to_string());
+    let target = Target::Tool { name: Arc::clone(&text), mentions };
     let tier_reason = "a tool that is not on any list".into();
     Considered { target, shown: text, tier: Some(Tier::Dangerous), tier_reason, ..base }
+}
+
+/// Every text in `value`, with the names of its fields.
+fn texts_in<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(all) => all.iter().for_each(|one| texts_in(one, texts)),
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| {
+            texts.push(name);
+            texts_in(value, texts);
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }

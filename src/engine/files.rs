@@ -209,6 +209,11 @@ impl Using {
         told(self.replaced, self.done.acknowledged().await)
     }
 
+    /// The fact is on its way to the disk; what is used up is stored as used up.
+    fn noted(self) -> Result<(), Error> {
+        told(self.replaced, self.done.noted())
+    }
+
     /// The same on a thread that may wait.
     fn waited(self) -> Result<(), Error> {
         told(self.replaced, self.done.wait())
@@ -259,7 +264,9 @@ impl Agent {
         })?;
         // What everybody reads is no use of a right; everything else is recorded, and uses up what is for one use.
         if !is_free {
-            self.act(action, opinions)?.waited()?;
+            let used = self.act(action, opinions)?;
+            // Nothing is changed by what is only read, so the fact of it may reach the disk a moment later.
+            if access == Access::Read { used.noted() } else { used.waited() }?;
         }
         if is_free || roots.is_empty() {
             return self.found("/", permission, real.path.clone());

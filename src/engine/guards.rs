@@ -78,7 +78,7 @@ impl Approver {
     }
 
     async fn change(&self, command: Command) -> Result<(), Error> {
-        let changed = self.shared.execute(command).acknowledged().await?;
+        let changed = self.shared.change(command).await?;
         if !changed.iter().any(|event| matches!(event, Event::PolicyForAll { .. } | Event::PolicyUpdated { .. })) {
             return Ok(());
         }

@@ -29,19 +29,21 @@ use super::{
 pub(super) struct Done {
     outcome: Result<Vec<Event>, Error>,
     stored: Option<oneshot::Receiver<Result<(), StoreError>>>,
+    /// What came before could not be stored.
+    in_doubt: bool,
 }
 
 impl Done {
     pub(super) fn of(outcome: Result<Done, Error>) -> Done {
-        outcome.unwrap_or_else(|why| Done { outcome: Err(why), stored: None })
+        outcome.unwrap_or_else(|why| Done { outcome: Err(why), stored: None, in_doubt: false })
     }
 
     pub(super) fn carried_out(events: Vec<Event>) -> Done {
-        Done { outcome: Ok(events), stored: None }
+        Done { outcome: Ok(events), stored: None, in_doubt: false }
     }
 
     pub(super) fn refused(why: Refusal) -> Done {
-        Done { outcome: Err(Error::Refused(why)), stored: None }
+        Done { outcome: Err(Error::Refused(why)), stored: None, in_doubt: false }
     }
 
     /// Without waiting: for what gives nobody anything, and is told to nobody as done.
@@ -67,6 +69,16 @@ impl Done {
             None => self.outcome,
             Some(stored) => known(self.outcome, stored.blocking_recv().unwrap_or_else(|_| Err(gone()))),
         }
+    }
+}
+
+impl Done {
+    /// What happened is a fact and nothing else: nobody got, lost or used up anything by it. Then it is enough that it is on
+    /// its way to the disk, unless the disk is known to fail; everything else waits.
+    pub(super) fn noted(self) -> Result<Vec<Event>, Error> {
+        let is_fact = |events: &Vec<Event>| events.iter().all(|event| matches!(event, Event::Evaluated { .. }));
+        let only_facts = self.outcome.as_ref().is_ok_and(is_fact);
+        if only_facts && !self.in_doubt { self.outcome } else { self.wait() }
     }
 }
 
@@ -148,9 +160,9 @@ impl Keeping {
     }
 
     /// Gives a step to the store. It waits here until the store has it.
-    fn commit(&mut self, events: Vec<Event>, at: Timestamp, again: bool) -> Taken {
+    fn commit(&mut self, events: Vec<Event>, at: Timestamp, narrows: bool, again: bool) -> Taken {
         let first = self.sequence + 1;
-        let only_takes = events.iter().all(only_takes);
+        let only_takes = narrows || events.iter().all(only_takes);
         let batch = Arc::new(Batch { at, first, events, only_takes, failures: self.failures });
         self.sequence = batch.last();
         self.leaving.extend(batch.events.iter().filter_map(Event::retired).cloned());
@@ -187,23 +199,25 @@ impl Shared {
             let why = why.clone();
             return self.carry_out_unkept(writer, command, now, why, stuck);
         }
-        let attempt = command.attempt();
+        let (attempt, narrows) = (command.attempt(), command.only_narrows());
+        let again = matches!(command, Command::Narrowly { last: true, .. });
         let (events, outcome) = match keeping.ahead.execute(command, now) {
             Ok(events) => (events.clone(), Ok(events)),
             Err(why) => (vec![attempt.refused(&why)], Err(Error::Refused(why))),
         };
         if events.is_empty() {
             // What was asked for is so already: as far as it is stored.
-            return Done { outcome, stored: keeping.after_the_last() };
+            return Done { outcome, stored: keeping.after_the_last(), in_doubt: keeping.health != Health::Good };
         }
-        let taken = keeping.commit(events, now, false);
+        let taken = keeping.commit(events, now, narrows, again);
         let (stored, last) = (keeping.after_the_last(), keeping.sequence);
+        let in_doubt = keeping.health != Health::Good;
         self.show_losses(writer);
         self.set_alarm(writer);
         if taken == Taken::Stored {
             self.catch_up(writer, last, stuck);
         }
-        Done { outcome, stored }
+        Done { outcome, stored, in_doubt }
     }
 
     /// What the step decided last takes away is gone from now on, whatever becomes of the disk.
@@ -252,10 +266,12 @@ impl Shared {
         why: StoreError,
         stuck: &mut Stuck,
     ) -> Done {
-        let attempt = command.attempt();
+        let (attempt, narrows) = (command.attempt(), command.only_narrows());
         let not_stored = |why| Done::of(Err(Error::Store(why)));
         let events = match writer.state.would(command.clone(), now) {
-            Ok(events) if events.iter().all(only_takes) => writer.state.execute(command, now).unwrap_or_default(),
+            Ok(events) if narrows || events.iter().all(only_takes) => {
+                writer.state.execute(command, now).unwrap_or_default()
+            }
             Ok(_) => {
                 let refused = Event::Refused {
                     by: attempt.by.clone(),
@@ -277,6 +293,33 @@ impl Shared {
         self.tell(writer, &events, now, stuck);
         self.set_alarm(writer);
         if events.is_empty() { Done::carried_out(events) } else { not_stored(why) }
+    }
+
+    /// Carries out a change of a file or of policies. If it cannot be stored, what of it only takes away takes effect all
+    /// the same, stored if anything can be, and whoever waits is told that the rest does not.
+    pub(super) async fn change(&self, change: Command) -> Result<Vec<Event>, Error> {
+        let done = self.execute(change.clone()).acknowledged().await;
+        if !matches!(done, Err(Error::Store(_))) {
+            return done;
+        }
+        // The first may fall with what it came together with; after the last, nothing is stored any more.
+        for last in [false, false, true, true] {
+            let takes_effect = self.is_broken();
+            let narrowly = Command::Narrowly { change: Box::new(change.clone()), last };
+            let narrowed = self.execute(narrowly).acknowledged().await;
+            if takes_effect || !matches!(narrowed, Err(Error::Store(_))) {
+                break;
+            }
+        }
+        done
+    }
+
+    /// Whether nothing is stored any more, so that what takes something away takes effect without.
+    fn is_broken(&self) -> bool {
+        let broken = |writer: &Writer| {
+            writer.keeping.as_ref().is_some_and(|keeping| matches!(keeping.health, Health::Broken(_)))
+        };
+        self.lock().is_ok_and(|writer| broken(&writer))
     }
 
     /// Forgets what was decided and not stored; what took something away is stored again, or takes effect without.
@@ -334,7 +377,7 @@ impl Shared {
             keeping.sequence = batch.last();
             return self.see(writer, &batch, stuck);
         }
-        let (taken, last) = (keeping.commit(takes, at, true), keeping.sequence);
+        let (taken, last) = (keeping.commit(takes, at, true, true), keeping.sequence);
         if taken == Taken::Stored {
             self.catch_up(writer, last, stuck);
         }

@@ -253,11 +253,12 @@ impl Engine {
     /// # Errors
     ///
     /// [`Error::Refused`] if the whole of it cannot be taken over, [`Error::Commands`] if rules about commands contradict
-    /// their examples; then nothing of it is.
+    /// their examples; then nothing of it is. [`Error::Store`] if it cannot be stored; then what of it gives nobody more than
+    /// before is in force all the same, and the rest is not.
     pub async fn configure(&self, policy: Policy) -> Result<(), Error> {
         Classifier::with_rules(&policy.settings.commands)?;
         let run = self.run.clone();
-        self.shared.execute(Command::Configure { policy: Arc::new(policy), run }).acknowledged().await.map(drop)
+        self.shared.change(Command::Configure { policy: Arc::new(policy), run }).await.map(drop)
     }
 
     /// Leaves the fact that a file was not taken, and that the last good one stays.

@@ -203,6 +203,12 @@ pub(crate) enum Command {
         policy: Arc<Policy>,
         run: RunId,
     },
+    /// A change of a file or of policies could not be stored: what of it only takes away is taken all the same.
+    Narrowly {
+        change: Box<Command>,
+        /// If that cannot be stored either, nothing is any more.
+        last: bool,
+    },
     /// A person agrees to what was held back.
     AgreeToWidening {
         by: Option<Person>,
@@ -253,6 +259,11 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Whether what it does gives nobody more than before, whatever its events are.
+    pub(crate) fn only_narrows(&self) -> bool {
+        matches!(self, Command::Narrowly { .. })
+    }
+
     /// Who tries what, for the fact that a refusal leaves.
     pub(crate) fn attempt(&self) -> Attempt {
         let by = |by: Actor, verb, about| Attempt { by, verb, about };
@@ -294,6 +305,7 @@ impl Command {
             Command::Configure { .. } | Command::RejectConfig { .. } | Command::PollConfig { .. } => {
                 operator("take a file", About::Nothing)
             }
+            Command::Narrowly { change, .. } => change.attempt(),
             Command::AgreeToWidening { by: person, .. } => {
                 let actor = person.as_ref().map_or(Actor::Operator, Person::actor);
                 by(actor, "agree to a change of the file", About::Nothing)

@@ -12,6 +12,8 @@ mod exec_scope;
 mod guards;
 mod image;
 mod judge;
+mod lineage;
+mod mentions;
 mod refusal;
 mod rights;
 mod rules;
@@ -25,6 +27,7 @@ pub(crate) use considered::{Considered, Target};
 pub use exec_scope::ExecScope;
 pub(crate) use judge::{Case, Judgement, Opinion, is_no_worse, judge};
 pub use judge::{Explanation, Stage, Step};
+pub(crate) use mentions::Mentions;
 pub use refusal::Refusal;
 pub use rights::Check;
 pub(crate) use rights::{Ground, Rights, check, compile, extend};
@@ -47,7 +50,7 @@ impl State {
         let mut events = self.decide(command, now)?;
         events.iter().for_each(|event| self.apply(event));
         // What rested on what ended falls first; then requests look at what is left.
-        for consequences in [State::falls, State::guards_follow, State::requests_follow] {
+        for consequences in [State::falls, State::noes_follow, State::guards_follow, State::requests_follow] {
             let more = consequences(self, &events, now);
             more.iter().for_each(|event| self.apply(event));
             events.extend(more);

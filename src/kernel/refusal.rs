@@ -98,6 +98,8 @@ pub enum Refusal {
         /// What it would be.
         kind: Kind,
     },
+    /// The name is kept for the agents that scheduled tasks have of their own.
+    NameOfTask(AgentId),
     /// An agent and those it created created too many.
     TooManyChildren {
         /// Who wanted one more.
@@ -198,6 +200,7 @@ impl fmt::Display for Refusal {
                     decision.action.phrase(),
                     Shown(&decision.decision_reason)
                 )?;
+                decision.rule_refs.iter().try_for_each(|rule| write!(f, "; {rule}"))?;
                 match decision.decision {
                     Ruled::Ask => f.write_str("; it can be asked for with `authorize`"),
                     Ruled::Deny | Ruled::Unavailable | Ruled::Allow | Ruled::Sandboxed => Ok(()),
@@ -258,6 +261,11 @@ impl fmt::Display for Refusal {
             Refusal::NoChildKind { agent, kind } => {
                 write!(f, "agent `{agent}` would be `{kind}`: an agent can create only `subagent` and `permanent` ones")
             }
+            Refusal::NameOfTask(agent) => write!(
+                f,
+                "`{agent}` is a name for the agent of a scheduled task: choose one that begins neither with `cron:` nor \
+                 with `heartbeat:`"
+            ),
             Refusal::TooManyChildren { agent, max } => {
                 write!(
                     f,

@@ -78,8 +78,31 @@ impl PathGlob {
         if anywhere {
             return format!("/{text}").try_into();
         }
-        let base = globset::escape(base.as_str());
+        let base = escaped(base);
         format!("{}/{text}", base.trim_end_matches('/')).try_into()
+    }
+
+    /// The glob that is met by this path and no other; none if that is too long, or holds what no glob may.
+    #[cfg(feature = "edit")]
+    pub(crate) fn literal(path: &SanitizedPath) -> Option<PathGlob> {
+        escaped(path).try_into().ok()
+    }
+
+    /// The path by which this glob is met, if it is one that [`PathGlob::literal`] made.
+    #[cfg(feature = "edit")]
+    pub(crate) fn as_literal(&self) -> Option<SanitizedPath> {
+        let (mut path, mut chars) = (String::new(), self.0.chars());
+        while let Some(c) = chars.next() {
+            match c {
+                '[' => {
+                    path.extend(chars.next());
+                    chars.next();
+                }
+                '\\' => path.extend(chars.next()),
+                c => path.push(c),
+            }
+        }
+        path.parse().ok().filter(|path| PathGlob::literal(path).as_ref() == Some(self))
     }
 
     /// The pattern, from the root.
@@ -91,6 +114,20 @@ impl PathGlob {
     pub(crate) fn compiled(&self) -> Result<Glob, globset::Error> {
         compile(&self.0)
     }
+}
+
+impl PathGlob {
+    /// The same for a no or a question: a directory is what is in it, so `a` is `a/**` too, and the other way round.
+    pub(crate) fn compiled_as_no(&self) -> Result<Vec<Glob>, globset::Error> {
+        let other = self.0.strip_suffix("/**").map_or_else(|| format!("{}/**", self.0), str::to_owned);
+        // A pattern may have no other form, as `/**` has none; then it is met as it stands there.
+        Ok(std::iter::once(self.compiled()?).chain(compile(&other)).collect())
+    }
+}
+
+/// The path, with everything that means something in a glob taken literally.
+fn escaped(path: &SanitizedPath) -> String {
+    globset::escape(&path.as_str().replace('\\', "\\\\"))
 }
 
 fn compile(text: &str) -> Result<Glob, globset::Error> {

@@ -53,7 +53,40 @@ impl PathPolicy {
     }
 }
 
+/// All of both, each once.
+fn both<T: Clone + PartialEq>(now: &[T], new: &[T]) -> Vec<T> {
+    now.iter().chain(new.iter().filter(|more| !now.contains(more))).cloned().collect()
+}
+
+impl PathPolicy {
+    fn narrowed(&self, new: &PathPolicy) -> PathPolicy {
+        // To say nothing is to leave it to others, who may say yes or no.
+        let strictness = |said: &Option<Verdict>| match said {
+            Some(Verdict::Allow) => 0,
+            None => 1,
+            Some(Verdict::Ask) => 2,
+            Some(Verdict::Deny) => 3,
+        };
+        PathPolicy {
+            allow: new.allow.iter().filter(|glob| self.allow.contains(glob)).cloned().collect(),
+            deny: both(&self.deny, &new.deny),
+            default: [self.default, new.default].into_iter().max_by_key(strictness).flatten(),
+        }
+    }
+}
+
 impl Policies {
+    /// `new`, as far as it lets nothing happen that these do not.
+    pub(crate) fn narrowed(&self, new: &Policies) -> Policies {
+        Policies {
+            forbidden: both(&self.forbidden, &new.forbidden),
+            read: self.read.narrowed(&new.read),
+            write: self.write.narrowed(&new.write),
+            deny_commands: both(&self.deny_commands, &new.deny_commands),
+            approve_commands: both(&self.approve_commands, &new.approve_commands),
+        }
+    }
+
     pub(crate) const FORBIDDEN: &'static str = "forbidden-globs";
     pub(crate) const DENY_COMMANDS: &'static str = "deny-commands";
     pub(crate) const APPROVE_COMMANDS: &'static str = "approve-commands";

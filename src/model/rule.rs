@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use super::{CommandPattern, Operation, PathGlob, Place, Reason, Shown, ToolName, Verdict};
+use super::{CommandPattern, CommandShape, Operation, PathGlob, Place, Reason, Shown, ToolName, Verdict};
 
 /// One rule: every condition that is there must be met. A rule without any condition speaks about everything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct Rule {
     /// About these commands only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<CommandPattern>,
+    /// About commands of just this shape only: what a person means who says "always" about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<CommandShape>,
     /// Why, for whoever meets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<Reason>,
@@ -34,8 +37,8 @@ pub struct Rule {
 impl Rule {
     /// Whether two rules have the same conditions, wherever they are written.
     pub fn is_about_the_same(&self, other: &Rule) -> bool {
-        (&self.tool, self.operation, &self.path, &self.command)
-            == (&other.tool, other.operation, &other.path, &other.command)
+        (&self.tool, self.operation, &self.path, &self.command, &self.shape)
+            == (&other.tool, other.operation, &other.path, &other.command, &other.shape)
     }
 
     /// Whether two rules say the same about the same, wherever they are written.
@@ -57,6 +60,9 @@ impl fmt::Display for Rule {
         }
         if let Some(command) = &self.command {
             write!(f, " like `{}`", Shown(command.as_str()))?;
+        }
+        if let Some(shape) = &self.shape {
+            write!(f, " of the shape `{}`", Shown(&shape.shown))?;
         }
         if let Some(tool) = &self.tool {
             write!(f, " by {tool}")?;

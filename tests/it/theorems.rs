@@ -558,6 +558,7 @@ async fn an_explicit_deny_beats_any_allow_however_it_is_said() {
             operation: Some(Operation::Write),
             path: None,
             command: None,
+            shape: None,
             why: None,
             place: place.clone(),
         };

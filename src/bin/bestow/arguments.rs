@@ -3,12 +3,16 @@
 mod action;
 mod stored;
 
-use std::{ffi::OsString, path::PathBuf, time::Duration};
+use std::{
+    ffi::{OsStr, OsString},
+    path::PathBuf,
+    time::Duration,
+};
 
 use crate::tasks::Work;
 use bestow::{
     AgentId, ApproverId, Permission, command,
-    control::{Order, Verdict},
+    control::{Held, Order, Verdict},
     journal::{Head, audit::Filter},
     sandbox::{Domain, Format},
 };
@@ -29,7 +33,7 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
        bestow classify [--json] [--profile default|strict] [--config FILE] [--] COMMAND
        bestow classify --jsonl [--profile default|strict] [--config FILE]
        bestow path --jsonl
-       bestow exec --agent ID [--config FILE] [--grant TAG]... [--timeout SECONDS] -- COMMAND...
+       bestow exec --agent ID [--config FILE] [--grant TAG]... [--domain NAME]... [--timeout SECONDS] -- COMMAND...
        bestow sandbox profile --agent ID --format bwrap|srt|codex|json [--config FILE] [--grant TAG]... [--domain NAME]...
        bestow request TAG... --reason TEXT [--wait SECONDS]
        bestow grant TAG... --to ID --reason TEXT
@@ -38,7 +42,9 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
        bestow why AGENT TAG --state DIRECTORY [--json]
        bestow requests --state DIRECTORY [--json]
        bestow approve|deny CODE --state DIRECTORY [--scope SCOPE] [--feedback TEXT] [--as NAME] [--json]
-       bestow revoke GRANT --state DIRECTORY [--reason TEXT] [--as NAME] [--json]
+       bestow approve CODE --state DIRECTORY --write [--config FILE] [--feedback TEXT] [--as NAME] [--json]
+       bestow keep GRANT|RULING --state DIRECTORY [--config FILE]
+       bestow revoke GRANT|RULING --state DIRECTORY [--reason TEXT] [--as NAME] [--json]
        bestow audit show --state DIRECTORY [--agent ID] [--request CODE] [--grant GRANT] [--since TIME] [--until TIME] [--json]
        bestow audit verify --state DIRECTORY [--expect HEAD]
        bestow audit head --state DIRECTORY
@@ -74,11 +80,12 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
   exec
       Runs a command as the agent of the file (agents.toml here, if none is named), confined to what its exec scope
       allows: it stands in the agent's working directory, reads what is not protected, and has nothing else but the
-      tags it is granted here, each of which the agent must hold. What cannot be enforced does not run.
+      tags it is granted here, each of which the agent must hold. What cannot be enforced does not run. With --domain,
+      `@network` is these hosts only, by way of a proxy that is in the command's environment.
 
   sandbox profile
-      Prints what exec would enforce, in the words of another program. What a format cannot say is an error. With
-      --domain, `@network` is these hosts only; only srt and json can say that.
+      Prints what exec would enforce, in the words of another program. What a format cannot say is an error. Hosts
+      (--domain) only srt and json can say.
 
   request, grant, events
       Within a command that was given @events: they speak for its agent to its engine, and reach nothing else.
@@ -88,12 +95,22 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
 
   tasks
       The scheduled tasks of the file: when each is due next, what happened to it last, and why. `check` tells everything
-      that is wrong with their files. `run cron/NAME` asks the task's gate, confined as it will be, and prints the
-      prompt that the task would get; what would be asked of a person is an exit code here.
+      that is wrong with their files, and what would keep them from running. `run cron/NAME` is a run by hand: it asks the
+      task's gate, confined as it will be, prints the prompt that the task gets, and notes that it ran. It ends with 0 if
+      the task runs, 3 if its gate says no or may not be asked, 2 if a person would have to be asked for what the gate
+      lacks, 1 if there is no such task, nobody to run it, or its gate could not run.
+
   grants, why, requests, approve, deny, revoke
       Ask and tell the engine that runs on the state directory; if none runs there, the directory itself. `why` shows
       the chain back to a person, a line of a file, or the host program. A request is named by its code, or its id; --as says who
-      answers, and is who is logged in otherwise. A scope is `once`, `session`, `always` or `until TIME`.
+      answers, and is who is logged in otherwise. A scope is `once`, `session`, `always` or `until TIME`. `grants` also
+      lists what people said about actions (r0, r1, …).
+
+  approve --write, keep
+      Writes a yes for good into the policy file (agents.toml here, if none is named), with a comment that says who gave
+      it: a right among the agent's permissions, a yes to an action as a rule. Everything else in the file stays as it
+      is, and what the file cannot say exactly is not written. With --write the engine is told yes for this time, and the
+      file says the rest; keep writes down what the engine keeps for good already, which stays until you revoke it.
 
   audit show
       Prints every record that meets all that is asked, a line each, with who decided and through what.
@@ -138,6 +155,8 @@ pub(crate) enum Asked {
     Profile(Scoped, Format),
     /// `grants`, `why`, `requests`, `approve`, `deny`, `revoke`
     Order(Ordered),
+    /// `keep`
+    Keep(Keeping),
     /// `audit`
     Audit(Audit),
     /// `request`
@@ -160,7 +179,17 @@ pub(crate) enum Style {
 pub(crate) struct Ordered {
     pub(crate) state: PathBuf,
     pub(crate) order: Order,
+    /// The file in which the yes is written down for good.
+    pub(crate) write: Option<PathBuf>,
     pub(crate) style: Style,
+}
+
+/// Something that the engine keeps for good, and the file in which it is to stand.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Keeping {
+    pub(crate) state: PathBuf,
+    pub(crate) held: Held,
+    pub(crate) config: PathBuf,
 }
 
 /// What to do with a trail.
@@ -231,6 +260,7 @@ impl Asked {
                 Some(other) => Err(other.unexpected()),
                 None => Err("`sandbox` needs `profile`".into()),
             },
+            Some(Value(command)) if command == "keep" => stored::keep(parser),
             Some(Value(command)) if command == "audit" => stored::audit(parser),
             Some(Value(command)) if stored::ORDERS.iter().any(|order| command == *order) => {
                 stored::order(&command.string()?, parser)
@@ -330,9 +360,9 @@ fn scoped(mut parser: Parser, has_format: bool) -> Result<Option<(Scoped, Option
             Long("agent") => agent = Some(parser.value()?.parse()?),
             Long("config") => config = parser.value()?.into(),
             Long("grant") => named.push(parser.value()?.parse()?),
-            Long("domain") if has_format => domains.push(parser.value()?.parse()?),
+            Long("domain") => domains.push(parser.value()?.parse()?),
             Long("format") if has_format => format = Some(parser.value()?.parse()?),
-            Long("timeout") if !has_format => time = Some(Duration::from_secs(parser.value()?.parse()?)),
+            Long("timeout") if !has_format => time = Some(seconds("--timeout", &parser.value()?)?),
             Short('h') | Long("help") => return Ok(None),
             Value(program) => {
                 words.push(program);
@@ -348,7 +378,7 @@ fn scoped(mut parser: Parser, has_format: bool) -> Result<Option<(Scoped, Option
 fn request(parser: Parser) -> Result<Asked, Error> {
     let mut wait = None;
     let said = said(parser, "wait", |parser| {
-        wait = Some(Duration::from_secs(parser.value()?.parse()?));
+        wait = Some(seconds("--wait", &parser.value()?)?);
         Ok(())
     })?;
     Ok(said.map_or(Asked::Help, |said| Asked::Request(said, wait)))
@@ -392,4 +422,11 @@ fn events(mut parser: Parser) -> Result<Asked, Error> {
         Some(Short('h') | Long("help")) => Ok(Asked::Help),
         Some(more) => Err(more.unexpected()),
     }
+}
+
+/// A time as people type it: whole seconds, at least one.
+fn seconds(option: &str, typed: &OsStr) -> Result<Duration, Error> {
+    let number = typed.to_str().and_then(|text| text.parse().ok()).filter(|number| *number > 0);
+    let wrong = || format!("`{option}` takes whole seconds, at least one, as in `{option} 90`, and not {typed:?}");
+    Ok(Duration::from_secs(number.ok_or_else(wrong)?))
 }

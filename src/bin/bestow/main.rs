@@ -9,6 +9,7 @@ mod command;
 mod decide;
 mod end;
 mod events;
+mod keep;
 mod lines;
 mod path;
 mod state;
@@ -38,6 +39,7 @@ fn carry_out(asked: Asked) -> End {
         Asked::Exec(asked) => command::exec(asked),
         Asked::Profile(asked, format) => command::profile(&asked, format),
         Asked::Audit(asked) => audit::audit(&asked),
+        Asked::Keep(asked) => keep::keep(&asked),
         Asked::Order(asked) => state::order(&asked),
         Asked::Tasks(config, work) => tasks::work(&config, &work),
         Asked::Request(said, wait) => events::request(&said.tags, &said.reason, wait),

@@ -5,46 +5,55 @@ use std::{path::Path, sync::Arc};
 use bestow::{
     DiskPaths, Engine, Store, SystemClock,
     control::{self, Line, Order, Reply},
-    journal::{Glance, Journal},
+    journal::{Glance, Journal, JournalError},
 };
 
 use crate::{
     arguments::{Ordered, Style},
     end::End,
+    keep,
 };
 
 /// Carries out an order.
 pub(crate) fn order(asked: &Ordered) -> End {
-    match reply(asked) {
-        Ok(Reply::Done(lines)) => told(&lines, asked.style),
-        Ok(Reply::Refused(why)) => End::Denied(why),
-        Ok(Reply::Failed(why)) => End::Failed(why),
-        Ok(other) => End::failed(format_args!("an answer of another version: {other:?}")),
-        Err(end) => end,
+    let told = match &asked.write {
+        None => lines(&asked.state, &asked.order).map(|lines| told(&lines, asked.style)),
+        Some(file) => keep::approve(asked, file),
+    };
+    told.unwrap_or_else(|end| end)
+}
+
+/// What the engine on `state` says, or the directory itself.
+pub(crate) fn lines(state: &Path, order: &Order) -> Result<Vec<Line>, End> {
+    match reply(state, order)? {
+        Reply::Done(lines) => Ok(lines),
+        Reply::Refused(why) => Err(End::Denied(why)),
+        Reply::Failed(why) => Err(End::Failed(why)),
+        other => Err(End::failed(format_args!("an answer of another version: {other:?}"))),
     }
 }
 
-fn reply(asked: &Ordered) -> Result<Reply, End> {
-    if !asked.state.is_dir() {
-        return Err(End::failed(format_args!("`{}` is no state directory", asked.state.display())));
+fn reply(state: &Path, order: &Order) -> Result<Reply, End> {
+    if !state.is_dir() {
+        return Err(End::failed(JournalError::NotState { directory: state.to_owned() }));
     }
-    match control::send(&asked.state, &asked.order) {
+    match control::send(state, order) {
         Ok(Some(reply)) => Ok(reply),
-        Ok(None) => alone(asked),
-        Err(why) => {
-            Err(End::failed(format_args!("the engine on `{}` cannot be reached: {why}", asked.state.display())))
-        }
+        Ok(None) => alone(state, order),
+        Err(why) => Err(End::failed(format_args!("the engine on `{}` cannot be reached: {why}", state.display()))),
     }
 }
 
 /// No engine runs there. What only looks writes nothing; the rest is an engine for a moment.
-fn alone(asked: &Ordered) -> Result<Reply, End> {
+fn alone(state: &Path, order: &Order) -> Result<Reply, End> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(End::failed)?;
-    let store = store(&asked.state, &asked.order)?;
+    // Looked at first, so that no directory becomes a state directory because it was named by mistake.
+    drop(Glance::at(state).map_err(End::failed)?);
+    let store = store(state, order)?;
     runtime.block_on(async {
         let (clock, paths) = (Arc::new(SystemClock::new()), Arc::new(DiskPaths));
         let engine = Engine::restore(None, clock, paths, store).await.map_err(End::failed)?;
-        let reply = control::carry_out(&engine, asked.order.clone()).await;
+        let reply = control::carry_out(&engine, order.clone()).await;
         engine.shutdown().await;
         Ok(reply)
     })
@@ -57,7 +66,7 @@ fn store(state: &Path, order: &Order) -> Result<Arc<dyn Store>, End> {
     Ok(Arc::new(Journal::open(state).map_err(End::failed)?))
 }
 
-fn told(lines: &[Line], style: Style) -> End {
+pub(crate) fn told(lines: &[Line], style: Style) -> End {
     let text = |line: &Line| match style {
         Style::Human => format!("{}\n", line.text),
         Style::Json => format!("{}\n", line.json),

@@ -19,12 +19,12 @@ impl Walker<'_> {
             |arg: &Arg| matches!(arg.text.as_str(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R");
         if words.iter().any(evaluates) {
             if words.iter().any(Arg::is_wild) {
-                self.suspect("an arithmetic test evaluates text that nobody has read");
+                self.lose("an arithmetic test evaluates text that nobody has read");
             }
             self.evaluate(words.iter().map(|word| word.text.clone()).collect());
         }
         match words.iter().find(|word| is_evaluation_trap(&word.text)) {
-            Some(_) => self.suspect("a test evaluates a command hidden in a subscript"),
+            Some(_) => self.lose("a test evaluates a command hidden in a subscript"),
             None => self.note(Tier::Safe, "a test", span),
         }
     }
@@ -38,7 +38,7 @@ impl Walker<'_> {
         let texts = self.expand_whole(&Word { span: here, pieces: pieces.to_vec() });
         self.here = here;
         if texts.iter().any(Arg::is_wild) {
-            self.suspect("arithmetic evaluates text that nobody has read");
+            self.lose("arithmetic evaluates text that nobody has read");
         }
         self.evaluate(texts.into_iter().map(|arg| arg.text).collect());
     }
@@ -62,7 +62,7 @@ impl Walker<'_> {
         let mut seen: Vec<String> = Vec::new();
         while let Some(text) = texts.pop() {
             if is_evaluation_trap(&text) {
-                self.suspect("arithmetic evaluates a command hidden in a subscript");
+                self.lose("arithmetic evaluates a command hidden in a subscript");
             }
             let assigns = assigns(&text);
             for name in names(&text) {
@@ -78,7 +78,7 @@ impl Walker<'_> {
                 let unread = value.is_wild();
                 texts.extend(value.texts.iter().filter(|text| !is_number(text)).cloned());
                 if unread || seen.len() + texts.len() > MAX_EXPRESSIONS {
-                    self.suspect("arithmetic evaluates text that nobody has read");
+                    self.lose("arithmetic evaluates text that nobody has read");
                     return;
                 }
             }

@@ -31,6 +31,7 @@ use super::{
     classifier::Classifier,
     destroy,
     judge::{Input, variable},
+    overheard::Overheard,
     syntax::{
         self,
         tree::{Command, Form, Parsed, Script, Word},
@@ -99,8 +100,8 @@ pub(super) struct Walker<'c> {
     pub(super) text: &'c str,
     pub(super) scope: Scope,
     pub(super) parts: Vec<Part>,
-    /// The commands that were judged for the part that is being looked at.
-    pub(super) spoken: Vec<Spoken>,
+    /// What may run because of the part that is being looked at.
+    pub(super) overheard: Overheard,
     /// Bodies of here-documents of the text that is being walked.
     bodies: Rc<Vec<Word>>,
     /// What lies on the way to here, so that nothing is followed for ever.
@@ -135,7 +136,7 @@ impl<'c> Walker<'c> {
             text,
             scope: Scope::default(),
             parts: Vec::new(),
-            spoken: Vec::new(),
+            overheard: Overheard::default(),
             bodies: Rc::default(),
             nesting: 0,
             visits: 0,
@@ -189,10 +190,19 @@ impl<'c> Walker<'c> {
         self.note(Tier::Dangerous, rule, self.here);
     }
 
+    /// Writes down that nobody followed what may run here: it may be anything.
+    pub(super) fn lose(&mut self, rule: impl Into<String>) {
+        self.suspect(rule);
+        let guessing = self.overheard.is_guessing();
+        if let Some(part) = self.parts.last_mut().filter(|_| !guessing) {
+            part.starts.push(Spoken::anything());
+        }
+    }
+
     /// Goes one level deeper, unless that is too deep.
     pub(super) fn deeper<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.nesting >= MAX_NESTING {
-            self.suspect("nested too deeply to follow");
+            self.lose("nested too deeply to follow");
             return None;
         }
         self.nesting += 1;
@@ -206,7 +216,7 @@ impl<'c> Walker<'c> {
         self.visits += 1;
         if self.visits > MAX_VISITS {
             if self.visits == MAX_VISITS + 1 {
-                self.suspect("too much to follow");
+                self.lose("too much to follow");
                 self.raw_search(self.text, Span { start: 0, end: self.text.len() });
             }
             return None;
@@ -283,7 +293,7 @@ impl<'c> Walker<'c> {
             self.suspect(format!("the variable `{shown}` may change what programs do"));
         }
         if value.texts.iter().any(|text| is_evaluation_trap(text)) {
-            self.suspect("a variable holds a subscript with a command, which arithmetic would run");
+            self.lose("a variable holds a subscript with a command, which arithmetic would run");
         }
         // One element of a list: the others are what they were.
         let value = if plain == name { value } else { Value::wild() };

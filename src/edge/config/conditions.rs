@@ -7,7 +7,10 @@ use super::{
     pattern::{self, Pattern},
     table::{At, Table},
 };
-use crate::model::{Action, CommandPattern, Operation, Rule, SanitizedPath, ToolName, Verdict};
+use crate::{
+    command::Shape,
+    model::{Action, CommandPattern, CommandShape, Operation, Rule, SanitizedPath, ToolName, Verdict},
+};
 
 /// What one condition may be: one of these, or nothing, which is no condition.
 type OneOf<T> = Vec<Option<T>>;
@@ -19,6 +22,7 @@ pub(super) struct Conditions {
     operations: OneOf<Operation>,
     patterns: OneOf<At<Pattern>>,
     commands: OneOf<CommandPattern>,
+    shapes: OneOf<Shape>,
 }
 
 impl Conditions {
@@ -35,19 +39,32 @@ impl Conditions {
             Ok(At { offset: text.offset, value: pattern::parse(text.value, base, verdict)? })
         });
         let commands = one_of(table, "command", found, command);
-        Some(Conditions { tools: tools?, operations: operations?, patterns: patterns?, commands: commands? })
+        let shapes = one_of(table, "shape", found, shape);
+        Some(Conditions {
+            tools: tools?,
+            operations: operations?,
+            patterns: patterns?,
+            commands: commands?,
+            shapes: shapes?,
+        })
     }
 
     /// How many combinations there are.
     pub(super) fn number(&self) -> usize {
-        self.tools.len() * self.operations.len() * self.patterns.len() * self.commands.len()
+        self.tools.len() * self.operations.len() * self.patterns.len() * self.commands.len() * self.shapes.len()
     }
 
     /// Whether there could be an action that meets all of them.
     pub(super) fn can_be_met(&self) -> Result<(), Problem> {
-        let (of_path, of_command) = (self.has_path(), self.has_command());
+        let (of_path, of_command) = (self.has_path(), self.has_command() || self.has_shape());
         if of_path && of_command {
-            let why = "`path` and `command` are never met together: an action is about a path or a command";
+            let name = if self.has_command() { "command" } else { "shape" };
+            let why = format!("`path` and `{name}` are never met together: an action is about a path or a command");
+            return Err(Problem::new(why).help("write two rules"));
+        }
+        if self.has_command() && self.has_shape() {
+            let why = "a rule has a `command`, which is about each command of a line, or a `shape`, which is about a line \
+                       that is one command";
             return Err(Problem::new(why).help("write two rules"));
         }
         for operation in self.operations.iter().flatten() {
@@ -57,8 +74,9 @@ impl Conditions {
                 return Err(Problem::new(message).help("a path goes with `fs.read`, `fs.write` and `fs.exec`"));
             }
             if of_command && *operation != Operation::Command {
-                let message = format!("`command` is never met by `{operation}`, which is not about a command line");
-                return Err(Problem::new(message).help("a command goes with `command.execute`"));
+                let name = if self.has_command() { "command" } else { "shape" };
+                let message = format!("`{name}` is never met by `{operation}`, which is not about a command line");
+                return Err(Problem::new(message).help(format!("a {name} goes with `command.execute`")));
             }
         }
         Ok(())
@@ -70,6 +88,10 @@ impl Conditions {
 
     fn has_command(&self) -> bool {
         self.commands.iter().any(Option::is_some)
+    }
+
+    fn has_shape(&self) -> bool {
+        self.shapes.iter().any(Option::is_some)
     }
 
     /// `rule` with each combination of tools and operations.
@@ -90,6 +112,17 @@ impl Conditions {
                 let commands = self.commands.iter().cloned();
                 rules.extend(commands.map(|command| Rule { path: path.clone(), command, ..rule.clone() }));
             }
+        }
+        if self.has_shape() {
+            // A rule with shapes has neither patterns nor commands.
+            let with = |rule: &Rule, shape: &Option<Shape>| Rule {
+                shape: shape.as_ref().map(|shape| {
+                    let whole = shape.to_string();
+                    CommandShape::of(&whole, whole.as_str().into())
+                }),
+                ..rule.clone()
+            };
+            rules = rules.iter().flat_map(|rule| self.shapes.iter().map(move |shape| with(rule, shape))).collect();
         }
         rules
     }
@@ -115,8 +148,9 @@ impl Conditions {
         let action = match (self.has_path(), self.has_command()) {
             (true, _) => Action::new(operation, base.path(text)?.as_str()),
             (false, true) => Action::command(text),
+            (false, false) if self.has_shape() => Action::command(text),
             (false, false) => {
-                return Err(Problem::new("examples are for rules with a `path` or a `command`")
+                return Err(Problem::new("examples are for rules with a `path`, a `command` or a `shape`")
                     .help("what this rule does to an action can be tried in a `[[test]]`"));
             }
         };
@@ -154,6 +188,10 @@ fn operation(text: At<&str>) -> Result<Operation, Problem> {
         problem.help = did_you_mean(text.value, ["fs.read", "fs.write", "fs.exec", "command.execute", "network"]);
         problem
     })
+}
+
+fn shape(text: At<&str>) -> Result<Shape, Problem> {
+    text.value.parse().map_err(|why| Problem::new(format!("{}: {why}", quoted(text.value))))
 }
 
 fn command(text: At<&str>) -> Result<CommandPattern, Problem> {

@@ -11,6 +11,8 @@ mod conditions;
 mod disk;
 mod document;
 mod duration;
+#[cfg(feature = "edit")]
+mod edit;
 mod error;
 mod examples;
 mod file;
@@ -39,6 +41,8 @@ use crate::model::Policy;
 use ground::Ground;
 
 pub(super) use before::Before;
+#[cfg(feature = "edit")]
+pub use edit::{Always, KeepError, Kept};
 pub use error::{ConfigError, Problem};
 pub use position::Position;
 

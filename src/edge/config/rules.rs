@@ -67,7 +67,7 @@ fn one(mut table: Table<'_>, offset: usize, base: Base<'_>, found: &mut Findings
     }
     let examples = examples::understood(texts, &conditions, base, found);
     let place = found.place(offset);
-    let rule = Rule { verdict, tool: None, operation: None, path: None, command: None, why, place };
+    let rule = Rule { verdict, tool: None, operation: None, path: None, command: None, shape: None, why, place };
     let (rules, below) = (conditions.rules(&rule), conditions.rules_below(&rule));
     Some(Written { offset, rules, below, starts: conditions.starts().collect(), examples })
 }
@@ -83,10 +83,12 @@ fn why(table: &mut Table<'_>, found: &mut Findings<'_>) -> Option<Option<Reason>
 }
 
 /// What a rule speaks about: two rules with the same subject contradict each other, or say the same.
-type Subject<'r> = (Option<&'r ToolName>, Option<Operation>, Option<&'r PathGlob>, Option<&'r CommandPattern>);
+type Subject<'r> =
+    (Option<&'r ToolName>, Option<Operation>, Option<&'r PathGlob>, Option<&'r CommandPattern>, Option<&'r str>);
 
 fn subject(rule: &Rule) -> Subject<'_> {
-    (rule.tool.as_ref(), rule.operation, rule.path.as_ref(), rule.command.as_ref())
+    let shape = rule.shape.as_ref().map(|shape| &*shape.key);
+    (rule.tool.as_ref(), rule.operation, rule.path.as_ref(), rule.command.as_ref(), shape)
 }
 
 /// Each rule once, those of `defaults` first.

@@ -1,6 +1,6 @@
 //! What a person orders, and what they hear.
 
-use std::sync::Arc;
+use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     engine::{Approver, Engine, Error},
     kernel::Refusal,
-    model::{AgentId, Answer, ApproverId, GrantId, Pending, Permission, Reason, RequestId, Scope},
+    model::{AgentId, Answer, ApproverId, Grant, GrantId, Pending, Permission, Reason, RequestId, RulingId, Scope},
 };
 
 /// Through what a person speaks who uses the command line.
@@ -19,7 +19,7 @@ const MEANS: &str = "cli";
 #[serde(tag = "order", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Order {
-    /// Show what is held: by everybody, or by one.
+    /// Show what is held, and what people said about actions: by and to everybody, or one.
     Grants {
         /// By whom.
         #[serde(default)]
@@ -34,10 +34,10 @@ pub enum Order {
     },
     /// Show what waits for an answer.
     Requests,
-    /// Take a grant away.
+    /// Take a right away, or what a person said.
     Revoke {
         /// Which.
-        grant: GrantId,
+        held: Held,
         /// Why.
         #[serde(default)]
         reason: Option<Reason>,
@@ -59,6 +59,47 @@ pub enum Order {
         /// Who says so.
         by: ApproverId,
     },
+}
+
+/// What can be taken away by its name: `g4`, `r2`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[allow(clippy::exhaustive_enums, reason = "what an agent has it holds, or was told")]
+pub enum Held {
+    /// A right.
+    Grant(GrantId),
+    /// What a person said about an action.
+    Ruling(RulingId),
+}
+
+/// A text names neither a grant nor a ruling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidHeld;
+
+impl fmt::Display for InvalidHeld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("name a grant (`g4`) or a ruling (`r2`), as `bestow grants` lists them")
+    }
+}
+
+impl std::error::Error for InvalidHeld {}
+
+impl FromStr for Held {
+    type Err = InvalidHeld;
+
+    fn from_str(text: &str) -> Result<Held, InvalidHeld> {
+        let grant = text.parse().map(Held::Grant).ok();
+        grant.or_else(|| text.parse().map(Held::Ruling).ok()).ok_or(InvalidHeld)
+    }
+}
+
+impl fmt::Display for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Held::Grant(grant) => grant.fmt(f),
+            Held::Ruling(ruling) => ruling.fmt(f),
+        }
+    }
 }
 
 /// Yes or no.
@@ -122,7 +163,7 @@ async fn done(engine: &Engine, order: Order) -> Result<Vec<Line>, Error> {
             Ok(chain.iter().map(|link| Line::new(link, json!(link.to_string()))).collect())
         }
         Order::Requests => Ok(engine.pending()?.iter().map(request).collect()),
-        Order::Revoke { grant, reason, by } => revoke(engine, grant, reason, by).await,
+        Order::Revoke { held, reason, by } => revoke(engine, held, reason, by).await,
         Order::Answer { request, verdict, scope, feedback, by } => {
             let waiting = waiting(engine, &request)?;
             let answer = match verdict {
@@ -141,9 +182,20 @@ async fn done(engine: &Engine, order: Order) -> Result<Vec<Line>, Error> {
 
 fn grants(engine: &Engine, agent: Option<&AgentId>) -> Result<Vec<Line>, Error> {
     agent.map_or(Ok(()), |agent| engine.agent(agent).map(drop))?;
+    let is_wanted = |whose: &AgentId| agent.is_none_or(|agent| whose == agent);
+    let profiles = engine.agents()?;
+    let owner = |agent: &AgentId| profiles.iter().find(|profile| profile.id == *agent).map(|profile| &profile.owner);
     let grants = engine.grants()?;
-    let wanted = grants.iter().filter(|grant| agent.is_none_or(|agent| grant.to == *agent));
-    Ok(wanted.map(|grant| Line::new(grant, json!(**grant))).collect())
+    let grants = grants.iter().filter(|grant| is_wanted(&grant.to)).map(|grant| {
+        let mut json = json!(**grant);
+        if let (Value::Object(fields), Some(owner)) = (&mut json, owner(&grant.to)) {
+            fields.insert("owner".to_owned(), json!(owner));
+        }
+        Line::new(grant, json)
+    });
+    let rulings = engine.rulings()?;
+    let rulings = rulings.iter().filter(|ruling| is_wanted(&ruling.agent));
+    Ok(grants.chain(rulings.map(|ruling| Line::new(ruling, json!(**ruling)))).collect())
 }
 
 fn request(pending: &Pending) -> Line {
@@ -152,12 +204,26 @@ fn request(pending: &Pending) -> Line {
     Line::new(text, json!({ "code": request.code().to_string(), "request": **request, "route": pending.route }))
 }
 
-async fn revoke(engine: &Engine, grant: GrantId, reason: Option<Reason>, by: ApproverId) -> Result<Vec<Line>, Error> {
-    let held = engine.grants()?.into_iter().find(|held| held.id == grant).ok_or(Refusal::UnknownGrant(grant))?;
-    let person = answering_for(engine, &held.to, by)?;
-    person.revoke(grant, reason).await?;
-    let left = engine.grants()?;
-    Ok(vec![Line::new(format!("{grant} is gone; {} grants are left", left.len()), json!({ "revoked": grant }))])
+async fn revoke(engine: &Engine, held: Held, reason: Option<Reason>, by: ApproverId) -> Result<Vec<Line>, Error> {
+    let before = engine.grants()?;
+    let fell = match held {
+        Held::Grant(id) => {
+            let grant = before.iter().find(|grant| grant.id == id).ok_or(Refusal::UnknownGrant(id))?;
+            answering_for(engine, &grant.to, by)?.revoke(id, reason).await?;
+            let left = engine.grants()?;
+            let gone = |grant: &&Arc<Grant>| grant.id != id && !left.iter().any(|there| there.id == grant.id);
+            before.iter().filter(gone).cloned().collect()
+        }
+        Held::Ruling(id) => {
+            let ruling = engine.rulings()?.into_iter().find(|ruling| ruling.id == id);
+            let ruling = ruling.ok_or(Refusal::UnknownRuling(id))?;
+            engine.approver(&ruling.owner, by, MEANS).revoke_ruling(id, reason).await?;
+            Vec::new()
+        }
+    };
+    let gone = std::iter::once(Line::new(format!("{held} is gone"), json!({ "revoked": held })));
+    let with_it = |grant: &Arc<Grant>| Line::new(format!("with it: {grant}"), json!({ "revoked": grant.id }));
+    Ok(gone.chain(fell.iter().map(with_it)).collect())
 }
 
 /// Somebody who stands for the owner of `agent`.

@@ -29,6 +29,11 @@ pub enum JournalError {
         /// What is wrong with it.
         what: String,
     },
+    /// There is no journal in the directory.
+    NotState {
+        /// Which.
+        directory: PathBuf,
+    },
     /// A file that should be there is not.
     Missing {
         /// Where.
@@ -72,6 +77,12 @@ impl fmt::Display for JournalError {
                  `bestow audit cut --before {sequence}` sets aside everything from there on, and what was revoked since \
                  holds again",
                 shown(file)
+            ),
+            JournalError::NotState { directory } => write!(
+                f,
+                "`{}` is no state directory: it has no journal. Name the one that the engine was opened with, as in \
+                 `--state /var/lib/bestow`",
+                shown(directory)
             ),
             JournalError::Missing { directory, what } => {
                 write!(f, "`{}` lacks {what}: put it back from a copy", shown(directory))

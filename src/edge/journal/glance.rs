@@ -19,9 +19,12 @@ impl Glance {
     ///
     /// # Errors
     ///
-    /// [`JournalError::Damaged`] with the place; anything the disk says.
+    /// [`JournalError::NotState`] if it holds no journal; [`JournalError::Damaged`] with the place; anything the disk says.
     pub fn at(directory: impl AsRef<Path>) -> Result<Glance, JournalError> {
         let files = Files { disk: Arc::new(RealDisk), directory: directory.as_ref().to_owned() };
+        if files.list()?.segments.is_empty() {
+            return Err(JournalError::NotState { directory: files.directory });
+        }
         Ok(Glance { history: Mutex::new(open::look(&files)?) })
     }
 }

@@ -23,6 +23,7 @@ mod table;
 mod take;
 mod task;
 mod work;
+mod writers;
 mod yaml;
 mod zone;
 
@@ -34,6 +35,8 @@ pub use runner::{Runner, TaskRun};
 pub use scheduler::{NotStarted, Scheduler, SchedulerError, TaskStatus, Tasks};
 pub use survey::{Surveyed, survey};
 pub use task::{Gate, Task, When};
+
+pub use crate::model::{Domain, InvalidDomain};
 
 pub(crate) use {
     files::{directories, matters},

@@ -57,12 +57,12 @@ impl State {
     }
 
     /// The record of what was decided, under the next name.
-    fn named(&self, case: &Case<'_>, judgement: &Judgement) -> Decision {
+    fn named(&self, case: &Case<'_>, judgement: &Judgement<'_>) -> Decision {
         Decision { id: Some(DecisionId::new(self.next_decision)), ..judgement.decision(case) }
     }
 
     /// The refusal of somebody who acts without having asked. What is simply not held is said in those words.
-    pub(crate) fn not_allowed(&self, case: &Case<'_>, judgement: &Judgement) -> Refusal {
+    pub(crate) fn not_allowed(&self, case: &Case<'_>, judgement: &Judgement<'_>) -> Refusal {
         let only_lacks = !judgement.missing.is_empty() && !judgement.asks_about_action;
         let asked = matches!(judgement.conclusion.ruled, Ruled::Ask | Ruled::Unavailable);
         let is_protected = judgement.stage == Stage::Protected;
@@ -76,12 +76,13 @@ impl State {
     fn ask_about(
         &self,
         case: &Case<'_>,
-        judgement: Judgement,
+        judgement: Judgement<'_>,
         decision: Decision,
         id: RequestId,
     ) -> Result<Vec<Event>, Refusal> {
         let action = judgement.asks_about_action.then(|| case.action.facts());
-        if let Some(request) = self.same_action(case.agent, action.as_deref(), &judgement) {
+        let hooks = if action.is_some() { hooks_that_ask(case.opinions) } else { Vec::new() };
+        if let Some(request) = self.same_action(case.agent, action.as_deref(), &hooks, &judgement) {
             let approval_action_id = Some(request.id);
             let decision = Decision { approval_action_id, ..decision };
             return Ok(vec![evaluated(decision), Event::Joined { request }]);
@@ -109,6 +110,8 @@ impl State {
             settled,
             reason: case.action.reason.clone().unwrap_or_else(crate::model::Reason::not_said),
             action,
+            hooks,
+            hook_failed: case.opinions.iter().any(|opinion| opinion.failed),
             scope: None,
             run: case.agent.run.clone(),
             since: case.now,
@@ -120,17 +123,29 @@ impl State {
     }
 
     /// The pending request of `agent` about the same action that lacks the same, if there is one.
-    fn same_action(&self, agent: &Agent, action: Option<&ActionFacts>, judgement: &Judgement) -> Option<Arc<Request>> {
+    fn same_action(
+        &self,
+        agent: &Agent,
+        action: Option<&ActionFacts>,
+        hooks: &[Arc<str>],
+        judgement: &Judgement<'_>,
+    ) -> Option<Arc<Request>> {
         let mut pending = agent.pending.iter().filter_map(|id| self.pending.get(id)).map(|waiting| &waiting.request);
         let same = |request: &&Arc<Request>| {
             let about = request.action.as_ref().map(|facts| (facts.input, facts.overrides));
             request.scope.is_none()
                 && about == action.map(|facts| (facts.input, facts.overrides))
                 && request.asked == judgement.missing
+                && hooks.iter().all(|hook| request.hooks.contains(hook))
                 && request.is_open()
         };
         pending.find(same).cloned()
     }
+}
+
+fn hooks_that_ask(opinions: &[Opinion]) -> Vec<Arc<str>> {
+    let asking = opinions.iter().filter(|opinion| opinion.verdict == Verdict::Ask);
+    asking.map(|opinion| Arc::clone(&opinion.hook)).collect()
 }
 
 fn evaluated(decision: Decision) -> Event {
@@ -138,7 +153,7 @@ fn evaluated(decision: Decision) -> Event {
 }
 
 /// What a yes used up: a person's word for one use, rights for one use.
-fn used_up(judgement: Judgement) -> impl Iterator<Item = Event> {
+fn used_up(judgement: Judgement<'_>) -> impl Iterator<Item = Event> {
     let ruling = judgement.uses_ruling.map(|ruling| Event::RulingUsed { ruling });
     let grants = judgement.uses_grants.into_iter().map(|grant| {
         let permission: Permission = grant.right.permission.clone();

@@ -56,17 +56,31 @@ impl State {
         patch: &PolicyPatch,
         base: &SanitizedPath,
     ) -> Result<Vec<Event>, Refusal> {
-        refuse_too_many(run, patch.allow.len() + patch.deny.len())?;
-        let allow = globs(&patch.allow, base, Reach::Below)?;
-        let deny = globs(&patch.deny, base, Reach::Everywhere)?;
-        self.change_guards(by, run, patch.tool.as_ref(), |before| {
-            let mut after = before.clone();
-            let policy = after.path_mut(patch.mode);
-            add(&mut policy.allow, &allow);
-            add(&mut policy.deny, &deny);
-            policy.default = patch.default.or(policy.default);
-            after
-        })
+        let patched = patched(run, patch, base)?;
+        self.change_guards(by, run, patch.tool.as_ref(), patched)
+    }
+
+    /// What of that lets nothing happen that does not now.
+    pub(super) fn narrow_policy(
+        &self,
+        by: &Person,
+        run: &RunId,
+        patch: &PolicyPatch,
+        base: &SanitizedPath,
+    ) -> Result<Vec<Event>, Refusal> {
+        let patched = patched(run, patch, base)?;
+        self.change_guards(by, run, patch.tool.as_ref(), |before| before.narrowed(&patched(before)))
+    }
+
+    /// What of `policies` lets nothing happen that does not now.
+    pub(super) fn narrow_policies(
+        &self,
+        by: &Person,
+        run: &RunId,
+        tool: Option<&ToolName>,
+        policies: &Policies,
+    ) -> Result<Vec<Event>, Refusal> {
+        self.change_guards(by, run, tool, |before| before.narrowed(policies))
     }
 
     /// One event for each guard that reads differently afterwards.
@@ -184,7 +198,12 @@ impl State {
         match (judged.stage, judged.conclusion.ruled) {
             (Stage::Denied, Ruled::Deny) => Some(false),
             // A right that is asked for besides is given by a person, or not at all.
-            (Stage::AllowRule, Ruled::Allow) if waiting.request.asked.is_empty() => Some(true),
+            // And what a hook wants a person to say, a person says.
+            (Stage::AllowRule, Ruled::Allow)
+                if waiting.request.asked.is_empty() && waiting.request.hooks.is_empty() =>
+            {
+                Some(true)
+            }
             (_, Ruled::Allow | Ruled::Deny | Ruled::Ask | Ruled::Sandboxed | Ruled::Unavailable) => None,
         }
     }
@@ -192,6 +211,26 @@ impl State {
     fn refuse_unknown_run(&self, owner: &OwnerId, run: &RunId) -> Result<(), Refusal> {
         if self.goes_on(owner, run, None) { Ok(()) } else { Err(Refusal::UnknownRun(run.clone())) }
     }
+}
+
+/// What a patch makes of policies.
+fn patched(
+    run: &RunId,
+    patch: &PolicyPatch,
+    base: &SanitizedPath,
+) -> Result<impl Fn(&Policies) -> Policies + use<>, Refusal> {
+    refuse_too_many(run, patch.allow.len() + patch.deny.len())?;
+    let allow = globs(&patch.allow, base, Reach::Below)?;
+    let deny = globs(&patch.deny, base, Reach::Everywhere)?;
+    let (mode, default) = (patch.mode, patch.default);
+    Ok(move |before: &Policies| {
+        let mut after = before.clone();
+        let policy = after.path_mut(mode);
+        add(&mut policy.allow, &allow);
+        add(&mut policy.deny, &deny);
+        policy.default = default.or(policy.default);
+        after
+    })
 }
 
 fn globs(texts: &[Arc<str>], base: &SanitizedPath, reach: Reach) -> Result<Vec<PathGlob>, Refusal> {

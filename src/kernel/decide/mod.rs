@@ -6,6 +6,7 @@ mod config;
 mod follow;
 mod grants;
 mod guards;
+mod narrowed;
 mod requests;
 mod resume;
 mod route;
@@ -58,6 +59,7 @@ impl State {
             Command::ApproverArrived { owner } => Ok(vec![Event::ApproverArrived { owner }]),
             Command::ApproverLeft { owner } => Ok(vec![Event::ApproverLeft { owner }]),
             Command::Configure { policy, run } => self.configure(policy, &run, now),
+            Command::Narrowly { change, .. } => self.narrowly(*change, now),
             Command::AgreeToWidening { by, change, run } => self.agree_to_widening(by.as_ref(), change, &run, now),
             Command::RejectConfig { why } => Ok(vec![Event::ConfigRejected { why }]),
             Command::PollConfig { why } => Ok(vec![Event::ConfigPolled { why }]),
@@ -76,6 +78,20 @@ impl State {
             Command::Tick => Ok(self.tick(now)),
             Command::Shutdown => Ok(self.shutdown(now)),
         }
+    }
+
+    /// The part of a change that gives nobody more than now; nothing of what is no change of a file or of policies.
+    fn narrowly(&self, change: Command, now: Timestamp) -> Result<Vec<Event>, Refusal> {
+        if let Command::Configure { policy, run } = change {
+            return self.narrow_to_file(&policy, &run, now);
+        }
+        if let Command::SetPolicies { by, run, tool, policies } = change {
+            return self.narrow_policies(&by, &run, tool.as_ref(), &policies);
+        }
+        if let Command::UpdatePolicy { by, run, patch, base } = change {
+            return self.narrow_policy(&by, &run, &patch, &base);
+        }
+        Ok(Vec::new())
     }
 
     /// Names for the grants that one command issues.

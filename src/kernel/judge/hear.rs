@@ -45,11 +45,12 @@ impl Heard {
     }
 }
 
-pub(super) fn all(case: &Case<'_>) -> Heard {
+/// What everybody says, with those who stand `above` the agent.
+pub(super) fn all(case: &Case<'_>, above: &[&Agent]) -> Heard {
     let mut heard = Heard::default();
     rules_of(case.agent, case.action, &mut heard, |rule| rule);
     guard_of(case.state, case.agent, case.action, &mut heard, |rule| rule);
-    inherited(case, &mut heard);
+    inherited(case, above, &mut heard);
     people(case, &mut heard);
     for opinion in case.opinions {
         let hook = RuleRef::Hook(Arc::clone(&opinion.hook));
@@ -86,8 +87,8 @@ fn reference(rule: &Rule) -> RuleRef {
 
 /// What is denied to the agent that created this one, or to one that created that, is denied to this one too. What runs a
 /// scheduled task acts for the agent above it, so what that one would be asked about, it is asked about too.
-fn inherited(case: &Case<'_>, heard: &mut Heard) {
-    for parent in case.state.parents(case.agent) {
+fn inherited(case: &Case<'_>, above: &[&Agent], heard: &mut Heard) {
+    for parent in above.iter().copied() {
         let id = &parent.profile.id;
         let of_parent = |rule| RuleRef::OfParent { agent: id.clone(), rule: Box::new(rule) };
         let mut from_parent = Heard::default();
@@ -110,14 +111,14 @@ fn people(case: &Case<'_>, heard: &mut Heard) {
     heard
         .session_denies
         .extend(case.state.noes(case.agent, case.action, case.now).map(|ruling| RuleRef::Ruling(ruling.id)));
-    let live = case.agent.rulings.iter().filter(|ruling| ruling.is_live(case.now) && is_about(ruling, case.action));
-    // A word that lasts is not spared by using up one that does not.
-    heard.yes = live.filter(|ruling| ruling.verdict == Verdict::Allow).min_by_key(|ruling| is_single(ruling)).cloned();
     let counts = |ruling: &&Arc<Ruling>| {
-        let is_yes = ruling.is_live(case.now) && ruling.verdict == Verdict::Allow && is_single(ruling);
-        is_yes && is_about(ruling, case.action)
+        let is_yes = ruling.is_live(case.now) && ruling.verdict == Verdict::Allow;
+        is_yes && answers_hooks(ruling, case.opinions) && is_about(ruling, case.action)
     };
-    let mut singles = case.agent.rulings.iter().filter(counts);
+    let live = case.agent.rulings.iter().filter(counts);
+    // A word that lasts is not spared by using up one that does not.
+    heard.yes = live.clone().min_by_key(|ruling| is_single(ruling)).cloned();
+    let mut singles = live.filter(|ruling| is_single(ruling));
     let single = singles.clone().next();
     let enabling = singles.find(|ruling| ruling.request.is_none());
     heard.overridden = !heard.session_denies.is_empty() && single.is_some_and(|ruling| ruling.overrides);
@@ -127,6 +128,17 @@ fn people(case: &Case<'_>, heard: &mut Heard) {
     if heard.overridden || heard.enabled {
         heard.yes = single.cloned();
     }
+}
+
+/// Whether a yes is one to what hooks ask now: it was said to a question of theirs about this very thing, and where one has
+/// failed, for this once. Who enables something without having been asked has decided that alone.
+fn answers_hooks(ruling: &Ruling, opinions: &[Opinion]) -> bool {
+    let mut asking = opinions.iter().filter(|opinion| opinion.verdict == Verdict::Ask);
+    let is_single = is_single(ruling);
+    asking.all(|opinion| {
+        let was_its_question = ruling.hooks.contains(&opinion.hook) && !matches!(ruling.about, Subject::Shape(_));
+        is_single && ruling.request.is_none() || was_its_question && (is_single || !opinion.failed)
+    })
 }
 
 fn is_single(ruling: &Ruling) -> bool {
@@ -140,17 +152,12 @@ fn is_about(ruling: &Ruling, action: &Considered) -> bool {
     }
     match &ruling.about {
         Subject::Shape(shape) => action.shape.as_ref().is_some_and(|other| other.key == shape.key),
+        Subject::Doing(doing) => action.doing().is_some_and(|other| doing.is_in(&other)),
         Subject::Input(_) | Subject::Access(_) => ruling.resource == action.shown && ruling.is_about(&action.facts()),
     }
 }
 
 impl State {
-    /// The agents that created `agent`, the nearest first.
-    fn parents<'s>(&'s self, agent: &'s Agent) -> impl Iterator<Item = &'s Agent> {
-        let parent = |agent: &&'s Agent| self.agents.get(agent.profile.parent.as_ref()?);
-        std::iter::successors(parent(&agent), parent).take(usize::from(u8::MAX))
-    }
-
     /// People's noes to `action` in the run of `agent`, whichever of its agents they were said to.
     fn noes<'s>(
         &'s self,

@@ -7,8 +7,8 @@ use super::*;
 use crate::{
     kernel::{Case, Considered, Explanation, Target, judge},
     model::{
-        Answer, CommandPattern, Operation, PathGlob, PathPolicy, Place, Policies, Rule, Scope, Spoken, SpokenPart,
-        Tier, ToolName, Verdict,
+        Answer, CommandPattern, Operation, PathGlob, PathPolicy, Place, Policies, Rule, Said, Scope, Spoken,
+        SpokenPart, Tier, ToolName, Verdict,
     },
 };
 
@@ -72,6 +72,14 @@ fn about_path(glob: &str, path: &str) -> bool {
     glob_matches(&parts(glob), &path.split('/').skip(1).collect::<Vec<_>>())
 }
 
+/// A no to a directory is one to all in it, and one to all in it is one to the directory.
+fn denies_path(glob: &str, path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').skip(1).collect();
+    let above = (1..=parts.len()).any(|end| about_path(glob, &format!("/{}", parts[..end].join("/"))));
+    let head = glob.strip_suffix("/**").map(|head| head.split('/').skip(1).collect::<Vec<_>>());
+    above || head.is_some_and(|head| glob_matches(&head, &parts))
+}
+
 fn about_command(pattern: &str, command: &str) -> bool {
     let (mut pattern, command): (Vec<_>, Vec<_>) = (pattern.split(' ').collect(), command.split(' ').collect());
     let open = pattern.last() == Some(&"**");
@@ -113,8 +121,8 @@ impl Plain {
             Operation::Command | Operation::Network => Vec::new(),
         };
         let target = if self.operation == Operation::Command {
-            let words = self.resource.split(' ').map(|word| Some(word.to_owned())).collect();
-            let part = SpokenPart { tier: self.tier, commands: vec![Spoken { words }] };
+            let words = self.resource.split(' ').map(|word| Said::Is(word.to_owned())).collect();
+            let part = SpokenPart { tier: self.tier, runs: Some(Spoken::of(words)), starts: Vec::new() };
             Target::Command { text: self.resource.as_str().into(), parts: Some(vec![part]) }
         } else {
             Target::Path(self.resource.parse().unwrap())
@@ -133,6 +141,9 @@ impl Plain {
             reason: None,
             call: None,
             overrides: false,
+            cwd: None,
+            circumstances: None,
+            confined: false,
             updated: false,
         })
     }
@@ -147,6 +158,7 @@ fn random_rule(numbers: &mut Numbers, line: u32) -> Rule {
         operation: (numbers.below(3) == 0).then(|| numbers.pick(&OPERATIONS)),
         path: (about < 3).then(|| PathGlob::try_from(numbers.pick(&GLOBS).to_owned()).unwrap()),
         command: (about == 3).then(|| numbers.pick(&PATTERNS).parse().unwrap()),
+        shape: None,
         why: None,
         place: Place { file: "agents.toml".into(), line },
     }
@@ -300,9 +312,10 @@ fn naive_policies(policies: &Policies, action: &Plain) -> Vec<Verdict> {
         return said;
     }
     let any = |globs: &[PathGlob]| globs.iter().any(|glob| about_path(glob.as_str(), &action.resource));
+    let none = |globs: &[PathGlob]| globs.iter().any(|glob| denies_path(glob.as_str(), &action.resource));
     let policy = if action.operation == Operation::Write { &policies.write } else { &policies.read };
-    said.extend(any(&policies.forbidden).then_some(Verdict::Deny));
-    if any(&policy.deny) {
+    said.extend(none(&policies.forbidden).then_some(Verdict::Deny));
+    if none(&policy.deny) {
         said.push(Verdict::Deny);
     } else if any(&policy.allow) {
         said.push(Verdict::Allow);
@@ -451,9 +464,10 @@ fn a_no_to_a_program_counts_under_every_path() {
         for (words, expected) in
             [("git push origin", true), ("/opt/git push origin", true), ("git pull", false), ("gitk push", false)]
         {
-            let words = words.split(' ').map(|word| Some(word.to_owned())).collect();
-            assert_eq!(pattern.may_cover(&Spoken { words }), expected, "{pattern}");
+            let words = words.split(' ').map(|word| Said::Is(word.to_owned())).collect();
+            assert_eq!(pattern.may_cover(&Spoken::of(words)), expected, "{pattern}");
         }
-        assert!(pattern.may_cover(&Spoken { words: vec![None, Some("push".to_owned())] }), "who knows");
+        let who_knows = Spoken::of(vec![Said::anything(), Said::Is("push".to_owned())]);
+        assert!(pattern.may_cover(&who_knows), "who knows");
     }
 }

@@ -72,7 +72,16 @@ fn some_action(number: u8) -> Arc<Considered> {
 fn some_rule(number: usize, place: Place) -> Rule {
     let command = Some(COMMANDS[number % COMMANDS.len()].parse().unwrap());
     let verdict = if number.is_multiple_of(2) { Verdict::Deny } else { Verdict::Allow };
-    Rule { verdict, tool: None, operation: Some(Operation::Command), path: None, command, why: None, place }
+    Rule {
+        verdict,
+        tool: None,
+        operation: Some(Operation::Command),
+        path: None,
+        command,
+        shape: None,
+        why: None,
+        place,
+    }
 }
 
 fn some_policies(number: u8) -> Policies {

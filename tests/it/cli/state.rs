@@ -144,13 +144,25 @@ fn words_that_make_no_sense_are_named() {
         (&["approve"], "the code of the request is missing"),
         (&["why", "ann"], "the tag is missing"),
         (&["why", "ann", "@admin"], "a permission is"),
-        (&["revoke", "42"], "a grant id is"),
+        (&["revoke", "42"], "name a grant"),
         (&["audit", "verify", "--expect", "7"], "a head is"),
         (&["requests", "more"], "more"),
     ] {
         let (_, complaint, code) = place.run(words);
         assert_eq!((complaint.contains(named), code), (true, 64), "{words:?}: {complaint}");
     }
-    let (_, complaint, code) = place.run(&["grants"]);
-    assert_eq!((complaint.contains("is no state directory"), code), (true, 1), "{complaint}");
+    // Neither what is not there nor another directory, which stays as it is.
+    for made in [false, true] {
+        if made {
+            std::fs::create_dir(&place.state).unwrap();
+        }
+        for words in
+            [&["grants"][..], &["revoke", "g1"], &["approve", "abcdef"], &["audit", "verify"], &["audit", "head"]]
+        {
+            let (out, complaint, code) = place.run(words);
+            let named = complaint.contains("is no state directory") || complaint.contains("No such file");
+            assert_eq!((named, code, out.as_str()), (true, 1, ""), "{words:?}: {complaint}");
+        }
+    }
+    assert_eq!(std::fs::read_dir(&place.state).unwrap().count(), 0);
 }

@@ -4,8 +4,11 @@ mod bad_input;
 mod commands;
 mod example;
 mod files;
+#[cfg(feature = "edit")]
+mod keep;
 mod links;
 mod meaning;
+mod patterns;
 mod random;
 mod reload;
 mod rules;

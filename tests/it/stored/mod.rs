@@ -12,6 +12,11 @@ mod directory;
 mod disk;
 #[cfg(feature = "journal")]
 mod faults;
-mod held;
+#[cfg(all(feature = "config", feature = "journal", target_os = "linux"))]
+mod full;
+pub(crate) mod held;
+#[cfg(feature = "journal")]
+mod narrowing;
 mod order;
 mod restart;
+mod suite;

@@ -156,6 +156,58 @@ async fn a_one_shot_right_is_not_used_before_that_is_stored_and_cannot_be_used_t
     assert!(matches!(twice.await, Err(Error::Refused(_))));
 }
 
+/// Each with a file of its own, since a use asks the real disk.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_read_by_a_lasting_right_waits_for_no_disk_and_its_fact_follows_while_writes_and_single_uses_wait() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = HeldStore::new(Vec::new());
+    let world = world(store.clone()).await;
+    #[expect(clippy::disallowed_methods, reason = "the second opinion on what `fs` says")]
+    let real = directory.path().canonicalize().unwrap();
+    let path = |name: &str| real.join(name).to_str().unwrap().to_owned();
+    ["lasting", "once"].iter().for_each(|name| std::fs::write(path(name), name).unwrap());
+    let ann = world.worker("ann", &[&format!("@read:{}", path("lasting")), &format!("@write:{}", path("w"))]).await;
+    let once = tag(&format!("@read:{}", path("once")));
+    world.you().give(ann.id(), once, Scope::Once, why()).await.unwrap();
+    store.hold();
+    assert_eq!(ann.fs().read(&path("lasting")).await.unwrap(), b"lasting");
+    let fact = store.waiting().last().unwrap().events.clone();
+    assert!(matches!(&fact[..], [bestow::Event::Evaluated { .. }]), "it is on its way: {fact:?}");
+    let (reads, writes) = (ann.fs(), ann.fs());
+    let (once, written) = (path("once"), path("w"));
+    let mut single = tokio::spawn(async move { reads.read(&once).await });
+    let mut write = tokio::spawn(async move { writes.write(&written, "x").await });
+    while store.waiting().len() < 3 {
+        tokio::task::yield_now().await;
+    }
+    assert!(begun_already(&mut single).await && begun_already(&mut write).await, "neither came to its end");
+    assert!(!real.join("w").exists(), "nothing is changed before it is recorded");
+    store.store_all();
+    assert_eq!(single.await.unwrap().unwrap(), b"once");
+    write.await.unwrap().unwrap();
+    // A disk that is known to fail is waited for: what nobody could show afterwards does not happen.
+    let (reads, lasting) = (ann.fs(), path("lasting"));
+    let read = tokio::spawn(async move { reads.read(&lasting).await });
+    while store.waiting().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    store.fail(StoreFault::Refused);
+    drop(read.await);
+    let (reads, lasting) = (ann.fs(), path("lasting"));
+    let read = tokio::spawn(async move { reads.read(&lasting).await });
+    while store.waiting().len() < 2 {
+        tokio::task::yield_now().await;
+    }
+    store.fail(StoreFault::Refused);
+    assert!(matches!(read.await.unwrap(), Err(Error::Store(_))));
+}
+
+/// Whether it still goes on.
+async fn begun_already<T>(task: &mut tokio::task::JoinHandle<T>) -> bool {
+    settle().await;
+    !task.is_finished()
+}
+
 #[tokio::test]
 async fn an_agent_that_is_going_cannot_act_for_the_next_one_of_its_name() {
     let store = HeldStore::new(Vec::new());

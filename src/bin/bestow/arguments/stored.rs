@@ -7,7 +7,9 @@ use lexopt::{
     Error, Parser, ValueExt,
 };
 
-use super::{ApproverId, Asked, Audit, Filter, Order, Ordered, Style, Verdict};
+use bestow::Scope;
+
+use super::{ApproverId, Asked, Audit, CONFIG, Filter, Keeping, Order, Ordered, Style, Verdict};
 
 /// The commands that are orders.
 pub(super) const ORDERS: [&str; 6] = ["approve", "deny", "grants", "requests", "revoke", "why"];
@@ -18,11 +20,14 @@ struct Options {
     named: Vec<(&'static str, String)>,
     values: Vec<String>,
     style: Option<Style>,
+    write: bool,
 }
 
 /// Options that have a value.
-const VALUED: [&str; 12] =
-    ["agent", "as", "before", "expect", "feedback", "grant", "reason", "request", "scope", "since", "state", "until"];
+const VALUED: [&str; 13] = [
+    "agent", "as", "before", "config", "expect", "feedback", "grant", "reason", "request", "scope", "since", "state",
+    "until",
+];
 
 impl Options {
     /// None if help is wanted.
@@ -31,6 +36,7 @@ impl Options {
         while let Some(word) = parser.next()? {
             match word {
                 Short('h') | Long("help") => return Ok(None),
+                Long("write") => options.write = true,
                 Long("json") => options.style = Some(Style::Json),
                 Long(name) => match VALUED.into_iter().find(|known| *known == name) {
                     Some(name) => options.named.push((name, parser.value()?.string()?)),
@@ -60,7 +66,16 @@ impl Options {
     }
 
     fn state(&mut self) -> Result<PathBuf, Error> {
-        self.needed("state").map(PathBuf::from)
+        let missing = "`--state` is missing: name the state directory that the engine was opened with";
+        self.take("state").map(PathBuf::from).ok_or_else(|| missing.into())
+    }
+
+    fn refuse_write(&self) -> Result<(), Error> {
+        if self.write { Err("`--write` goes with `approve` only".into()) } else { Ok(()) }
+    }
+
+    fn config(&mut self) -> PathBuf {
+        self.take("config").unwrap_or_else(|| CONFIG.to_owned()).into()
     }
 
     fn value(&mut self, what: &str) -> Result<String, Error> {
@@ -99,8 +114,8 @@ pub(super) fn order(command: &str, parser: Parser) -> Result<Asked, Error> {
             Order::Why { agent, permission: options.value("the tag")?.parse().map_err(custom)? }
         }
         "revoke" => {
-            let grant = options.value("the grant")?.parse().map_err(custom)?;
-            Order::Revoke { grant, reason: options.parsed("reason")?, by: options.by()? }
+            let held = options.value("the grant")?.parse().map_err(custom)?;
+            Order::Revoke { held, reason: options.parsed("reason")?, by: options.by()? }
         }
         answer => {
             let verdict = if answer == "approve" { Verdict::Approve } else { Verdict::Deny };
@@ -108,8 +123,29 @@ pub(super) fn order(command: &str, parser: Parser) -> Result<Asked, Error> {
             Order::Answer { request, verdict, scope, feedback: options.parsed("feedback")?, by: options.by()? }
         }
     };
+    let write = if options.write { Some(written_to(&order, &mut options)?) } else { None };
     let state = options.state()?;
-    Ok(Asked::Order(Ordered { state, order, style: options.done()? }))
+    Ok(Asked::Order(Ordered { state, order, write, style: options.done()? }))
+}
+
+/// The file that an answer goes into, if it is a yes for good.
+fn written_to(order: &Order, options: &mut Options) -> Result<PathBuf, Error> {
+    let Order::Answer { verdict: Verdict::Approve, scope, .. } = order else {
+        return Err("`--write` goes with `approve` only".into());
+    };
+    if scope.is_some_and(|scope| scope != Scope::Always) {
+        return Err("`--write` is for good: it goes with no other `--scope` than `always`".into());
+    }
+    Ok(options.config())
+}
+
+pub(super) fn keep(parser: Parser) -> Result<Asked, Error> {
+    let Some(mut options) = Options::read(parser)? else { return Ok(Asked::Help) };
+    options.refuse_write()?;
+    let held = options.value("the grant or ruling")?.parse().map_err(custom)?;
+    let config = options.config();
+    let state = options.state()?;
+    options.done().map(|_| Asked::Keep(Keeping { state, held, config }))
 }
 
 pub(super) fn audit(mut parser: Parser) -> Result<Asked, Error> {
@@ -120,6 +156,7 @@ pub(super) fn audit(mut parser: Parser) -> Result<Asked, Error> {
         None => return Err("`audit` needs `show`, `verify`, `head` or `cut`".into()),
     };
     let Some(mut options) = Options::read(parser)? else { return Ok(Asked::Help) };
+    options.refuse_write()?;
     let state = options.state()?;
     Ok(Asked::Audit(match what.as_str() {
         "show" => {

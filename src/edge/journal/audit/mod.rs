@@ -65,6 +65,9 @@ impl Trail {
     fn open(disk: Arc<dyn Disk>, directory: &Path) -> Result<Trail, JournalError> {
         let files = Files { disk, directory: directory.to_owned() };
         let listing = files.list()?;
+        if listing.segments.is_empty() {
+            return Err(JournalError::NotState { directory: directory.to_owned() });
+        }
         let mut head = Head { sequence: 0, hash: Hash::START };
         // Older segments may have been moved away; then the chain begins where a snapshot says it did.
         if let Some(before) =

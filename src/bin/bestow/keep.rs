@@ -1,0 +1,106 @@
+//! A yes for good goes into the policy file. The library says what is written; the engine is asked what was said.
+
+use std::path::Path;
+
+use bestow::{
+    Always, ApproverId, Clock, Grant, Kept, OwnerId, PolicyFile, Request, Ruling, Scope, SystemClock,
+    control::{Held, Line, Order},
+};
+use serde::de::DeserializeOwned;
+
+use crate::{
+    arguments::{Keeping, Ordered, Style},
+    end::End,
+    state::{lines, told},
+};
+
+/// Through what a person speaks who types a command.
+const MEANS: &str = "cli";
+
+/// Says yes for this time, and writes the rest into `file`. Nothing is answered before it is known that it can be written.
+pub(crate) fn approve(asked: &Ordered, file: &Path) -> Result<End, End> {
+    let Order::Answer { request, verdict, feedback, by, .. } = &asked.order else {
+        return Err(End::usage("only an answer can be written down"));
+    };
+    let (request, file) = (waiting(&asked.state, request)?, PolicyFile::new(file));
+    let said = yes(&request, by)?;
+    file.could_keep(&said).map_err(End::failed)?;
+    let scope = Some(if request.action.is_some() { Scope::Once } else { Scope::Session });
+    let (verdict, feedback, by) = (*verdict, feedback.clone(), by.clone());
+    let answer = Order::Answer { request: request.id.to_string(), verdict, scope, feedback, by };
+    let answered = lines(&asked.state, &answer)?;
+    let kept = file.keep(&said).map_err(|why| {
+        End::failed(format_args!("[{}] has its yes for this time, and not for good: {why}", request.code()))
+    })?;
+    let written = written(&kept, &file);
+    // With --json, standard output has the resolution and nothing else.
+    Ok(match (told(&answered, asked.style), asked.style) {
+        (End::Done, Style::Human) => End::said(&written),
+        (end, Style::Human | Style::Json) => end,
+    })
+}
+
+/// Writes down what the engine keeps for good already.
+pub(crate) fn keep(asked: &Keeping) -> End {
+    kept(asked).unwrap_or_else(|end| end)
+}
+
+fn kept(asked: &Keeping) -> Result<End, End> {
+    let file = PolicyFile::new(&asked.config);
+    let all = lines(&asked.state, &Order::Grants { agent: None })?;
+    let name = asked.held.to_string();
+    let line = all.iter().find(|line| text(line, "/id") == Some(&name));
+    let line = line.ok_or_else(|| End::Denied(format!("there is no {name}, or no longer: see `bestow grants`")))?;
+    let said = match asked.held {
+        Held::Ruling(_) => Always::of_ruling(&read::<Ruling>(line, "")?),
+        Held::Grant(_) => Always::of_grant(&read::<Grant>(line, "")?, &owner(line)?),
+    };
+    let kept = file.keep(&said.map_err(End::failed)?).map_err(End::failed)?;
+    let besides = format!("{name} stays besides: `bestow revoke {name}` once the file is in force\n");
+    Ok(End::said(&format!("{}{besides}", written(&kept, &file))))
+}
+
+fn owner(line: &Line) -> Result<OwnerId, End> {
+    let owner = text(line, "/owner").ok_or_else(|| End::failed("the engine does not say whose agent it is"))?;
+    owner.parse().map_err(End::failed)
+}
+
+/// The request with this code or id.
+fn waiting(state: &Path, named: &str) -> Result<Request, End> {
+    let all = lines(state, &Order::Requests)?;
+    let code = named.trim().to_ascii_lowercase();
+    let is_meant = |line: &&Line| ["/code", "/request/id"].iter().any(|at| text(line, at) == Some(&code));
+    let mut meant = all.iter().filter(is_meant);
+    match (meant.next(), meant.next()) {
+        (Some(line), None) => read(line, "/request"),
+        (Some(_), Some(_)) => Err(End::Denied(format!("two requests have the code {named}: name one by its id"))),
+        (None, _) => Err(End::Denied(format!("no pending request has the code or id {named}: see `bestow requests`"))),
+    }
+}
+
+fn yes(request: &Request, by: &ApproverId) -> Result<Always, End> {
+    let now = SystemClock::new().now().map_err(End::failed)?;
+    Always::to(request, by.clone(), MEANS, now).map_err(End::failed)
+}
+
+/// What the engine says at this place.
+fn read<T: DeserializeOwned>(line: &Line, place: &str) -> Result<T, End> {
+    let there = line.json.pointer(place).cloned().unwrap_or_default();
+    serde_json::from_value(there).map_err(|why| End::failed(format_args!("an answer of another version: {why}")))
+}
+
+fn text<'l>(line: &'l Line, place: &str) -> Option<&'l str> {
+    line.json.pointer(place)?.as_str()
+}
+
+fn written(kept: &Kept, file: &PolicyFile) -> String {
+    let places: Vec<_> = kept.places.iter().map(ToString::to_string).collect();
+    let places = places.join(", ");
+    let how = if kept.was_there { "it stands there already" } else { "written" };
+    let waits = if kept.waits {
+        format!("; `{}` has `confirm_widening`, so it counts once a person agrees to the change", file.path().display())
+    } else {
+        String::new()
+    };
+    format!("{how}: {places}{waits}\n")
+}

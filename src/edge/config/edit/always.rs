@@ -1,0 +1,220 @@
+//! What a person said for good, in the words of a file: rights and rules, exactly as wide as it was meant.
+
+use crate::{
+    command::Shape,
+    model::{
+        Action, ActionFacts, AgentId, AgentPolicy, ApproverId, CommandShape, Digest, Grant, Hold, Means, Operation,
+        Origin, OwnerId, PathGlob, Place, Request, RequestId, Right, Rule, Ruling, SanitizedPath, Scope, Shown,
+        Subject, Tier, Timestamp, ToolName, Verdict,
+    },
+};
+
+use super::KeepError;
+
+/// A person's yes that is to last, with who gave it; made from what was asked, or from what an engine keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Always {
+    agent: AgentId,
+    owner: OwnerId,
+    rights: Vec<Right>,
+    rules: Vec<Rule>,
+    by: ApproverId,
+    means: Means,
+    at: Timestamp,
+    request: Option<RequestId>,
+}
+
+impl Always {
+    /// A yes to all that `request` asks for.
+    ///
+    /// # Errors
+    ///
+    /// [`KeepError::NotSayable`] if less than a lasting yes was asked for, or a rule cannot say just this: a command without a
+    /// shape of its own, something destructive, a host.
+    pub fn to(request: &Request, by: ApproverId, means: impl Into<Means>, at: Timestamp) -> Result<Always, KeepError> {
+        if let Some(asked) = request.scope.filter(|asked| !Scope::Always.fits_within(*asked)) {
+            let code = request.code();
+            let why = format_args!("[{code}] asks for no more than `{asked}`, so the answer cannot last for good");
+            return Err(KeepError::not_sayable(why));
+        }
+        let rule = request.action.as_deref().map(rule_about).transpose()?;
+        Ok(Always {
+            agent: request.from.clone(),
+            owner: request.owner.clone(),
+            rights: request.asked.clone(),
+            rules: rule.into_iter().collect(),
+            by,
+            means: means.into(),
+            at,
+            request: Some(request.id),
+        })
+    }
+
+    /// What an engine keeps for good because a person said yes to an action.
+    ///
+    /// # Errors
+    ///
+    /// [`KeepError::NotSayable`] if it does not last for good, is a no, or a rule cannot say just this.
+    pub fn of_ruling(ruling: &Ruling) -> Result<Always, KeepError> {
+        let name = ruling.id;
+        if ruling.verdict != Verdict::Allow || ruling.scope != Scope::Always {
+            let why = format_args!("{name} is not a yes for good: only those are written into a file");
+            return Err(KeepError::not_sayable(why));
+        }
+        let about = match &ruling.about {
+            Subject::Shape(shape) => About::Shape(shape),
+            Subject::Access(access) => About::Access(*access),
+            Subject::Input(_) => return Err(KeepError::not_sayable(format_args!("{name} is for one use"))),
+            Subject::Doing(_) => return Err(KeepError::not_sayable(format_args!("{name} is a no"))),
+        };
+        let rule = rule(&ruling.tool, ruling.operation, &ruling.resource, about)?;
+        Ok(Always {
+            agent: ruling.agent.clone(),
+            owner: ruling.owner.clone(),
+            rights: Vec::new(),
+            rules: vec![rule],
+            by: ruling.by.clone(),
+            means: ruling.means.clone(),
+            at: ruling.since,
+            request: ruling.request,
+        })
+    }
+
+    /// A right that a person gave for good to an agent of `owner`.
+    ///
+    /// # Errors
+    ///
+    /// [`KeepError::NotSayable`] if it does not last for good, is not for use, or no person gave it.
+    pub fn of_grant(grant: &Grant, owner: &OwnerId) -> Result<Always, KeepError> {
+        let name = grant.id;
+        let Origin::Person { by, means, request } = &grant.origin else {
+            let why = format_args!("{name} was not given by a person: only what people say is written into a file");
+            return Err(KeepError::not_sayable(why));
+        };
+        if grant.scope != Scope::Always || grant.hold != Hold::Use {
+            let why = format_args!("{name} is not a right for good and for use: only those are written into a file");
+            return Err(KeepError::not_sayable(why));
+        }
+        Ok(Always {
+            agent: grant.to.clone(),
+            owner: owner.clone(),
+            rights: vec![grant.right.clone()],
+            rules: Vec::new(),
+            by: by.clone(),
+            means: means.clone(),
+            at: grant.since,
+            request: *request,
+        })
+    }
+
+    pub(super) fn agent(&self) -> &AgentId {
+        &self.agent
+    }
+
+    pub(super) fn owner(&self) -> &OwnerId {
+        &self.owner
+    }
+
+    pub(super) fn rights(&self) -> &[Right] {
+        &self.rights
+    }
+
+    pub(super) fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    pub(super) fn is_nothing(&self) -> bool {
+        self.rights.is_empty() && self.rules.is_empty()
+    }
+
+    /// What `agent` does not say yet.
+    pub(super) fn without(&self, agent: &AgentPolicy) -> Always {
+        let (mut rights, mut rules) = (self.rights.clone(), self.rules.clone());
+        rights.retain(|right| !agent.rights.iter().any(|there| there.hold == Hold::Use && there.right == *right));
+        rules.retain(|rule| !agent.rules.iter().any(|there| there.says_the_same(rule)));
+        Always { rights, rules, ..self.clone() }
+    }
+
+    /// Where `agent` says it.
+    pub(super) fn places_in(&self, agent: &AgentPolicy) -> Vec<Place> {
+        let rights = agent.rights.iter().filter(|there| self.rights.contains(&there.right)).map(|there| &there.place);
+        let rules = agent.rules.iter().filter(|there| self.rules.iter().any(|rule| rule.says_the_same(there)));
+        rights.chain(rules.map(|rule| &rule.place)).cloned().collect()
+    }
+
+    /// Who said so, when, and to what question: one line, with nothing in it that an agent chose.
+    pub(super) fn comment(&self) -> String {
+        let (by, means, at) = (&self.by, Shown(&self.means), self.at);
+        let answered = self.request.map(|id| format!(", request {id}")).unwrap_or_default();
+        format!("{by} ({means}) said yes for good at {at}{answered}")
+    }
+
+    /// Something that the rule allows.
+    pub(super) fn example(&self) -> Option<Action> {
+        let rule = self.rules.first()?;
+        let action = match (&rule.shape, &rule.path) {
+            (Some(shape), _) => Action::command(&shape.shown.parse::<Shape>().ok()?.example()),
+            (None, Some(path)) => Action::new(rule.operation?, path.as_literal()?.as_str()),
+            (None, None) => return None,
+        };
+        Some(rule.tool.clone().map_or(action.clone(), |tool| action.by_tool(tool)))
+    }
+}
+
+/// What a yes is about.
+enum About<'a> {
+    Access(Digest),
+    Shape(&'a CommandShape),
+}
+
+fn rule_about(action: &ActionFacts) -> Result<Rule, KeepError> {
+    if action.tier == Tier::Destructive {
+        let why =
+            format_args!("`{}` destroys something for good: it is never allowed for good", Shown(&action.resource));
+        return Err(KeepError::not_sayable(why));
+    }
+    let runs = matches!(action.operation, Operation::Command | Operation::Exec);
+    let about = match &action.shape {
+        Some(shape) if runs => About::Shape(shape),
+        None if runs => {
+            let why = format_args!(
+                "`{}` is not one command of written words, so no rule could mean just this",
+                Shown(&action.resource)
+            );
+            return Err(KeepError::not_sayable(why));
+        }
+        Some(_) | None => About::Access(action.access),
+    };
+    rule(&action.tool, action.operation, &action.resource, about)
+}
+
+/// The rule that allows this and nothing else.
+fn rule(tool: &ToolName, operation: Operation, resource: &str, about: About<'_>) -> Result<Rule, KeepError> {
+    let place = Place { file: std::sync::Arc::default(), line: 0 };
+    let verdict = Verdict::Allow;
+    let (tool, operation_of_rule) = (Some(tool.clone()), Some(operation));
+    let rule =
+        Rule { verdict, tool, operation: operation_of_rule, path: None, command: None, shape: None, why: None, place };
+    match about {
+        About::Shape(shape) if shape.is_shown_whole() && shape.shown.parse::<Shape>().is_ok() => {
+            Ok(Rule { shape: Some(shape.clone()), ..rule })
+        }
+        About::Shape(shape) => Err(KeepError::not_sayable(format_args!(
+            "`{}` holds what may be a secret, which does not belong into a file",
+            Shown(&shape.shown)
+        ))),
+        About::Access(access) => {
+            let tool = rule.tool.as_ref().map_or("", ToolName::as_str);
+            let is_whole = access == Digest::of_texts([operation.as_str(), tool, resource]);
+            let path = resource.parse::<SanitizedPath>().ok().filter(|_| is_whole && operation != Operation::Network);
+            let glob = path.and_then(|path| PathGlob::literal(&path));
+            let no_words = || {
+                KeepError::not_sayable(format_args!(
+                    "a rule cannot say just `{operation}` of `{}`: let the engine keep the answer (`--scope always`)",
+                    Shown(resource)
+                ))
+            };
+            glob.map(|path| Rule { path: Some(path), ..rule }).ok_or_else(no_words)
+        }
+    }
+}

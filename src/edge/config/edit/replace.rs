@@ -1,0 +1,134 @@
+//! A file takes the place of another one: as a whole, and only of the one that was read.
+
+use std::{
+    fs::{File, Metadata, OpenOptions, Permissions},
+    io::{self, Read, Write},
+    os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt},
+    path::{Path, PathBuf},
+};
+
+#[cfg(target_os = "linux")]
+use rustix::fs::{CWD, RenameFlags};
+use rustix::fs::{Gid, OFlags, Uid};
+
+use super::{super::PolicyText, KeepError};
+use crate::model::FileIdentity;
+
+/// What became of it.
+pub(super) enum Replaced {
+    Done,
+    /// The file is another one than the one that was read; nothing was changed.
+    ChangedMeanwhile,
+}
+
+/// Puts `new` in the place of the file that was read as `old`, where it really is, with its owner and mode.
+pub(super) fn replace(old: &PolicyText, new: &[u8]) -> Result<Replaced, KeepError> {
+    let failed = |tried: &str, why: &io::Error| KeepError::disk(old, format_args!("{tried} failed: {why}"));
+    let Some(about) = writable(old)? else { return Ok(Replaced::ChangedMeanwhile) };
+    let real = &old.ground.trail.real;
+    let directory = real.parent().unwrap_or(Path::new("/"));
+    let beside = beside(real);
+    let written = write(&beside, new, &about);
+    if let Err(why) = written {
+        let _ = std::fs::remove_file(&beside);
+        return Err(failed(&format!("writing a file beside it, in `{}`,", directory.display()), &why));
+    }
+    match exchange(&beside, real, old) {
+        Ok(true) => {
+            // It is in its place by now; what a power cut may undo is told, and the file is whole either way.
+            File::open(directory)
+                .and_then(|directory| directory.sync_all())
+                .map_err(|why| failed("syncing it", &why))?;
+            Ok(Replaced::Done)
+        }
+        Ok(false) => Ok(Replaced::ChangedMeanwhile),
+        Err(why) => {
+            let _ = std::fs::remove_file(&beside);
+            Err(failed("putting the new file in its place", &why))
+        }
+    }
+}
+
+/// Says that the file is not meant to be written, if its mode says so.
+pub(super) fn refuse_read_only(old: &PolicyText) -> Result<(), KeepError> {
+    writable(old).map(drop)
+}
+
+/// What is known of the file that was read; none if it is gone by now.
+fn writable(old: &PolicyText) -> Result<Option<Metadata>, KeepError> {
+    let about = match std::fs::symlink_metadata(&old.ground.trail.real) {
+        Ok(about) => about,
+        Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(why) => return Err(KeepError::disk(old, format_args!("looking at it failed: {why}"))),
+    };
+    if about.mode() & 0o200 == 0 {
+        // Its directory could be written, but whoever took the right to write it away meant something by it.
+        let what =
+            format!("it is read-only (mode {:o}): `chmod u+w` it, or add the lines by hand", about.mode() & 0o777);
+        return Err(KeepError::disk(old, what));
+    }
+    let same = old.ground.trail.identity == Some(FileIdentity { dev: about.dev(), ino: about.ino() });
+    Ok(Some(about).filter(|_| same))
+}
+
+/// A name beside `real` that nobody uses.
+fn beside(real: &Path) -> PathBuf {
+    let name = real.file_name().unwrap_or_default().to_string_lossy();
+    real.with_file_name(format!(".{name}.{}.new", uuid::Uuid::now_v7()))
+}
+
+fn write(path: &Path, content: &[u8], like: &Metadata) -> io::Result<()> {
+    let flags = (OFlags::NOFOLLOW | OFlags::CLOEXEC).bits().cast_signed();
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).custom_flags(flags).open(path)?;
+    let own = file.metadata()?;
+    if (own.uid(), own.gid()) != (like.uid(), like.gid()) {
+        rustix::fs::fchown(&file, Some(Uid::from_raw(like.uid())), Some(Gid::from_raw(like.gid())))?;
+    }
+    file.set_permissions(Permissions::from_mode(like.mode() & 0o7777))?;
+    file.write_all(content)?;
+    file.sync_all()
+}
+
+/// Puts `beside` in the place of `real`, if that still is what was read; then what was there is gone.
+///
+/// The two change places in one step, and what comes out is looked at: if it is not what was read, they change back. So
+/// nobody's save is lost, however short before it came.
+#[cfg(target_os = "linux")]
+fn exchange(beside: &Path, real: &Path, old: &PolicyText) -> io::Result<bool> {
+    let swap = || rustix::fs::renameat_with(CWD, beside, CWD, real, RenameFlags::EXCHANGE);
+    match swap() {
+        Ok(()) => {}
+        // A file system without it.
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => return rename(beside, real, old),
+        Err(why) => return Err(why.into()),
+    }
+    let same = is_what_was_read(beside, old)?;
+    if !same {
+        swap()?;
+    }
+    std::fs::remove_file(beside)?;
+    Ok(same)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn exchange(beside: &Path, real: &Path, old: &PolicyText) -> io::Result<bool> {
+    rename(beside, real, old)
+}
+
+/// The same where two names cannot change places: somebody who saves between the look and the step is not seen.
+fn rename(beside: &Path, real: &Path, old: &PolicyText) -> io::Result<bool> {
+    let same = is_what_was_read(real, old)?;
+    if same { std::fs::rename(beside, real) } else { std::fs::remove_file(beside) }?;
+    Ok(same)
+}
+
+fn is_what_was_read(path: &Path, old: &PolicyText) -> io::Result<bool> {
+    let flags = (OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK).bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let about = file.metadata()?;
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(old.bytes.len()).unwrap_or(u64::MAX).saturating_add(1);
+    file.take(limit).read_to_end(&mut bytes)?;
+    let same = old.ground.trail.identity == Some(FileIdentity { dev: about.dev(), ino: about.ino() });
+    Ok(same && bytes == old.bytes)
+}

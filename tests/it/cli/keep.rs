@@ -1,0 +1,214 @@
+//! A yes for good goes into the policy file: through the command, with an engine on the file and without one.
+
+use std::{fs, path::PathBuf, time::Duration};
+
+use bestow::{Action, Ask, Authorization, Check, Engine, NoEvent, Outcome, Permission, PolicyFile, Want};
+
+use super::bestow;
+use crate::support::{id, tag, why};
+
+const FILE: &str = "\
+# ours
+[defaults]
+owner = \"you\"
+working_dir = \".\"
+
+[agents.lead]       # talks
+kind = \"foreground\"
+
+[agents.night]
+kind = \"cron\"
+";
+
+struct Place {
+    directory: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Place {
+        let place = Place { directory: tempfile::tempdir().unwrap() };
+        fs::write(place.file(), FILE).unwrap();
+        fs::set_permissions(place.file(), std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        #[expect(clippy::disallowed_methods, reason = "the second opinion on what `fs` says")]
+        let real = self.directory.path().canonicalize().unwrap();
+        real.join(name)
+    }
+
+    fn file(&self) -> PathBuf {
+        self.path("agents.toml")
+    }
+
+    fn content(&self) -> String {
+        fs::read_to_string(self.file()).unwrap()
+    }
+
+    async fn engine(&self) -> Engine {
+        Engine::open_durable(self.file(), self.path("state")).await.unwrap()
+    }
+
+    fn run(&self, words: &[&str]) -> (String, String, i32) {
+        let (state, file) = (self.path("state"), self.file());
+        let places = ["--state", state.to_str().unwrap(), "--config", file.to_str().unwrap()];
+        let places = if words[0] == "keep" || words.contains(&"--write") { &places[..] } else { &places[..2] };
+        let all: Vec<_> = words.iter().chain(places).copied().collect();
+        let output = bestow(&all, b"");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (text(output.stdout), text(output.stderr), output.status.code().unwrap())
+    }
+}
+
+async fn asks_to(engine: &Engine, command: &str) -> bestow::Ticket {
+    match engine.agent(&id("lead")).unwrap().authorize(Action::command(command)).await.unwrap() {
+        Authorization::Asked(_, ticket) => ticket,
+        other => panic!("it is not asked: {other:?}"),
+    }
+}
+
+/// Waits until the engine has taken over a change of its file.
+async fn taken_over(events: &mut bestow::Subscription) {
+    loop {
+        let next = tokio::time::timeout(Duration::from_secs(30), events.next()).await.unwrap();
+        match next.map(|recorded| recorded.event) {
+            Ok(bestow::Event::ConfigReloaded { .. }) => return,
+            Ok(_) | Err(NoEvent::Missed(_)) => {}
+            Err(ended) => panic!("{ended:?}"),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_command_says_yes_now_and_for_good_and_the_authority_stands_in_one_place() {
+    let place = Place::new();
+    let engine = place.engine().await;
+    let mut events = engine.subscribe();
+    let ticket = asks_to(&engine, "npm run build").await;
+    let (out, complaint, code) = place.run(&["approve", &ticket.code().to_string(), "--write", "--as", "eve"]);
+    assert_eq!((complaint.as_str(), code), ("", 0));
+    assert!(out.contains("eve, cli") && out.contains("agents.toml:10"), "{out}");
+    assert_eq!(ticket.resolution().await.outcome, Outcome::Granted);
+    assert!(place.content().contains("# eve (cli) said yes for good at "), "{}", place.content());
+    taken_over(&mut events).await;
+    let lead = engine.agent(&id("lead")).unwrap();
+    for _ in 0..3 {
+        assert!(lead.authorize(Action::command("npm run build")).await.unwrap().is_allowed());
+    }
+    let lasting = engine.rulings().unwrap().into_iter().filter(|ruling| ruling.scope != bestow::Scope::Once);
+    assert_eq!(lasting.count(), 0, "the engine keeps nothing for good besides the file");
+    // So taking it out of the file takes it away.
+    fs::write(place.file(), FILE).unwrap();
+    taken_over(&mut events).await;
+    let used_up = lead.authorize(Action::command("npm run build")).await.unwrap().is_allowed();
+    assert!(!lead.authorize(Action::command("npm run build")).await.unwrap().is_allowed(), "{used_up}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_right_that_is_written_down_is_there_at_once_and_after_a_restart() {
+    let place = Place::new();
+    fs::create_dir(place.path("site")).unwrap();
+    let engine = place.engine().await;
+    let wanted: Permission = tag(&format!("@write:{}", place.path("site").display()));
+    let lead = engine.agent(&id("lead")).unwrap();
+    let ticket = lead.request(Ask::new(wanted.clone(), why())).await.unwrap();
+    let (_, complaint, code) = place.run(&["approve", &ticket.code().to_string(), "--write"]);
+    assert_eq!((complaint.as_str(), code), ("", 0));
+    assert_eq!(lead.check(Want::from(&wanted)), Check::Held);
+    engine.shutdown().await;
+    drop((lead, engine));
+    let engine = place.engine().await;
+    assert_eq!(engine.agent(&id("lead")).unwrap().check(Want::from(&wanted)), Check::Held);
+    assert_eq!(engine.grants().unwrap().len(), 1, "once: what was for the session ended with it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_written_is_not_answered_either() {
+    let place = Place::new();
+    let engine = place.engine().await;
+    let ticket = asks_to(&engine, "npm test && npm run build").await;
+    let code = ticket.code().to_string();
+    let (_, complaint, ended) = place.run(&["approve", &code, "--write"]);
+    assert_eq!((complaint.contains("no rule could mean just this"), ended), (true, 1), "{complaint}");
+    let simple = asks_to(&engine, "npm run build").await;
+    fs::set_permissions(place.file(), std::os::unix::fs::PermissionsExt::from_mode(0o444)).unwrap();
+    let (_, complaint, ended) = place.run(&["approve", &simple.code().to_string(), "--write"]);
+    assert_eq!((complaint.contains("it is read-only"), ended), (true, 1), "{complaint}");
+    let (_, complaint, ended) = place.run(&["approve", &code, "--write", "--scope", "once"]);
+    assert_eq!((complaint.contains("`--write` is for good"), ended), (true, 64), "{complaint}");
+    let (_, complaint, ended) = place.run(&["approve", "zzzzzz", "--write"]);
+    assert_eq!((complaint.contains("no pending request"), ended), (true, 3), "{complaint}");
+    assert_eq!(engine.pending().unwrap().len(), 2, "both still wait");
+    assert_eq!(place.content(), FILE);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_engine_keeps_for_good_is_listed_written_down_and_taken_back() {
+    let place = Place::new();
+    let engine = place.engine().await;
+    let mut events = engine.subscribe();
+    let ticket = asks_to(&engine, "npm run build").await;
+    place.run(&["approve", &ticket.code().to_string(), "--scope", "always"]);
+    let (out, _, _) = place.run(&["grants", "--agent", "lead"]);
+    assert!(out.starts_with("r0 ") && out.contains("allowed lead every `npm run build`"), "{out}");
+    let (out, complaint, code) = place.run(&["keep", "r0"]);
+    assert_eq!((complaint.as_str(), code), ("", 0));
+    assert!(out.contains("agents.toml:10") && out.contains("`bestow revoke r0` once the file is in force"), "{out}");
+    taken_over(&mut events).await;
+    let (out, complaint, code) = place.run(&["revoke", "r0"]);
+    assert_eq!((out.as_str(), complaint.as_str(), code), ("r0 is gone\n", "", 0));
+    let lead = engine.agent(&id("lead")).unwrap();
+    assert!(lead.authorize(Action::command("npm run build")).await.unwrap().is_allowed(), "by the file");
+    let (_, complaint, code) = place.run(&["keep", "r0"]);
+    assert_eq!((complaint.contains("there is no r0"), code), (true, 3), "{complaint}");
+    let (_, complaint, code) = place.run(&["revoke", "x1"]);
+    assert_eq!((complaint.contains("name a grant (`g4`) or a ruling (`r2`)"), code), (true, 64), "{complaint}");
+}
+
+/// The attack: a command of an agent answers its own question, or writes the file.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_confined_command_can_neither_answer_nor_write_the_file() {
+    let place = Place::new();
+    fs::create_dir(place.path("work")).unwrap();
+    let engine = place.engine().await;
+    let ticket = asks_to(&engine, "npm run build").await;
+    let whole = FILE.replace(
+        "[agents.lead]       # talks\n",
+        &format!(
+            "[agents.lead]\npermissions = [\"@write:{0}\", \"@events\"]\nworking_dir = \"{0}\"\n",
+            place.path("work").display()
+        ),
+    );
+    let other = place.path("other.toml");
+    fs::write(&other, whole).unwrap();
+    fs::set_permissions(&other, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    let attack = format!(
+        "{0} approve {1} --write --state {2} --config {3}; {0} approve {1} --state {2}; echo x >> {3}; true",
+        env!("CARGO_BIN_EXE_bestow"),
+        ticket.code(),
+        place.path("state").display(),
+        place.file().display(),
+    );
+    let words = [
+        "exec",
+        "--agent",
+        "lead",
+        "--config",
+        other.to_str().unwrap(),
+        "--grant",
+        "@events",
+        "--",
+        "sh",
+        "-c",
+        &attack,
+    ];
+    let output = bestow(&words, b"");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.contains("no state directory") || said.contains("cannot be reached") || said.contains("denied"),
+        "{said}"
+    );
+    assert_eq!((engine.pending().unwrap().len(), place.content().as_str()), (1, FILE), "{said}");
+    assert!(PolicyFile::new(place.file()).load().is_ok());
+}

@@ -1,0 +1,100 @@
+//! A disk that is really full: a process of its own on a small one, which an attacker, or a log, fills up.
+
+use std::{env, fs, path::Path, process::Command, time::Duration};
+
+use bestow::{Check, Engine, Error, Event, Scope, Subscription, Want, journal::audit};
+
+use crate::support::{check, id, owner, tag, why};
+
+/// Set in the process on the small disk: the directory that is one.
+const CHILD: &str = "BESTOW_TEST_FULL";
+const NAME: &str = "stored::full::on_a_disk_that_is_really_full_a_file_takes_and_gives_nothing_until_there_is_room";
+
+/// Long enough for any machine; only a test that fails waits for so long.
+const GUARD: Duration = Duration::from_secs(60);
+
+fn save(directory: &Path, permissions: &str, rules: &str) {
+    let text = format!(
+        "[agents.ann]\nkind = \"cron\"\nowner = \"you\"\nworking_dir = \"/\"\npermissions = [{permissions}]\n{rules}"
+    );
+    let new = directory.join("new");
+    fs::write(&new, text).unwrap();
+    fs::set_permissions(&new, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    fs::rename(new, directory.join("agents.toml")).unwrap();
+}
+
+async fn next(events: &mut Subscription, kind: &str) -> Event {
+    loop {
+        let next = tokio::time::timeout(GUARD, events.next()).await.expect("nothing was told");
+        match next {
+            Ok(recorded) if recorded.event.kind() == kind => return recorded.event,
+            Ok(_) | Err(bestow::NoEvent::Missed(_)) => {}
+            Err(ended) => panic!("{ended:?}"),
+        }
+    }
+}
+
+async fn live(small: &Path) {
+    let (state, policy) = (small.join("state"), env::temp_dir());
+    let policy = tempfile::tempdir_in(policy).unwrap();
+    save(policy.path(), "\"@network\", \"@events\"", "");
+    let engine = Engine::open_durable(policy.path().join("agents.toml"), &state).await.unwrap();
+    let mut events = engine.subscribe();
+    let ann = engine.agent(&id("ann")).unwrap();
+    let you = engine.approver(&owner("you"), "ann".parse().unwrap(), "test");
+    let kept = you.give(&id("ann"), tag("@write:/kept"), Scope::Always, why()).await.unwrap();
+    // Somebody fills the disk to the last byte.
+    let mut filler = fs::File::create(small.join("filler")).unwrap();
+    while std::io::Write::write(&mut filler, &[b'.'; 4096]).is_ok_and(|count| count > 0) {}
+    drop(filler);
+    let mut given = 0;
+    let refused = loop {
+        match you.give(&id("ann"), tag(&format!("@write:/given/{given}")), Scope::Always, why()).await {
+            Ok(_) => given += 1,
+            Err(why) => break why,
+        }
+    };
+    assert!(matches!(&refused, Error::Store(why) if why.to_string().contains("make room")), "{refused}");
+    you.revoke(kept[0], None).await.unwrap();
+    assert_eq!(ann.check(Want::write("/kept")), Check::NotHeld, "what is taken away is stored from the reserve");
+
+    let deny = "[[agents.ann.rules]]\nverdict = \"deny\"\noperation = \"command.execute\"\n";
+    save(policy.path(), "\"@events\", \"@write:/new\"", deny);
+    let Event::ConfigRejected { why } = next(&mut events, "config.rejected").await else { panic!("another event") };
+    assert!(why.contains("what it takes away is in force, the rest follows"), "{why}");
+    assert_eq!((check(&ann, "@network"), check(&ann, "@events")), (Check::NotHeld, Check::Held));
+    assert_eq!(ann.check(Want::write("/new")), Check::NotHeld);
+    let command = bestow::Action::command("ls");
+    assert_eq!(ann.verdict(&command).unwrap(), bestow::Verdict::Deny);
+
+    fs::remove_file(small.join("filler")).unwrap();
+    next(&mut events, "config.reloaded").await;
+    assert_eq!(ann.check(Want::write("/new")), Check::Held, "with room the rest follows, though nobody saves again");
+    engine.shutdown().await;
+    drop((ann, you, engine));
+    audit::verify(&state, None).unwrap();
+    let again = Engine::durable(bestow::Settings::default(), &state).await.unwrap();
+    let ann = again.agent(&id("ann")).unwrap();
+    let kept = (0..given).all(|number| ann.check(Want::write(&format!("/given/{number}"))) == Check::Held);
+    assert!(kept, "everything that was acknowledged is there");
+    assert_eq!((ann.check(Want::write("/kept")), check(&ann, "@network")), (Check::NotHeld, Check::NotHeld));
+    println!("came to its end");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn on_a_disk_that_is_really_full_a_file_takes_and_gives_nothing_until_there_is_room() {
+    if let Ok(small) = env::var(CHILD) {
+        return live(Path::new(&small)).await;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let small = directory.path().to_str().unwrap();
+    let output = Command::new("bwrap")
+        .args(["--dev-bind", "/", "/", "--size", "2097152", "--tmpfs", small, "--"])
+        .arg(env::current_exe().unwrap())
+        .args(["--exact", NAME, "--nocapture"])
+        .env(CHILD, small)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("came to its end"), "{said}");
+}

@@ -1,0 +1,117 @@
+//! A disk that fails keeps a file, or policies, from giving anything; it does not keep them from taking.
+
+use bestow::{
+    Action, Agent, Check, Error, Event, Operation, PathGlob, PathPolicy, Place, Policies, Policy, Rule, Verdict, Want,
+};
+
+use super::{
+    disk::{FakeDisk, Fault},
+    faults::open,
+};
+use crate::support::{World, check, heard, id, policy, settings};
+
+/// A way in which a disk fails from now on, and goes on failing.
+type Failing = fn(&FakeDisk);
+
+const FAILING: [(&str, Failing); 3] = [
+    ("no room", |disk| disk.room(Some(disk.used()))),
+    ("a sync that fails", |disk| disk.fail(disk.calls().len() + 1, Fault::Once)),
+    ("a disk that is gone", |disk| (0..200).for_each(|call| disk.fail(disk.calls().len() + call, Fault::Once))),
+];
+
+fn before() -> Policy {
+    policy(settings(|_| {}), &[("ann", "you", &["@network", "@write:/ws"]), ("bob", "you", &["@events"])])
+}
+
+fn no(operation: Operation) -> Rule {
+    let place = Place { file: "agents.toml".into(), line: 9 };
+    Rule {
+        verdict: Verdict::Deny,
+        tool: None,
+        operation: Some(operation),
+        path: None,
+        command: None,
+        shape: None,
+        why: None,
+        place,
+    }
+}
+
+/// Takes the network from ann, and bob altogether; protects a path, denies commands; gives ann events, and makes eve.
+fn after() -> Policy {
+    let protecting = settings(|settings| settings.protected = ["/ws/closed".parse().unwrap()].into());
+    let mut policy = policy(protecting, &[("ann", "you", &["@events", "@write:/ws"]), ("eve", "you", &["@network"])]);
+    policy.agents.get_mut(&id("ann")).unwrap().rules = [no(Operation::Command)].into();
+    policy
+}
+
+/// What ann may do, and who is there.
+fn view(world: &World, ann: &Agent) -> (Check, Check, Check, Verdict, Vec<String>) {
+    let agents = world.engine.agents().unwrap().iter().map(|profile| profile.id.to_string()).collect();
+    let command = ann.verdict(&Action::command("ls")).unwrap();
+    (check(ann, "@network"), check(ann, "@events"), ann.check(Want::write("/ws/closed/x")), command, agents)
+}
+
+#[tokio::test]
+async fn a_changed_file_takes_at_once_what_it_takes_and_gives_nothing_while_the_disk_fails() {
+    for (failing, fail) in FAILING {
+        let disk = FakeDisk::new();
+        let world = open(&disk).await.unwrap();
+        world.engine.configure(before()).await.unwrap();
+        let ann = world.engine.agent(&id("ann")).unwrap();
+        let all = vec!["ann".to_owned(), "bob".to_owned()];
+        let expected = (Check::Held, Check::NotHeld, Check::Held, Verdict::Allow, all);
+        assert_eq!(view(&world, &ann), expected, "{failing}");
+        let mut events = world.engine.subscribe();
+        fail(&disk);
+        let told = world.engine.configure(after()).await;
+        assert!(matches!(&told, Err(Error::Store(_))), "{failing}: {told:?}");
+        let narrowed = (Check::NotHeld, Check::NotHeld, Check::NotHeld, Verdict::Deny, vec!["ann".to_owned()]);
+        assert_eq!(view(&world, &ann), narrowed, "{failing}");
+        let failures = heard(&mut events).into_iter().filter(|told| matches!(told.event, Event::StoreFailed { .. }));
+        assert_eq!(failures.count(), 1, "{failing}: said once");
+        if failing != "no room" {
+            continue;
+        }
+        let later = open(&disk.copy()).await.unwrap();
+        let ann_later = later.engine.agent(&id("ann")).unwrap();
+        // The settings are those that the host gives.
+        let expected = (Check::NotHeld, Check::NotHeld, Check::Held, Verdict::Deny, vec!["ann".to_owned()]);
+        assert_eq!(view(&later, &ann_later), expected, "and stored, so that the next engine knows it, too");
+        disk.room(None);
+        world.engine.configure(after()).await.unwrap();
+        let all = vec!["ann".to_owned(), "eve".to_owned()];
+        let whole = (Check::NotHeld, Check::Held, Check::NotHeld, Verdict::Deny, all);
+        assert_eq!(view(&world, &ann), whole, "with room, all of it");
+    }
+}
+
+#[tokio::test]
+async fn policies_say_no_at_once_and_yes_only_when_they_are_stored() {
+    for (failing, fail) in FAILING {
+        let disk = FakeDisk::new();
+        let world = open(&disk).await.unwrap();
+        let bot = world.worker("bot", &["@write:/ws", "@network"]).await;
+        let run = bot.explain(&Action::read("/ws")).unwrap().decision.run;
+        let glob = |text: &str| PathGlob::try_from(text.to_owned()).unwrap();
+        let ask = PathPolicy { default: Some(Verdict::Ask), ..PathPolicy::default() };
+        let set = Policies { read: ask.clone(), write: ask, ..Policies::default() };
+        world.you().set_policies(&run, None, set).await.unwrap();
+        let verdict = |action: Action| bot.verdict(&action).unwrap();
+        assert_eq!(verdict(Action::write("/ws/a")), Verdict::Ask, "{failing}");
+        fail(&disk);
+        let open = PathPolicy { allow: vec![glob("/ws/**")], deny: vec![glob("/ws/no/**")], default: None };
+        let commands = vec!["ls **".parse().unwrap()];
+        let set = Policies { read: open.clone(), write: open, deny_commands: commands, ..Policies::default() };
+        let told = world.you().set_policies(&run, None, set).await;
+        assert!(matches!(&told, Err(Error::Store(_))), "{failing}: {told:?}");
+        assert_eq!(verdict(Action::write("/ws/no/a")), Verdict::Deny, "{failing}");
+        assert_eq!(verdict(Action::command("ls -l")), Verdict::Deny, "{failing}");
+        assert_eq!(verdict(Action::write("/ws/a")), Verdict::Ask, "{failing}: what it would allow is asked as before");
+        let patch = bestow::PolicyPatch::writing().allow("/ws/a").deny("/ws/b").by_default(Verdict::Allow);
+        let told = world.you().update_policy(&run, patch).await;
+        assert!(matches!(&told, Err(Error::Store(_))), "{failing}: {told:?}");
+        assert_eq!(verdict(Action::write("/ws/b")), Verdict::Deny, "{failing}");
+        assert_eq!(verdict(Action::write("/ws/a")), Verdict::Ask, "{failing}");
+    }
+}
