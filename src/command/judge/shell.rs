@@ -91,6 +91,7 @@ impl Walker<'_> {
                     self.speak_of_anything();
                 }
                 let found = content.map_or(Verdict::safe(""), |text| self.run_text(&text, self.here));
+                let found = found.or_stricter(self.search_input(input));
                 Some(Verdict::dangerous("runs a script that is not part of this text").or_stricter(found))
             }
             "alias" if rest.iter().any(|arg| arg.text.contains('=')) => {
@@ -177,7 +178,7 @@ impl Walker<'_> {
         if let Some(name) = arguments.first() {
             self.set("0", Value::of(std::slice::from_ref(name)));
         }
-        let verdict = self.run_text(&text.text, text.span);
+        let verdict = self.run_text(&text.text, text.span).or_stricter(self.search_content(text));
         self.scope = scope;
         if quiet {
             verdict
@@ -189,7 +190,8 @@ impl Walker<'_> {
     fn eval(&mut self, rest: &[Arg]) -> Verdict {
         let text = rest.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ");
         let span = rest.first().map(|arg| arg.span).unwrap_or_default();
-        let verdict = self.run_text(&text, span);
+        let contents: Vec<Verdict> = rest.iter().map(|arg| self.search_content(arg)).collect();
+        let verdict = contents.into_iter().fold(self.run_text(&text, span), Verdict::or_stricter);
         let written = rest.iter().all(Arg::is_exact);
         if written {
             verdict
@@ -212,6 +214,8 @@ impl Walker<'_> {
         let changes = !self.scope.is_settled(&unset);
         self.scope = before;
         if changes {
+            // It may run between any two commands, so that nothing that is known stays so.
+            self.suspect("a trap changes what the commands behind it mean");
             self.scope.forget();
         }
         self.traps.push((text.text.clone(), text.span));
@@ -321,6 +325,14 @@ impl Walker<'_> {
             found = found.or_stricter(self.search_text(&word.text, word.span));
         }
         found
+    }
+
+    /// Looks into what a word may hold at least, as a text.
+    fn search_content(&mut self, arg: &Arg) -> Verdict {
+        match &arg.content {
+            Some(text) => self.search_text(&text.clone(), arg.span),
+            None => Verdict::safe(""),
+        }
     }
 
     /// Looks into what a program is given to read, as a text that it runs.

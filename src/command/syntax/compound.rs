@@ -188,19 +188,20 @@ impl Reader<'_> {
     fn test(&mut self) -> Read<Form> {
         let mut words: Vec<Word> = Vec::new();
         let mut stretch: Vec<String> = Vec::new();
+        let mut plain = true;
         loop {
             self.skip_newlines()?;
             if self.reserved() == Some("]]") {
                 self.skip_reserved("]]");
-                self.check_test(&stretch);
-                return Ok(Form::Test(words));
+                plain &= is_plain_test(&stretch);
+                return Ok(Form::Test { words, plain });
             }
             let operator = matches!(self.peek(), Some(b'&' | b'|' | b'<' | b'>' | b'(' | b')' | b';'));
             if operator && !matches!(self.peek_second(), Some(b'(') if matches!(self.peek(), Some(b'<' | b'>'))) {
                 if matches!(self.peek(), Some(b'<' | b'>')) {
                     stretch.push("<".into());
                 } else {
-                    self.check_test(&stretch);
+                    plain &= is_plain_test(&stretch);
                     stretch.clear();
                 }
                 self.at += 1;
@@ -216,22 +217,6 @@ impl Reader<'_> {
                 }
                 None => return self.stop("a test that is not closed"),
             }
-        }
-    }
-
-    /// What stands between two of `&&`, `||`, `(` and `)`: a word, an operator with one, or one between two. Anything
-    /// else is no test, and a command to a shell that does not know `[[`.
-    fn check_test(&mut self, stretch: &[String]) {
-        const BETWEEN: &[&str] =
-            &["=", "==", "!=", "=~", "<", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-ef", "-nt", "-ot"];
-        let fits = match stretch {
-            [] | [_] => true,
-            [operator, _] => operator.starts_with('-'),
-            [_, operator, _] => BETWEEN.contains(&operator.as_str()),
-            _ => false,
-        };
-        if !fits {
-            self.fault("a test that is none");
         }
     }
 
@@ -265,5 +250,18 @@ impl Reader<'_> {
         let mut pieces = Pieces::default();
         self.double_quoted(None, &mut pieces)?;
         Ok(pieces.0)
+    }
+}
+
+/// What stands between two of `&&`, `||`, `(` and `)`: a word, an operator with one, or one between two. Anything else is
+/// no test, and a command to a shell that does not know `[[`.
+fn is_plain_test(stretch: &[String]) -> bool {
+    const BETWEEN: &[&str] =
+        &["=", "==", "!=", "=~", "<", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-ef", "-nt", "-ot"];
+    match stretch {
+        [] | [_] => true,
+        [operator, _] => operator.starts_with('-'),
+        [_, operator, _] => BETWEEN.contains(&operator.as_str()),
+        _ => false,
     }
 }

@@ -200,16 +200,16 @@ impl Reader<'_> {
     ) -> Read<Change> {
         let whole_list = matches!(subscript, [Piece::Quoted(text)] if text == "@" || text == "*");
         if self.peek() == Some(b'}') {
-            let plain = prefix == Change::Nothing;
-            return Ok(if plain && whole_list {
-                Change::List
-            } else if plain && !subscript.is_empty() {
-                Change::Element
-            } else if prefix == Change::Indirect && whole_list {
-                // `${!list[@]}` are the keys of a list, not what a value names.
+            // `${!list[@]}` are the keys of a list, not what a value names.
+            let keys = prefix == Change::Indirect && whole_list;
+            return Ok(if keys {
                 Change::Edit
-            } else {
+            } else if prefix != Change::Nothing || subscript.is_empty() {
                 prefix
+            } else if whole_list {
+                Change::List
+            } else {
+                Change::Element
             });
         }
         let operator = self.change_operator(prefix)?;

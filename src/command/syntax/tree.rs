@@ -83,8 +83,13 @@ pub(in crate::command) enum Form {
     },
     /// `(( … ))`.
     Arithmetic(Vec<Piece>),
-    /// `[[ … ]]`, as the words between the brackets.
-    Test(Vec<Word>),
+    /// `[[ … ]]`.
+    Test {
+        /// The words between the brackets.
+        words: Vec<Word>,
+        /// They are tests of the known forms.
+        plain: bool,
+    },
 }
 
 /// A program (or builtin) with its assignments and words.

@@ -70,7 +70,8 @@ impl Arg {
     /// A word that a program may read as an option although it is not written as one.
     pub(in crate::command) fn may_be_option(&self) -> bool {
         let open_start = self.text.starts_with([UNKNOWN, SOMETHING]) || self.text.is_empty();
-        let glob_start = self.glob && self.text.starts_with(['*', '?', '[']);
+        // `!(x)` and its kin are patterns as a whole.
+        let glob_start = self.glob && self.text.starts_with(['*', '?', '[', '!', '@', '+']);
         glob_start || (self.is_wild() && (open_start || self.splits))
     }
 }

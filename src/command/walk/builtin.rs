@@ -73,8 +73,15 @@ impl Walker<'_> {
         if names.is_empty() {
             names.push("REPLY".into());
         }
-        let value = line_read(line).filter(|_| plainly).map_or_else(Value::wild, Value::text);
+        let value = line_read(line).filter(|_| plainly).map_or_else(|| self.fed(), Value::text);
         names.iter().for_each(|name| self.set(name, value.clone()));
+    }
+
+    /// Any line of what the loop around it is given, or anything.
+    fn fed(&self) -> Value {
+        let lines = self.feed.iter().flat_map(|text| text.lines()).take(8).map(str::to_owned);
+        let lines = Value::one_of(lines.collect(), Known::Partly);
+        lines.or(&Value::wild())
     }
 
     fn declares(&mut self, program: &str, rest: &[Arg]) {
@@ -176,14 +183,14 @@ pub(super) fn list_of(list: &Arg) -> Value {
     }
     let texts: Vec<String> = elements.map(str::to_owned).collect();
     let open = list.glob && texts.iter().any(|text| text.starts_with(['*', '?', '[', '@', '+', '!']));
-    let least = if open {
+    let at_least = if open {
         Known::Partly
     } else if list.glob {
         Known::Environment
     } else {
         Known::Fully
     };
-    Value::list(texts, list.known.max(least))
+    Value::list(texts, list.known.max(at_least))
 }
 
 /// The one line that `read` finds in a here-string, if that is all there is.

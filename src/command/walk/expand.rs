@@ -245,11 +245,12 @@ impl Walker<'_> {
                 }
             }
             Piece::Command { script, quoted } => {
-                let Value { texts, known, .. } = self.substitution(script);
+                let (Value { texts, known, .. }, content) = self.substitution(script);
                 let text = texts.into_iter().next().unwrap_or_default();
                 let separators = (!quoted && splits).then(|| self.separators());
                 for draft in drafts {
                     draft.push_value(&text, known, separators.as_deref());
+                    draft.current.content.clone_from(&content);
                     draft.current.substituted = true;
                 }
             }

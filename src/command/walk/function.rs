@@ -100,7 +100,7 @@ fn count_calls(name: &str, command: &Command, background: bool, calls: &mut usiz
         | Form::For { body: script, .. }
         | Form::Count { body: script, .. } => scripts.push(script),
         Form::Case { arms, .. } => scripts.extend(arms.iter().map(|(_, script)| script)),
-        Form::Function { .. } | Form::Arithmetic(_) | Form::Test(_) => {}
+        Form::Function { .. } | Form::Arithmetic(_) | Form::Test { .. } => {}
     }
     for statement in scripts.into_iter().flat_map(|script| &script.statements) {
         for inner in statement.pipelines.iter().flat_map(|pipeline| &pipeline.commands) {

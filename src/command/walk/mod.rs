@@ -121,6 +121,8 @@ pub(super) struct Walker<'c> {
     left: Option<Scope>,
     /// How many bytes of words have been made.
     expanded: usize,
+    /// What the compound command that is being walked is given to read.
+    pub(super) feed: Option<String>,
     /// The shell whose text is being walked.
     pub(super) dialect: Dialect,
     /// Texts of traps: they run again at the end, with what is known then.
@@ -145,6 +147,7 @@ impl<'c> Walker<'c> {
             running: Vec::new(),
             left: None,
             expanded: 0,
+            feed: None,
             dialect: Dialect::Bash,
             traps: Vec::new(),
         }
@@ -222,8 +225,13 @@ impl<'c> Walker<'c> {
         if let Form::Simple(simple) = &command.form {
             return self.simple(simple, &command.redirects, command.span, input);
         }
-        self.redirects(&command.redirects);
+        let given = self.redirects(&command.redirects).unwrap_or(input);
+        let outer = self.feed.clone();
+        if let Input::Text(text) = given {
+            self.feed = Some(text);
+        }
         let output = self.compound(command);
+        self.feed = outer;
         self.kept(output, &command.redirects)
     }
 
@@ -266,7 +274,10 @@ impl<'c> Walker<'c> {
                 self.search_commands(pieces);
                 None
             }
-            Form::Test(words) => {
+            Form::Test { words, plain } => {
+                if !plain {
+                    self.suspect("what stands in `[[ … ]]` is no test");
+                }
                 self.test(words, command.span);
                 None
             }
@@ -294,15 +305,15 @@ impl<'c> Walker<'c> {
         }
     }
 
-    /// Walks the script of a substitution and says what is known of its output.
-    fn substitution(&mut self, script: &Script) -> Value {
+    /// Walks the script of a substitution and says what is known of its output, and what it may be at least.
+    fn substitution(&mut self, script: &Script) -> (Value, Option<String>) {
         let here = self.here;
-        let printed = self.output(script).filter(|output| output.exact);
+        let printed = self.output(script);
         self.here = here;
         match printed {
-            Some(output) => Value::text(output.text.trim_end_matches('\n')),
-            None if output::is_tame(script) => Value::tame(),
-            None => Value::wild(),
+            Some(output) if output.exact => (Value::text(output.text.trim_end_matches('\n')), None),
+            _ if output::is_tame(script) => (Value::tame(), None),
+            printed => (Value::wild(), printed.map(|output| output.text).filter(|text| !text.is_empty())),
         }
     }
 

@@ -185,7 +185,9 @@ impl Walker<'_> {
                 Flow::Read | Flow::Write => {
                     let targets = self.expand_whole(&redirect.target);
                     targets.iter().for_each(|target| self.redirect(redirect.flow, target));
-                    let content = targets.into_iter().find_map(|target| target.content);
+                    // Only a process substitution says what is in the file; any other word says what it is called.
+                    let named = |target: Arg| target.content.filter(|_| target.text == "/dev/fd/63");
+                    let content = targets.into_iter().find_map(named);
                     (redirect.flow == Flow::Read).then(|| content.map_or(Input::Unknown, Input::Text))
                 }
             };

@@ -125,3 +125,138 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_variable_that_decides_what_runs_is_set_in_no_way_unseen() {
+    let ways = [
+        "unset PATH",
+        "PATH=.",
+        "PATH+=:.",
+        "export PATH=.",
+        "declare PATH=.",
+        "declare -x PATH=.",
+        "typeset PATH=.",
+        "local PATH=.",
+        "readonly PATH=.",
+        "read PATH <<< .",
+        "read -r a PATH <<< 'x .'",
+        "printf -v PATH .",
+        "for PATH in .; do :; done",
+        "select PATH in .; do :; done < f",
+        "mapfile PATH < f",
+        "getopts a PATH",
+        ": ${PATH:=x}",
+        ": ${PATH=x}",
+        "let PATH=1",
+        "((PATH=1))",
+        "((PATH++))",
+        ": $((PATH=1))",
+        ": $[PATH=1]",
+        "a[PATH=1]=x",
+        ": ${a[PATH=1]}",
+        "[[ PATH=1 -eq 1 ]]",
+        "x=PATH=1; ((x))",
+        "x=y; y=PATH=1; ((x))",
+        "x=PATH=1; a[x]=1",
+        "declare -n r=PATH; r=.",
+        "coproc PATH { :; }",
+        "exec {PATH}>/dev/null",
+        "wait -p PATH",
+        "eval PATH=.",
+        "builtin read PATH <<< .",
+        "command export PATH=.",
+        "f() { PATH=.; }; f",
+        "trap 'PATH=.' DEBUG",
+        "false || PATH=.",
+        "case x in x) PATH=.;; esac",
+        "shopt -s expand_aliases",
+        "alias ls=./x",
+        "enable -f x ls",
+        "hash -p ./x ls",
+        "set -a",
+        "BASH_ENV=x",
+        "ENV=x",
+        "LD_PRELOAD=x",
+        "export LD_PRELOAD=x",
+        "IFS=x",
+        "unset IFS",
+    ];
+    for way in ways {
+        let text = format!("{way}; ls");
+        assert!(classify(&text).tier > Tier::Safe, "{text}");
+    }
+}
+
+#[test]
+fn a_definition_makes_no_program_safer() {
+    let definitions = [
+        "NAME() { :; }",
+        "false && NAME() { :; }",
+        "(NAME() { :; })",
+        "if false; then NAME() { :; }; fi",
+        "NAME() { :; }; unset -f NAME",
+        "NAME() { :; }; unset NAME",
+        "eval 'NAME() { :; }'",
+        "true | NAME() { :; }",
+        "f() { NAME() { :; }; }; f",
+        "f() { NAME() { :; }; }",
+        "while false; do NAME() { :; }; done",
+        "function NAME { :; }",
+        "NAME() { :; }; NAME() { :; }",
+        "bash -c 'NAME() { :; }'",
+        "case x in y) NAME() { :; };; esac",
+    ];
+    for (name, call) in [
+        ("rm", "rm -rf /"),
+        ("eval", "eval 'rm -rf /'"),
+        ("exec", "exec rm -rf /"),
+        ("command", "command rm -rf /"),
+        ("cd", "cd /; rm -rf *"),
+        ("sudo", "sudo ls"),
+        ("find", "find / -delete"),
+        ("builtin", "builtin eval 'rm -rf /'"),
+    ] {
+        for definition in definitions {
+            let text = format!("{}; {call}", definition.replace("NAME", name));
+            assert_eq!(classify(&text).tier, Tier::Destructive, "{text}");
+        }
+    }
+    for text in ["./x() { :; }; ./x", "a/b() { :; }; a/b", "f() { f; }; f", "g; g() { :; }"] {
+        assert!(classify(text).tier > Tier::Safe, "{text}");
+    }
+    assert_eq!(classify("greet() { echo hello; }; greet").tier, Tier::Safe);
+}
+
+#[test]
+fn a_pattern_that_may_find_an_option_is_not_safe() {
+    for text in ["shopt -s extglob\nsort !(x)", "sort *", "sort ?o", "sort [-]o", "for f in *; do sort $f; done"] {
+        assert!(classify(text).tier > Tier::Safe, "{text}");
+    }
+    assert_eq!(classify("for f in src/*; do sort $f; done").tier, Tier::Safe);
+}
+
+#[test]
+fn what_sh_reads_otherwise_than_bash_is_not_safe_in_sh() {
+    for (text, worst) in [
+        ("sh -c '((find . -fprint marker))'", Tier::Dangerous),
+        ("sh -c '((rm -rf /))'", Tier::Destructive),
+        ("sh -c '[[ a || rm -rf / ]]'", Tier::Destructive),
+        ("((rm -rf /))", Tier::Destructive),
+        ("[[ -f x || find . -delete ]]", Tier::Dangerous),
+        (r#"sh -c 'echo "a\nrm -rf /" | sh'"#, Tier::Destructive),
+        (r#"sh -c 'echo "rm -rf /\c x" | sh'"#, Tier::Destructive),
+        (r#"sh -c "echo \$'a\\' ; rm -rf / #'""#, Tier::Destructive),
+        ("sh <<< 'function f { ls; }'", Tier::Dangerous),
+        ("zsh -c '=ls'", Tier::Dangerous),
+        ("zsh -c 'ls *(e:ls:)'", Tier::Dangerous),
+        ("fish -c 'ls (rm x)'", Tier::Dangerous),
+        ("pwsh -c ls", Tier::Dangerous),
+    ] {
+        assert!(classify(text).tier >= worst, "{text}");
+    }
+    let same =
+        ["sh -c 'ls -la | wc -l'", "zsh -lc 'git status && ls'", "sh -c 'echo $((1+2))'", "bash -c '[[ -f x ]] && ls'"];
+    for text in same {
+        assert_eq!(classify(text).tier, Tier::Safe, "{text}");
+    }
+}
