@@ -36,7 +36,7 @@ pub use kernel::{Check, ExecScope, Explanation, Refusal, Stage, Step, Support};
 pub use model::{
     Access, Action, ActionFacts, Actor, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, CallId, CatchUp,
     Cause, Code, CommandPattern, CommandShape, Decider, Decision, DecisionId, DecisionSource, Destructive, Digest,
-    Ended, Envelope, Event, FileIdentity, GateOutcome, Grant, GrantId, Guard, Hold, HookCall, HookName, Ids,
+    Doing, Ended, Envelope, Event, FileIdentity, GateOutcome, Grant, GrantId, Guard, Hold, HookCall, HookName, Ids,
     Interaction, InvalidDecisionId, InvalidDigest, InvalidEnvelope, InvalidGlob, InvalidGrantId, InvalidId,
     InvalidName, InvalidOperation, InvalidPath, InvalidPattern, InvalidPermission, InvalidPermissions, InvalidReason,
     InvalidRequestId, InvalidRulingId, InvalidScope, InvalidSensitiveName, InvalidTaskId, InvalidTimestamp,

@@ -75,6 +75,13 @@ impl Part {
     }
 }
 
+impl Part {
+    /// Whether the part says this and nothing else.
+    pub(super) fn same(&self, tier: Tier, rule: &str, span: Span) -> bool {
+        self.tier == tier && self.rule == rule && self.span == span
+    }
+}
+
 impl Classification {
     pub(super) fn of_parts(parts: Vec<Part>, shape: Option<Shape>) -> Self {
         // The first of the strictest parts: where two are equally bad, a reader wants the one that runs first.

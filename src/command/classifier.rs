@@ -88,6 +88,7 @@ impl Classifier {
         let at = parsed.faults.first().map_or(0, |fault| fault.at.min(text.len()));
         let shape = if understood { Shape::of_parsed(&parsed) } else { None };
         walker.walk(parsed, None);
+        walker.run_traps();
         if !understood {
             walker.note(Tier::Dangerous, format!("not understood: {fault}"), Span { start: at, end: text.len() });
             walker.raw_search(text, whole);

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     engine::Agent,
-    model::{Permission, SandboxFacts},
+    model::{Cause, Permission, SandboxFacts},
 };
 
 /// How many conversations one command may have at the same time.
@@ -77,6 +77,29 @@ impl Agent {
         command: Command,
     ) -> Result<Finished, ExecError> {
         let cause = self.go_ahead(profile.action(&command)?).await?;
+        self.run_under(sandbox, profile, command, cause).await
+    }
+
+    /// The same for the host program, which has it done while nobody is there: what only the tier of the command asks is no
+    /// question then, since it is confined to what is named.
+    #[cfg(feature = "schedule")]
+    pub(super) async fn exec_confined(
+        &self,
+        sandbox: &Sandbox,
+        profile: Profile,
+        command: Command,
+    ) -> Result<Finished, ExecError> {
+        let cause = self.go_ahead_confined(profile.action(&command)?).await?;
+        self.run_under(sandbox, profile, command, cause).await
+    }
+
+    async fn run_under(
+        &self,
+        sandbox: &Sandbox,
+        profile: Profile,
+        command: Command,
+        cause: Option<Arc<Cause>>,
+    ) -> Result<Finished, ExecError> {
         let (agent, sandbox) = (self.clone(), sandbox.clone());
         // Whoever drops this future lets go of the one, and the command hears it through the other.
         let (_wanted, watched): (Wanted, Watched) = watched();

@@ -69,16 +69,18 @@ impl InSandbox {
             command = command.env("HOME", home);
         }
         // A gate runs while nobody is there, within what it declares; what a rule or the mode says about it stays.
-        let action = profile.action(&command).map_err(|why| why.to_string())?;
-        agent.settle_tier(&action).await.map_err(|why| why.to_string())?;
-        let done = agent.exec_under(&self.0, profile, command).await.map_err(|why| why.to_string())?;
+        let done = agent.exec_confined(&self.0, profile, command).await.map_err(|why| why.to_string())?;
         if done.timed_out {
             return Err(format!("it did not end within {time:?}, and was killed"));
         }
-        let outcome = match done.code {
-            Some(0) => GateOutcome::Passed,
-            Some(code) => GateOutcome::Failed { code },
-            None => return Err(format!("signal {} ended it", done.signal.unwrap_or(0))),
+        let outcome = match (done.code, done.signal) {
+            (Some(0), _) => GateOutcome::Passed,
+            (Some(code), _) => match signal_told_by(code) {
+                None => GateOutcome::Failed { code },
+                // Shells and bubblewrap say so; that nobody ended with this very number, nobody knows.
+                Some(signal) => return Err(format!("it was ended by signal {signal} (exit code {code})")),
+            },
+            (None, signal) => return Err(format!("it was ended by signal {}", signal_name(signal.unwrap_or(0)))),
         };
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let output = schedule::output(&text(&done.stdout.bytes), &text(&done.stderr.bytes));
@@ -102,4 +104,36 @@ fn starts_in(agent: &Agent, gate: &Gate) -> Result<SanitizedPath, String> {
         return Ok(real.path().clone());
     }
     Err(format!("its `cwd` {cwd:?} is no directory in which {} works, or which it may read", agent.id()))
+}
+
+/// The signals that a gate may meet, by number. Linux has the same everywhere that this is built for.
+const SIGNALS: [(i32, &str); 18] = [
+    (1, "HUP"),
+    (2, "INT"),
+    (3, "QUIT"),
+    (4, "ILL"),
+    (5, "TRAP"),
+    (6, "ABRT"),
+    (7, "BUS"),
+    (8, "FPE"),
+    (9, "KILL"),
+    (10, "USR1"),
+    (11, "SEGV"),
+    (12, "USR2"),
+    (13, "PIPE"),
+    (14, "ALRM"),
+    (15, "TERM"),
+    (24, "XCPU"),
+    (25, "XFSZ"),
+    (31, "SYS"),
+];
+
+fn signal_name(number: i32) -> String {
+    let known = SIGNALS.iter().find(|(signal, _)| *signal == number);
+    known.map_or_else(|| number.to_string(), |(_, name)| (*name).to_owned())
+}
+
+/// What an exit code above 128 says that is the number of a signal.
+fn signal_told_by(code: i32) -> Option<&'static str> {
+    SIGNALS.iter().find(|(signal, _)| code - 128 == *signal).map(|(_, name)| *name)
 }

@@ -51,12 +51,14 @@ impl Approver {
 
     /// What takes the place of what was asked about, as the asker would mean it, by the same tool if none is named.
     fn instead(&self, request: RequestId, action: &Action) -> Result<Arc<Considered>, Error> {
-        let (profile, tool) = self.shared.look(|state, _| {
+        let (profile, asked) = self.shared.look(|state, _| {
             let waiting = state.pending.get(&request).ok_or(Refusal::UnknownRequest(request))?;
             let profile = Arc::clone(&state.agent(&waiting.request.from)?.profile);
-            Ok::<_, Refusal>((profile, waiting.request.action.as_ref().map(|facts| facts.tool.clone())))
+            Ok::<_, Refusal>((profile, waiting.request.action.clone()))
         })??;
-        let action = Action { tool: action.tool.clone().or(tool), ..action.clone() };
+        let tool = action.tool.clone().or(asked.as_ref().map(|facts| facts.tool.clone()));
+        let circumstances = asked.and_then(|facts| facts.circumstances);
+        let action = Action { tool, circumstances, ..action.clone() };
         self.shared.consider(&profile, &action).map(Arc::new)
     }
 

@@ -9,11 +9,6 @@ use crate::{
 
 #[cfg(feature = "sandbox")]
 use crate::model::Cause;
-#[cfg(all(feature = "sandbox", feature = "schedule"))]
-use crate::{
-    kernel::{Person, Stage},
-    model::{ApproverId, Mode, Reason, Ruled},
-};
 
 use super::{Agent, Error, Ticket, fresh_request};
 
@@ -96,40 +91,35 @@ impl Agent {
     /// [`Agent::authorize`].
     #[cfg(feature = "sandbox")]
     pub(crate) async fn go_ahead(&self, action: Action) -> Result<Option<Arc<Cause>>, Error> {
-        let heard = self.heard(action.clone()).await?;
-        let (considered, opinions) = match heard.updated {
-            None => (heard.action, heard.opinions),
-            // Whoever runs a command runs its words, and not what a hook put in their place.
-            Some(_) => {
-                let hook = "changed the input".into();
-                (self.considered(&action)?, vec![Opinion { hook, verdict: Verdict::Deny, failed: false }])
-            }
-        };
-        let broken = self.shared.broken(&self.id, considered.permissions())?;
-        let (agent, action) = (self.id.clone(), Arc::new(considered));
-        let events = self.execute(Command::Act { agent, action, opinions, broken }).await?;
-        Ok(events.iter().find_map(Event::decided).and_then(|decision| Cause::of(decision)).map(Arc::new))
+        let (action, opinions) = self.unchanged(action).await?;
+        self.let_run(action, opinions).await
     }
 
-    /// Answers for the host program what nothing but the tier of `action` asks, where it runs confined and for one happening.
-    /// What a rule or a hook asks, what is denied, and what nobody can undo stay as they are; so does mode `untrusted`.
+    /// The same for the host program, which runs it confined to what it names: then what nothing but its tier asks is no
+    /// question.
     #[cfg(all(feature = "sandbox", feature = "schedule"))]
-    pub(crate) async fn settle_tier(&self, action: &Action) -> Result<(), Error> {
-        let profile = self.profile()?;
-        // What a hook wants a person to say is no question of the tier alone, and neither is what it could not say.
-        let opinions = self.heard(action.clone()).await?.opinions;
-        let no_hook_minds = opinions.iter().all(|opinion| opinion.verdict == Verdict::Allow);
-        let by_tier = self.judged(action, |judgement, _| {
-            let asks = matches!(judgement.conclusion.ruled, Ruled::Ask | Ruled::Unavailable);
-            asks && no_hook_minds && matches!(judgement.stage, Stage::Tier | Stage::Default)
-        })?;
-        if !by_tier || profile.mode == Mode::Untrusted {
-            return Ok(());
+    pub(crate) async fn go_ahead_confined(&self, action: Action) -> Result<Option<Arc<Cause>>, Error> {
+        let (action, opinions) = self.unchanged(action).await?;
+        self.let_run(Considered { confined: true, ..action }, opinions).await
+    }
+
+    /// What the hooks say about just `action`: whoever runs a command runs its words, and not what a hook put in their place.
+    #[cfg(feature = "sandbox")]
+    async fn unchanged(&self, action: Action) -> Result<(Considered, Vec<Opinion>), Error> {
+        let heard = self.heard(action.clone()).await?;
+        if heard.updated.is_none() {
+            return Ok((heard.action, heard.opinions));
         }
-        let by = Person { owner: profile.owner.clone(), by: ApproverId::host(), means: "gate of a task".into() };
-        let (agent, action) = (self.id.clone(), Arc::new(self.shared.consider(&profile, action)?));
-        let reason = Reason::not_said();
-        self.shared.execute(Command::Enable { by, agent, action, reason }).acknowledged().await.map(drop)
+        let hook = "changed the input".into();
+        Ok((self.considered(&action)?, vec![Opinion { hook, verdict: Verdict::Deny, failed: false }]))
+    }
+
+    #[cfg(feature = "sandbox")]
+    async fn let_run(&self, action: Considered, opinions: Vec<Opinion>) -> Result<Option<Arc<Cause>>, Error> {
+        let broken = self.shared.broken(&self.id, action.permissions())?;
+        let (agent, action) = (self.id.clone(), Arc::new(action));
+        let events = self.execute(Command::Act { agent, action, opinions, broken }).await?;
+        Ok(events.iter().find_map(Event::decided).and_then(|decision| Cause::of(decision)).map(Arc::new))
     }
 
     /// What would be decided about `action` now. Nothing is asked, used up or recorded; hooks are not heard.
@@ -160,7 +150,7 @@ impl Agent {
         self.look(|_, agent, now| agent.rulings.iter().filter(|ruling| ruling.is_live(now)).cloned().collect())
     }
 
-    fn judged<T>(&self, action: &Action, read: impl FnOnce(&Judgement, &Case<'_>) -> T) -> Result<T, Error> {
+    fn judged<T>(&self, action: &Action, read: impl FnOnce(&Judgement<'_>, &Case<'_>) -> T) -> Result<T, Error> {
         let action = self.considered(action)?;
         let broken = self.shared.broken(&self.id, action.permissions())?;
         self.look(|state, agent, now| {

@@ -6,8 +6,8 @@ use crate::{
     command::{Call, Classifier},
     kernel::{Considered, Target},
     model::{
-        Access, Action, CommandShape, Destructive, Mode, Operation, Permission, Profile, Reason, Right, Tier, ToolName,
-        What, redacted, redacted_with,
+        Access, Action, AgentId, CommandShape, Destructive, Operation, Permission, Profile, Reason, Right,
+        SanitizedPath, Tier, ToolName, What, redacted, redacted_with,
     },
     seam::Real,
 };
@@ -29,17 +29,21 @@ impl Shared {
                     Call::Writes(path) => (Operation::Write, Ok(path.to_owned())),
                     Call::Reads(path) => (Operation::Read, Ok(path.to_owned())),
                     Call::Unclear(operation, why) => (operation, Err(why)),
-                    Call::Unknown => return self.using_besides(action, unknown_tool(action, input.to_string())),
+                    Call::Unknown => {
+                        let unknown = unknown_tool(action, input.to_string());
+                        let unknown = Considered { cwd: runs_in(profile, Operation::Command), ..unknown };
+                        return self.using_besides(action, unknown);
+                    }
                 };
                 (operation, resource, input.to_string())
             }
         };
         let tool = tool.unwrap_or_else(|| operation.own_tool());
-        let base = blank(operation, tool, action, input);
+        let base = Considered { cwd: runs_in(profile, operation), ..blank(operation, tool, action, input) };
         let understood = match resource {
             Err(why) => invalid(base, "", why),
             Ok(text) => match operation {
-                Operation::Command => self.command(profile.mode, base, &text),
+                Operation::Command => self.command(&profile.id, base, &text)?,
                 Operation::Network => host(base, &text),
                 Operation::Read | Operation::Write | Operation::Exec => self.path(profile, base, &text),
             },
@@ -61,12 +65,12 @@ impl Shared {
     }
 
     /// Where only reads happen by themselves, what reaches the network or prints secrets is not taken for one.
-    fn command(&self, mode: Mode, base: Considered, text: &str) -> Considered {
+    fn command(&self, agent: &AgentId, base: Considered, text: &str) -> Result<Considered, Error> {
         let classifier = self.classifier.load();
-        if matches!(mode, Mode::Plan | Mode::Untrusted) {
-            return command(base, text, &classifier.strictly());
+        if self.look(|state, _| state.only_reads_by_itself(agent))? {
+            return Ok(command(base, text, &classifier.strictly()));
         }
-        command(base, text, &classifier)
+        Ok(command(base, text, &classifier))
     }
 
     fn path(&self, profile: &Profile, base: Considered, text: &str) -> Considered {
@@ -122,7 +126,15 @@ fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -
         call: action.call.clone(),
         updated: false,
         overrides: action.overrides,
+        cwd: None,
+        circumstances: action.circumstances,
+        confined: false,
     }
+}
+
+/// What runs does other things elsewhere.
+fn runs_in(profile: &Profile, operation: Operation) -> Option<SanitizedPath> {
+    matches!(operation, Operation::Command | Operation::Exec).then(|| profile.working_dir.clone())
 }
 
 fn invalid(base: Considered, text: &str, why: &str) -> Considered {
@@ -152,6 +164,9 @@ fn host(base: Considered, text: &str) -> Considered {
     if !is_host {
         return invalid(base, text, "a host is a name or an address, without spaces");
     }
+    // Names of hosts are the same in any case, and with the dot at the end that makes them whole.
+    let host = text.to_ascii_lowercase();
+    let text = host.strip_suffix('.').unwrap_or(&host);
     let (target, needs) = (Target::Host(text.into()), vec![Right::from(Permission::Network)]);
     let tier_reason = "reaches what it may reach".into();
     // As in a URL, somebody may have put a password before the host.

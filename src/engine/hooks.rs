@@ -294,6 +294,8 @@ fn in_place_of(old: &Action, new: Action) -> Action {
         reason: new.reason.or_else(|| old.reason.clone()),
         call: old.call.clone(),
         overrides: old.overrides,
+        // What somebody puts in its place runs as it would have run.
+        circumstances: old.circumstances,
         what: new.what,
     }
 }

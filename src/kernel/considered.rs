@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::model::{
-    ActionFacts, CallId, CommandShape, Destructive, Digest, Operation, Permission, Reason, Right, SanitizedPath,
+    ActionFacts, CallId, CommandShape, Destructive, Digest, Doing, Operation, Permission, Reason, Right, SanitizedPath,
     SpokenPart, Tier, ToolName,
 };
 
@@ -30,6 +30,12 @@ pub(crate) struct Considered {
     pub(crate) updated: bool,
     /// Whether a person may be asked although a no for the session stands.
     pub(crate) overrides: bool,
+    /// Where it runs, if it runs.
+    pub(crate) cwd: Option<SanitizedPath>,
+    /// Binds what decides besides what would run.
+    pub(crate) circumstances: Option<Digest>,
+    /// Whether it runs in a sandbox with nothing but what is named, because the host program says so and no agent.
+    pub(crate) confined: bool,
 }
 
 /// What an action is about.
@@ -50,9 +56,10 @@ impl Considered {
     /// more than judging.
     pub(crate) fn facts(&self) -> Arc<ActionFacts> {
         let (operation, tool, resource) = (self.operation.as_str(), self.tool.as_str(), self.resource());
-        let needs: Vec<_> = self.permissions().map(|need| need.to_string()).collect();
-        let needs = needs.iter().map(String::as_str);
-        let whole = [operation, tool, resource, &self.input].into_iter().chain(needs);
+        let cwd = self.cwd.as_ref().map(SanitizedPath::as_str);
+        let bound = self.bound();
+        let whole = [operation, tool, resource, &self.input].into_iter().chain(cwd);
+        let whole = whole.chain(bound.iter().map(String::as_str));
         Arc::new(ActionFacts {
             operation: self.operation,
             tool: self.tool.clone(),
@@ -60,8 +67,10 @@ impl Considered {
             tier: self.tier.unwrap_or(Tier::Dangerous),
             tier_reason: Arc::clone(&self.tier_reason),
             input: Digest::of_texts(whole),
-            access: Digest::of_texts([operation, tool, resource]),
+            access: Digest::of_texts([operation, tool, resource].into_iter().chain(cwd)),
+            circumstances: self.circumstances,
             shape: self.shape.clone(),
+            doing: self.doing(),
             call: self.call.clone(),
             destructive: self.destructive.clone(),
             overrides: self.overrides,
@@ -71,6 +80,21 @@ impl Considered {
     /// The permissions that it uses.
     pub(crate) fn permissions(&self) -> impl Iterator<Item = &Permission> + Clone {
         self.needs.iter().map(|right| &right.permission)
+    }
+
+    /// What an approval binds besides what is shown: the rights that it uses, for a program the very file, and its
+    /// circumstances.
+    fn bound(&self) -> Vec<String> {
+        let needs = self.permissions().map(ToString::to_string);
+        let files = self.needs.iter().filter(|_| self.operation == Operation::Exec);
+        let files = files.map(|right| format!("{:?}", right.identity));
+        needs.chain(files).chain(self.circumstances.map(|digest| digest.to_string())).collect()
+    }
+
+    /// What a command line does, however it is written.
+    pub(crate) fn doing(&self) -> Option<Doing> {
+        let Target::Command { text, parts } = &self.target else { return None };
+        Some(Doing::of(text, parts.as_deref()))
     }
 
     fn resource(&self) -> &str {

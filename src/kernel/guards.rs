@@ -107,16 +107,19 @@ impl Eq for Compiled {}
 impl Compiled {
     pub(crate) fn of(written: &Arc<Policies>) -> Compiled {
         let mut unusable = false;
-        let mut set = |globs: &[PathGlob]| {
-            compile(globs).unwrap_or_else(|_| {
+        let mut set = |compiled: Result<GlobSet, globset::Error>| {
+            compiled.unwrap_or_else(|_| {
                 unusable = true;
                 GlobSet::empty()
             })
         };
-        let mut paths =
-            |policy: &PathPolicy| Paths { deny: set(&policy.deny), allow: set(&policy.allow), default: policy.default };
+        let mut paths = |policy: &PathPolicy| Paths {
+            deny: set(noes(&policy.deny)),
+            allow: set(yeses(&policy.allow)),
+            default: policy.default,
+        };
         let (read, write) = (paths(&written.read), paths(&written.write));
-        let forbidden = set(&written.forbidden);
+        let forbidden = set(noes(&written.forbidden));
         let speaks = !written.names().is_empty();
         Compiled(Arc::new(Parts { written: Arc::clone(written), forbidden, read, write, speaks, unusable }))
     }
@@ -202,10 +205,21 @@ fn is_target(permission: &Permission, action: &Considered) -> bool {
     matches!(&action.target, Target::Path(path) if permission.path() == Some(path))
 }
 
-fn compile(globs: &[PathGlob]) -> Result<GlobSet, globset::Error> {
+fn yeses(globs: &[PathGlob]) -> Result<GlobSet, globset::Error> {
     let mut builder = GlobSetBuilder::new();
     for glob in globs {
         builder.add(glob.compiled()?);
+    }
+    builder.build()
+}
+
+/// What is denied is denied with all that is in it.
+fn noes(globs: &[PathGlob]) -> Result<GlobSet, globset::Error> {
+    let mut builder = GlobSetBuilder::new();
+    for glob in globs {
+        for form in glob.compiled_as_no()? {
+            builder.add(form);
+        }
     }
     builder.build()
 }
@@ -301,23 +315,21 @@ impl State {
         }
     }
 
-    /// Whether `owner` has an agent in `run`, not counting `but`.
+    /// Whether `owner` has an agent in `run`, not counting `but`, or one that an agent created which was in `run` when it went.
     pub(crate) fn goes_on(&self, owner: &OwnerId, run: &RunId, but: Option<&AgentId>) -> bool {
         let others = self.agents.values().filter(|agent| Some(&agent.profile.id) != but);
-        others.into_iter().any(|agent| agent.run == *run && agent.profile.owner == *owner)
+        others.chain(self.gone.agents()).any(|agent| agent.run == *run && agent.profile.owner == *owner)
     }
 
-    /// Guards end with their run, which `agent` is about to leave.
-    pub(super) fn leave_guards(&mut self, agent: &AgentId) {
-        let Some((owner, run)) = self.agents.get(agent).map(|agent| (&agent.profile.owner, &agent.run)) else { return };
-        if self.guards_of(owner, run).is_none() || self.goes_on(owner, run, Some(agent)) {
+    /// Guards end with their run, which somebody has left.
+    pub(super) fn leave_guards(&mut self, owner: &OwnerId, run: &RunId) {
+        if self.guards_of(owner, run).is_none() || self.goes_on(owner, run, None) {
             return;
         }
-        let (owner, run) = (owner.clone(), run.clone());
-        if let Some(runs) = self.guards.get_mut(&owner) {
-            runs.remove(&run);
+        if let Some(runs) = self.guards.get_mut(owner) {
+            runs.remove(run);
             if runs.is_empty() {
-                self.guards.remove(&owner);
+                self.guards.remove(owner);
             }
         }
     }

@@ -12,6 +12,7 @@ mod exec_scope;
 mod guards;
 mod image;
 mod judge;
+mod lineage;
 mod refusal;
 mod rights;
 mod rules;
@@ -47,7 +48,7 @@ impl State {
         let mut events = self.decide(command, now)?;
         events.iter().for_each(|event| self.apply(event));
         // What rested on what ended falls first; then requests look at what is left.
-        for consequences in [State::falls, State::guards_follow, State::requests_follow] {
+        for consequences in [State::falls, State::noes_follow, State::guards_follow, State::requests_follow] {
             let more = consequences(self, &events, now);
             more.iter().for_each(|event| self.apply(event));
             events.extend(more);

@@ -98,6 +98,8 @@ pub enum Refusal {
         /// What it would be.
         kind: Kind,
     },
+    /// The name is kept for the agents that scheduled tasks have of their own.
+    NameOfTask(AgentId),
     /// An agent and those it created created too many.
     TooManyChildren {
         /// Who wanted one more.
@@ -258,6 +260,11 @@ impl fmt::Display for Refusal {
             Refusal::NoChildKind { agent, kind } => {
                 write!(f, "agent `{agent}` would be `{kind}`: an agent can create only `subagent` and `permanent` ones")
             }
+            Refusal::NameOfTask(agent) => write!(
+                f,
+                "`{agent}` is a name for the agent of a scheduled task: choose one that begins neither with `cron:` nor \
+                 with `heartbeat:`"
+            ),
             Refusal::TooManyChildren { agent, max } => {
                 write!(
                     f,

@@ -15,7 +15,7 @@ use crate::model::{
     Verdict,
 };
 
-use super::{Refusal, guards::Guards, rules::Rules};
+use super::{Refusal, guards::Guards, lineage::Gone, rules::Rules};
 
 /// How many ended requests of one agent are remembered, so that a late answer can be told the truth.
 const REMEMBERED: usize = 32;
@@ -30,6 +30,9 @@ const REMEMBERED_OF_OTHERS: usize = 1024;
 pub(crate) struct State {
     pub(crate) settings: Arc<Settings>,
     pub(crate) agents: HashMap<AgentId, Agent, RandomState>,
+    /// Those that are gone and still bind others.
+    #[serde(default)]
+    pub(super) gone: Gone,
     pub(crate) grants: BTreeMap<GrantId, Arc<Grant>>,
     /// Grants that end by themselves, soonest first.
     #[serde(skip)]
@@ -85,6 +88,9 @@ pub(crate) struct Agent {
     /// The agent that all of this began with: itself, unless another agent created it.
     pub(super) family: AgentId,
     pub(super) descendants: u32,
+    /// Who created it and is gone, by number.
+    #[serde(default)]
+    pub(super) bound_by: BTreeSet<u64>,
     /// What binds it besides what it holds.
     pub(super) rules: Rules,
     /// What people said about its actions, oldest first.
@@ -147,6 +153,30 @@ pub(crate) struct Waiting {
     pub(super) first_later_grant: GrantId,
 }
 
+impl Agent {
+    /// What of it goes on binding those it created: who it was, in which run and mode, its rules, and noes for good.
+    pub(super) fn as_bond(&self) -> Agent {
+        let noes = self.rulings.iter().filter(|ruling| ruling.verdict == Verdict::Deny && ruling.run.is_none());
+        Agent {
+            profile: Arc::clone(&self.profile),
+            run: self.run.clone(),
+            source: self.source,
+            held: Vec::new(),
+            given: BTreeSet::new(),
+            pending: BTreeSet::new(),
+            asked: Asked::never(),
+            family: self.family.clone(),
+            descendants: 0,
+            bound_by: self.bound_by.clone(),
+            rules: self.rules.clone(),
+            rulings: noes.cloned().collect(),
+            kept_from: VecDeque::new(),
+            over: VecDeque::new(),
+            active: 0,
+        }
+    }
+}
+
 impl State {
     /// An engine that knows nobody.
     pub(crate) fn new(settings: Settings) -> State {
@@ -175,15 +205,13 @@ impl State {
                     agent.profile = Arc::clone(profile);
                 }
             }
-            Event::AgentRetired { agent } => {
-                self.leave_guards(agent);
-                self.forget(agent);
-            }
+            Event::AgentRetired { agent } => self.forget(agent),
             Event::RunBegan { agent, run } => {
-                self.leave_guards(agent);
                 if let Some(agent) = self.agents.get_mut(agent) {
-                    agent.run = run.clone();
+                    let before = std::mem::replace(&mut agent.run, run.clone());
                     agent.kept_from.clear();
+                    let owner = agent.profile.owner.clone();
+                    self.leave_guards(&owner, &before);
                 }
             }
             Event::GrantIssued { grant } => self.issue(grant),
@@ -267,6 +295,7 @@ impl State {
             asked: Asked::never(),
             family: family.clone(),
             descendants: 0,
+            bound_by: BTreeSet::new(),
             rules: Rules::default(),
             rulings: Vec::new(),
             kept_from: VecDeque::new(),
@@ -282,7 +311,10 @@ impl State {
         if let Some(first) = self.agents.get_mut(&gone.family) {
             first.descendants = first.descendants.saturating_sub(1);
         }
-        self.over_of_others.extend(gone.over);
+        self.over_of_others.extend(gone.over.iter().copied());
+        for (owner, run) in self.bury(gone) {
+            self.leave_guards(&owner, &run);
+        }
         while self.over_of_others.len() > REMEMBERED_OF_OTHERS
             && let Some(oldest) = self.over_of_others.pop_front()
         {
@@ -322,7 +354,9 @@ impl State {
         if let Some(until) = ruling.until {
             self.rulings_ending.remove(&(until, id));
         }
-        if let Some(agent) = self.agents.get_mut(&ruling.agent) {
+        let there = self.agents.get_mut(&ruling.agent);
+        let gone = self.gone.agents_mut().filter(|agent| agent.profile.id == ruling.agent);
+        for agent in there.into_iter().chain(gone) {
             agent.rulings.retain(|other| other.id != id);
         }
         self.denied_in.retain(|_, noes| {

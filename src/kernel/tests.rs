@@ -81,6 +81,9 @@ fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Consid
         call: None,
         updated: false,
         overrides: false,
+        cwd: None,
+        circumstances: None,
+        confined: false,
     })
 }
 

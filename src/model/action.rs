@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{CallId, Digest, Permission, Permissions, Reason, Shown, Tier, ToolName};
+use super::{CallId, Digest, Doing, Permission, Permissions, Reason, Shown, Tier, ToolName};
 
 /// What kind of thing is about to happen (`sources/000`, "Event: request_permission").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -103,6 +103,7 @@ pub struct Action {
     pub(crate) reason: Option<Reason>,
     pub(crate) call: Option<CallId>,
     pub(crate) overrides: bool,
+    pub(crate) circumstances: Option<Digest>,
 }
 
 /// What is about to happen, not understood yet.
@@ -117,7 +118,7 @@ pub(crate) enum What {
 impl Action {
     fn plain(operation: Operation, resource: &str) -> Action {
         let what = What::Plain(operation, resource.into());
-        Action { what, tool: None, needs: Vec::new(), reason: None, call: None, overrides: false }
+        Action { what, tool: None, needs: Vec::new(), reason: None, call: None, overrides: false, circumstances: None }
     }
 
     /// Reads a file or directory.
@@ -153,8 +154,7 @@ impl Action {
     /// Calls a tool. `bash`, `exec` and `shell` run a command, `write` and `file_write` write, `read` and `file_read`
     /// read (`sources/003`, "Tool classification"); a tool nobody knows is dangerous.
     pub fn tool(name: ToolName, input: Value) -> Action {
-        let what = What::Call(input);
-        Action { what, tool: Some(name), needs: Vec::new(), reason: None, call: None, overrides: false }
+        Action { what: What::Call(input), tool: Some(name), ..Action::read("") }
     }
 
     /// The same, done by this tool. What is remembered for a session is remembered for a tool.
@@ -175,6 +175,12 @@ impl Action {
     /// The same, as this call of a tool.
     pub fn as_call(self, call: CallId) -> Action {
         Action { call: Some(call), ..self }
+    }
+
+    /// The same, under these circumstances: whatever decides, besides the action itself, what would run, such as its
+    /// environment, its limits, its sandbox. An approval is for them too: under others, it is another question.
+    pub fn under(self, circumstances: &str) -> Action {
+        Action { circumstances: Some(Digest::of_texts([circumstances])), ..self }
     }
 
     /// The same, and if only a person's no for the session stands against it, the person is asked again, once
@@ -198,13 +204,19 @@ pub struct ActionFacts {
     pub tier: Tier,
     /// Why that is so.
     pub tier_reason: Arc<str>,
-    /// Binds all of it: whatever differs in it is another action.
+    /// Binds all of it, with the directory it runs in and its circumstances: whatever differs is another action.
     pub input: Digest,
-    /// Binds tool, operation and resource: what is remembered for a session.
+    /// Binds tool, operation and resource, and the directory it runs in: what is remembered for a session.
     pub access: Digest,
+    /// Binds what decides besides what would run ([`Action::under`]), if anything does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub circumstances: Option<Digest>,
     /// What may be remembered for good, if anything may: a command with its fixed words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<CommandShape>,
+    /// What it does however it is written, if it is a command line: what a no for the run is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doing: Option<Doing>,
     /// The call of the tool, if the host program said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,

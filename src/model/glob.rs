@@ -116,6 +116,15 @@ impl PathGlob {
     }
 }
 
+impl PathGlob {
+    /// The same for a no or a question: a directory is what is in it, so `a` is `a/**` too, and the other way round.
+    pub(crate) fn compiled_as_no(&self) -> Result<Vec<Glob>, globset::Error> {
+        let other = self.0.strip_suffix("/**").map_or_else(|| format!("{}/**", self.0), str::to_owned);
+        // A pattern may have no other form, as `/**` has none; then it is met as it stands there.
+        Ok(std::iter::once(self.compiled()?).chain(compile(&other)).collect())
+    }
+}
+
 /// The path, with everything that means something in a glob taken literally.
 fn escaped(path: &SanitizedPath) -> String {
     globset::escape(&path.as_str().replace('\\', "\\\\"))

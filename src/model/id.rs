@@ -139,11 +139,13 @@ text_id! {
     CallId
 }
 
-impl ApproverId {
-    /// The program that embeds the engine.
-    #[cfg(all(feature = "sandbox", feature = "schedule"))]
-    pub(crate) fn host() -> ApproverId {
-        ApproverId("host".into())
+/// How the names of agents begin that scheduled tasks have of their own.
+const OF_TASKS: [&str; 2] = ["cron:", "heartbeat:"];
+
+impl AgentId {
+    /// Whether this is kept for the agents of scheduled tasks: whoever took such a name would be taken for one of them.
+    pub(crate) fn is_kept_for_tasks(&self) -> bool {
+        OF_TASKS.iter().any(|start| self.0.starts_with(start))
     }
 }
 

@@ -5,8 +5,8 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ActionFacts, AgentId, ApproverId, CommandShape, Digest, Means, Operation, OwnerId, Reason, RequestId, RulingId,
-    RunId, Scope, Shown, Timestamp, ToolName, Verdict,
+    ActionFacts, AgentId, ApproverId, CommandShape, Digest, Doing, Means, Operation, OwnerId, Reason, RequestId,
+    RulingId, RunId, Scope, Shown, Timestamp, ToolName, Verdict,
 };
 
 /// A person's yes or no about an action: for one use, for a run, or for good (`sources/000`, "Decision semantics";
@@ -68,6 +68,8 @@ pub enum Subject {
     Access(Digest),
     /// Every command of this shape.
     Shape(CommandShape),
+    /// This tool running a line that does this, however it is written. Only a no is about that.
+    Doing(Doing),
 }
 
 impl Ruling {
@@ -83,6 +85,10 @@ impl Ruling {
             Subject::Access(access) => *access == action.access,
             Subject::Shape(shape) => {
                 self.tool == action.tool && action.shape.as_ref().is_some_and(|other| other.key == shape.key)
+            }
+            Subject::Doing(doing) => {
+                let does = action.doing.as_ref().is_some_and(|other| doing.is_in(other));
+                self.tool == action.tool && self.operation == action.operation && does
             }
         }
     }
@@ -112,7 +118,9 @@ impl fmt::Display for Ruling {
         write!(f, "{} {} ({}) {verb} {} ", self.id, self.by, Shown(&self.means), self.agent)?;
         match &self.about {
             Subject::Shape(shape) => write!(f, "every `{}`", Shown(&shape.shown))?,
-            Subject::Input(_) | Subject::Access(_) => write!(f, "{} `{}`", self.operation, Shown(&self.resource))?,
+            Subject::Input(_) | Subject::Access(_) | Subject::Doing(_) => {
+                write!(f, "{} `{}`", self.operation, Shown(&self.resource))?
+            }
         }
         write!(f, " by {}, {}", self.tool, self.scope)?;
         self.reason.as_ref().map_or(Ok(()), |reason| write!(f, ": {reason}"))

@@ -4,7 +4,7 @@
 
 use bestow::{Agent, Answer, Check, Error, Holding, Kind, Outcome, Permission, Scope, Ticket};
 
-use crate::support::{World, ask, id, profile, tag, why};
+use crate::support::{World, as_written, ask, id, profile, tag, why};
 
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/matrix.txt");
 
@@ -144,13 +144,7 @@ async fn table() -> String {
 
 #[tokio::test]
 async fn the_matrix_of_kinds_permissions_and_actions_is_as_written() {
-    let found = table().await;
-    if std::env::var_os("BESTOW_BLESS").is_some() {
-        std::fs::write(TABLE, &found).unwrap();
-    }
-    let written = std::fs::read_to_string(TABLE).unwrap_or_default();
-    let wrong: Vec<_> = found.lines().zip(written.lines()).filter(|(found, written)| found != written).collect();
-    assert!(found == written, "the table reads differently: {wrong:#?}");
+    as_written(TABLE, &table().await);
 }
 
 #[test]

@@ -213,3 +213,14 @@ impl Clock for ScriptedClock {
         std::future::pending().await
     }
 }
+
+/// Compares with what is written in a file of this folder; `BESTOW_BLESS=1` writes it anew, and the difference belongs into
+/// the change log.
+pub(crate) fn as_written(file: &str, found: &str) {
+    if std::env::var_os("BESTOW_BLESS").is_some() {
+        std::fs::write(file, found).unwrap();
+    }
+    let written = std::fs::read_to_string(file).unwrap_or_default();
+    let wrong: Vec<_> = found.lines().zip(written.lines()).filter(|(found, written)| found != written).collect();
+    assert!(found == written, "{file} reads differently: {wrong:#?}");
+}

@@ -90,8 +90,11 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
 
   tasks
       The scheduled tasks of the file: when each is due next, what happened to it last, and why. `check` tells everything
-      that is wrong with their files. `run cron/NAME` asks the task's gate, confined as it will be, and prints the
-      prompt that the task would get; what would be asked of a person is an exit code here.
+      that is wrong with their files, and what would keep them from running. `run cron/NAME` is a run by hand: it asks the
+      task's gate, confined as it will be, prints the prompt that the task gets, and notes that it ran. It ends with 0 if
+      the task runs, 3 if its gate says no or may not be asked, 2 if a person would have to be asked for what the gate
+      lacks, 1 if there is no such task, nobody to run it, or its gate could not run.
+
   grants, why, requests, approve, deny, revoke
       Ask and tell the engine that runs on the state directory; if none runs there, the directory itself. `why` shows
       the chain back to a person, a line of a file, or the host program. A request is named by its code, or its id; --as says who

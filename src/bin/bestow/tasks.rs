@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use bestow::{
-    Engine, Event, Interaction, Policy, PolicyFile, Settings, Shown, Skip, Subscription, TaskEnd, TaskEvent, TaskId,
+    Engine, Event, GateOutcome, Interaction, OnMissing, Policy, PolicyFile, Settings, Shown, Skip, Subscription,
+    TaskEnd, TaskEvent, TaskId, TaskKind,
     sandbox::Sandbox,
-    schedule::{Scheduler, Surveyed, TaskRun, survey},
+    schedule::{NotStarted, Problem, Scheduler, Surveyed, TaskRun, survey},
 };
 use tokio::sync::mpsc;
 
@@ -28,8 +29,8 @@ pub(crate) fn work(config: &std::path::Path, work: &Work) -> End {
     let done = runtime.block_on(async {
         let engine = engine(config).await?;
         match work {
-            Work::List => Ok(End::said(&list(&survey(&engine).map_err(End::failed)?))),
-            Work::Check => Ok(check(&survey(&engine).map_err(End::failed)?)),
+            Work::List => list(&engine, &survey(&engine).map_err(End::failed)?),
+            Work::Check => check(&engine, &survey(&engine).map_err(End::failed)?),
             Work::Run(id) => run(&engine, id).await,
         }
     });
@@ -45,34 +46,66 @@ async fn engine(config: &std::path::Path) -> Result<Engine, End> {
     Ok(engine)
 }
 
-fn list(all: &[Surveyed]) -> String {
+fn list(engine: &Engine, all: &[Surveyed]) -> Result<End, End> {
+    if all.is_empty() {
+        return none(engine);
+    }
     let mut text = String::new();
-    for Surveyed { file, task, next, last, .. } in all {
+    for Surveyed { file, task, hindered, next, last, .. } in all {
         // Writing to a text does not fail.
         let _ = match task {
             Ok(task) => {
                 let next = next.map_or_else(|| "never".to_owned(), |next| next.to_string());
                 let last =
                     last.as_ref().map_or_else(|| "never ran".to_owned(), |last| format!("{} {}", last.at, last.what));
-                writeln!(text, "{:<32} next {next:<24}  last {last}  ({})", task.id.to_string(), Shown(&task.title))
+                let cannot = if hindered.is_empty() { "" } else { "  cannot run: try `bestow tasks check`" };
+                let (id, title) = (task.id.to_string(), Shown(&task.title));
+                writeln!(text, "{id:<32} next {next:<24}  last {last}  ({title}){cannot}")
             }
             Err(_) => writeln!(text, "{file:<32} not taken: try `bestow tasks check`"),
         };
     }
-    text
+    Ok(End::said(&text))
 }
 
-fn check(all: &[Surveyed]) -> End {
-    let mut wrong = String::new();
-    for Surveyed { file, task, ignored, .. } in all {
+/// Where they would be.
+fn none(engine: &Engine) -> Result<End, End> {
+    let settings = engine.settings().map_err(End::failed)?;
+    let dir = settings.tasks.dir.as_ref().map(ToString::to_string).unwrap_or_default();
+    Ok(End::said(&format!("no tasks: they are cron/NAME/TASK.md and heartbeat/NAME.md in {}\n", Shown(&dir))))
+}
+
+fn check(engine: &Engine, all: &[Surveyed]) -> Result<End, End> {
+    let settings = engine.settings().map_err(End::failed)?;
+    let mut wrong = Vec::new();
+    for Surveyed { file, task, hindered, missing, ignored, .. } in all {
         if let Some(ignored) = ignored {
             eprintln!("bestow: {file}: it lists permissions, which give nothing: {}", Shown(ignored));
         }
-        for why in task.as_ref().err().into_iter().flatten() {
-            let _ = write!(wrong, "{}{file}: {}", if wrong.is_empty() { "" } else { "\n" }, Shown(why));
+        if !missing.is_empty() {
+            let lacks = missing.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            let becomes = match settings.tasks.on_missing {
+                OnMissing::Run => "the task runs unchecked",
+                OnMissing::Ask => "a person is asked before the task runs",
+                OnMissing::Skip => "the task does not run",
+            };
+            eprintln!("bestow: {file}: its gate needs what its agent lacks, so {becomes}: {lacks}");
         }
+        let wrongs = task.as_ref().err().into_iter().flatten().chain(hindered);
+        wrong.extend(wrongs.map(|why| at(file, why)));
     }
-    if wrong.is_empty() { End::said(&format!("{} tasks, nothing wrong\n", all.len())) } else { End::failed(wrong) }
+    match all.len() {
+        _ if !wrong.is_empty() => Err(End::failed(wrong.join("\n"))),
+        0 => none(engine),
+        1 => Ok(End::said("1 task, nothing wrong\n")),
+        count => Ok(End::said(&format!("{count} tasks, nothing wrong\n"))),
+    }
+}
+
+/// As compilers say where something is.
+fn at(file: &str, Problem { line, why, .. }: &Problem) -> String {
+    let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+    format!("{}{line}: {}", Shown(file), Shown(why))
 }
 
 /// Asks the gate and prints the prompt, as whoever carries out tasks would get it.
@@ -85,8 +118,10 @@ async fn run(engine: &Engine, id: &TaskId) -> Result<End, End> {
     };
     let sandbox = Sandbox::with_this_program().map_err(End::failed)?;
     let tasks = Scheduler::new(runner).with_sandbox(sandbox).by_hand().start(engine).await.map_err(End::failed)?;
-    if let Err(why) = tasks.run(id).await {
-        return Err(End::failed(format_args!("{id}: {why}; try `bestow tasks check`")));
+    match tasks.run(id).await {
+        Ok(()) => {}
+        Err(NotStarted::Unknown) => return Err(not_taken(engine, id)),
+        Err(why) => return Err(End::failed(format_args!("{id}: {why}"))),
     }
     let end = ended(&mut events, id).await?;
     // Written down before this ends.
@@ -94,10 +129,32 @@ async fn run(engine: &Engine, id: &TaskId) -> Result<End, End> {
     Ok(match end {
         Ok(TaskEnd::Done) => End::said(&format!("{}\n", prompts.try_recv().map_err(End::failed)?)),
         Ok(other) => End::failed(other),
-        Err(why @ Skip::NotAllowed { .. }) => End::WouldAsk(why.to_string()),
-        Err(why @ Skip::Gate(_)) => End::Denied(why.to_string()),
-        Err(why) => End::failed(why),
+        Err(why) => {
+            let told = format!("{id} does not run: {why}");
+            match why {
+                Skip::NotAllowed { .. } => End::WouldAsk(told),
+                Skip::Gate(GateOutcome::Failed { .. } | GateOutcome::Unchecked { .. }) => End::Denied(told),
+                _ => End::failed(told),
+            }
+        }
     })
+}
+
+/// What is wrong with its file, if there is one.
+fn not_taken(engine: &Engine, id: &TaskId) -> End {
+    let file = match id.kind() {
+        TaskKind::Cron => format!("cron/{}/TASK.md", id.name()),
+        TaskKind::Heartbeat => format!("heartbeat/{}.md", id.name()),
+    };
+    let all = match survey(engine) {
+        Ok(all) => all,
+        Err(why) => return End::failed(why),
+    };
+    let found = all.iter().find(|surveyed| *surveyed.file == *file).and_then(|surveyed| surveyed.task.as_ref().err());
+    match found {
+        Some(wrong) => End::failed(wrong.iter().map(|why| at(&file, why)).collect::<Vec<_>>().join("\n")),
+        None => End::failed(format_args!("there is no task {id}: `bestow tasks` lists them")),
+    }
 }
 
 /// How the run ended; what else is told of tasks meanwhile is for people.
@@ -114,6 +171,18 @@ async fn ended(events: &mut Subscription, id: &TaskId) -> Result<Result<TaskEnd,
         {
             return Ok(Err(why.clone()));
         }
-        eprintln!("bestow: {event}");
+        if concerns(&event, id) {
+            eprintln!("bestow: {event}");
+        }
+    }
+}
+
+/// Not what reading the files says of all of them, nor what is said at the end anyway.
+fn concerns(event: &TaskEvent, id: &TaskId) -> bool {
+    match event {
+        TaskEvent::PermissionsIgnored { task, .. } => task == id,
+        TaskEvent::Gate { task, runs, .. } => *runs || task != id,
+        TaskEvent::Added { .. } | TaskEvent::Removed { .. } | TaskEvent::Rejected { .. } => false,
+        _ => true,
     }
 }

@@ -4,7 +4,6 @@ use std::{collections::HashMap, sync::LazyLock};
 
 use super::{Input, Verdict, basename, variable};
 use crate::command::{
-    destroy,
     lang::find,
     options::{Options, Reading},
     tier::Tier,
@@ -193,12 +192,12 @@ impl Walker<'_> {
         }
         match rest.get(start..) {
             Some(inner) if !inner.is_empty() => {
-                let before = self.scope.place.clone();
+                let before = self.scope.places.clone();
                 if let Some(directory) = options.value("-C --chdir") {
                     self.scope.enter(directory);
                 }
                 let found = self.judge(inner, input);
-                self.scope.place = before;
+                self.scope.places = before;
                 Some(verdict.or_stricter(found))
             }
             _ if verdict.tier > Tier::Safe => Some(verdict),
@@ -239,7 +238,7 @@ impl Walker<'_> {
         let tree = (deletes || commands.iter().any(removes)).then(|| {
             let words = ["rm", "-r"].map(|word| Arg::literal(word, self.here));
             let tree: Vec<Arg> = words.into_iter().chain(found.iter().cloned()).collect();
-            destroy::find(&tree, &self.scope.place)
+            self.destroys(&tree)
         });
         let mut verdict = Verdict::dangerous(if commands.is_empty() {
             "`find` deletes what it finds"

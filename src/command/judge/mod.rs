@@ -74,7 +74,7 @@ impl Walker<'_> {
 
     fn judge_here(&mut self, args: &[Arg], input: &Input) -> Verdict {
         let Some(program) = args.first() else { return Verdict::dangerous("there is no program to run") };
-        let found = destroy::find(args, &self.scope.place);
+        let found = self.destroys(args);
         if let Some(rule) = found {
             return Verdict::destructive(rule);
         }
@@ -98,7 +98,7 @@ impl Walker<'_> {
         if let Some(verdict) = known {
             return verdict;
         }
-        let verdict = match safe::prove(args, self.classifier, &self.scope.place) {
+        let verdict = match safe::prove(args, self.classifier, &self.scope.places) {
             Proof::Reads(rule) => Verdict::safe(rule),
             Proof::Unproven(rule) => Verdict::dangerous(rule),
             Proof::Unknown => {
@@ -118,7 +118,7 @@ impl Walker<'_> {
         }
         let removing: Vec<Arg> =
             std::iter::once(Arg::literal("rm", program.span)).chain(rest.iter().cloned()).collect();
-        destroy::find(&removing, &self.scope.place).map_or_else(|| Verdict::safe(""), Verdict::destructive)
+        self.destroys(&removing).map_or_else(|| Verdict::safe(""), Verdict::destructive)
     }
 
     /// What a person added to the rules may raise a tier.
@@ -164,6 +164,17 @@ fn runs_a_file(rest: &[String]) -> bool {
         [file, ..] => !file.starts_with(['-', '+']),
         [] => false,
     }
+}
+
+/// Builtins that no table has, because nothing they do is safe or destructive by itself.
+const BUILTINS: &[&str] = &[
+    ":", ".", "[", "bg", "bind", "builtin", "caller", "complete", "compopt", "coproc", "disown", "enable", "eval",
+    "exec", "exit", "fg", "logout", "return", "source", "suspend", "trap",
+];
+
+/// Whether anything has been written about what the program or builtin `name` does.
+pub(super) fn is_known(name: &str) -> bool {
+    safe::knows(name) || destroy::knows(name) || suffix::may_destroy(name) || BUILTINS.contains(&name)
 }
 
 /// Whether a program runs a text or another program that its words give: no form of it may be remembered.

@@ -5,7 +5,7 @@ use crate::command::{
     options::{Options, Reading},
     syntax,
     tier::Tier,
-    walk::{Arg, HOME, SOMETHING, UNKNOWN, Value, Walker},
+    walk::{Arg, HOME, Positional, SOMETHING, UNKNOWN, Value, Walker},
 };
 
 /// Programs that run a script or a text in (roughly) this language.
@@ -151,9 +151,10 @@ impl Walker<'_> {
         let quiet = !options.has("-i -s") && text.is_exact();
         let scope = self.scope.clone();
         self.scope = scope.for_new_shell();
-        self.scope.positional = arguments.iter().skip(1).map(|arg| arg.text.clone()).collect();
+        let arguments: Vec<Arg> = arguments.iter().copied().cloned().collect();
+        self.scope.positional = Positional::of(arguments.get(1..).unwrap_or_default());
         if let Some(name) = arguments.first() {
-            self.scope.variables.insert("0".into(), Value::OneOf(vec![name.text.clone()]));
+            self.set("0", Value::of(std::slice::from_ref(name)));
         }
         let verdict = self.run_text(&text.text, text.span);
         self.scope = scope;
@@ -182,12 +183,33 @@ impl Walker<'_> {
         if signals.is_empty() || matches!(text.text.as_str(), "" | "-") {
             return Some(Verdict::safe("resets a trap"));
         }
+        let before = self.scope.clone();
+        // Nobody knows what is set when it runs, nor what is known behind it if it sets something.
+        self.scope.forget();
+        let unset = self.scope.clone();
         let verdict = self.run_text(&text.text, text.span);
+        let changes = !self.scope.is_settled(&unset);
+        self.scope = before;
+        if changes {
+            self.scope.forget();
+        }
+        self.traps.push((text.text.clone(), text.span));
+        let verdict = verdict.or_stricter(self.search_text(&text.text, text.span));
         Some(if text.is_exact() {
             verdict
         } else {
             Verdict::dangerous("a trap that is not written out").or_stricter(verdict)
         })
+    }
+
+    /// Traps may run when all is done: with what is known then, they may destroy.
+    pub(in crate::command) fn run_traps(&mut self) {
+        for (text, span) in std::mem::take(&mut self.traps) {
+            let found = self.search_text(&text, span);
+            if found.tier == Tier::Destructive {
+                self.note(found.tier, found.rule, span);
+            }
+        }
     }
 
     fn watch(&mut self, rest: &[Arg]) -> Option<Verdict> {

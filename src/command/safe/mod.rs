@@ -24,7 +24,7 @@ use super::{
     classifier::Classifier,
     options::{Options, Reading},
     tier::Profile,
-    walk::{Arg, Place},
+    walk::{Arg, Place, Places},
 };
 
 /// What operands a row takes.
@@ -222,8 +222,13 @@ pub(in crate::command) fn trusted_name(program: &str) -> Option<&str> {
     }
 }
 
+/// Whether some row or the list of versions has the program.
+pub(in crate::command) fn knows(name: &str) -> bool {
+    INDEX.contains_key(name) || versions::is_known(name)
+}
+
 /// Looks for a proof that `args` only read.
-pub(in crate::command) fn prove(args: &[Arg], classifier: &Classifier, place: &Place) -> Proof {
+pub(in crate::command) fn prove(args: &[Arg], classifier: &Classifier, places: &Places) -> Proof {
     let Some((program, rest)) = args.split_first() else { return Proof::Unknown };
     let Some(name) = trusted_name(&program.text) else { return Proof::Unknown };
     if let Some(rule) = classifier.additions().proves(name, rest) {
@@ -241,7 +246,7 @@ pub(in crate::command) fn prove(args: &[Arg], classifier: &Classifier, place: &P
     }
     let mut doubt = None;
     for (spec, family) in specs {
-        match spec.try_prove(rest, family, classifier.profile(), place) {
+        match spec.try_prove(rest, family, classifier.profile(), places) {
             Ok(()) if program.is_written() => return Proof::Reads(format!("`{name}` only reads in this form")),
             Ok(()) => doubt = Some("the name of the program is not written out".into()),
             Err(None) => {}
@@ -257,7 +262,13 @@ fn not_only_reading(name: &str) -> String {
 
 impl Spec {
     /// Whether the row fits; no reason if it speaks of something else.
-    fn try_prove(&self, rest: &[Arg], family: &Family, profile: Profile, place: &Place) -> Result<(), Option<String>> {
+    fn try_prove(
+        &self,
+        rest: &[Arg],
+        family: &Family,
+        profile: Profile,
+        places: &Places,
+    ) -> Result<(), Option<String>> {
         let rest = self.after_subcommand(rest).ok_or(None)?;
         if self.lenient && profile == Profile::Strict {
             return Err(Some("asked about by the strict profile".into()));
@@ -268,7 +279,7 @@ impl Spec {
         if family.asks_elsewhere && rest.iter().any(|word| word.substituted) {
             return Err(Some("the output of a command would be sent elsewhere".into()));
         }
-        if self.only_at_start && *place != Place::Start {
+        if self.only_at_start && !places.iter().all(|place| *place == Place::Start) {
             return Err(Some("it saves a file in another directory".into()));
         }
         if let Some(question) = self.raw {

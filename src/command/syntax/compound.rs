@@ -33,7 +33,7 @@ impl Reader<'_> {
             "if" => self.condition(),
             "while" | "until" => {
                 let test = self.body(&["do"])?;
-                Ok(Form::Block(vec![test, self.do_body()?]))
+                Ok(Form::While { test, body: self.do_body()? })
             }
             "for" | "select" => self.for_loop(),
             "case" => self.case(),
@@ -54,26 +54,24 @@ impl Reader<'_> {
     fn group(&mut self) -> Read<Form> {
         let script = self.body(&["}"])?;
         self.demand_reserved("}", "a brace that is not closed")?;
-        Ok(Form::Block(vec![script]))
+        Ok(Form::Group(script))
     }
 
     fn condition(&mut self) -> Read<Form> {
-        let mut parts = vec![self.body(&["then"])?];
-        self.demand_reserved("then", "`then` is missing")?;
+        let mut branches = Vec::new();
+        let mut test = self.body(&["then"])?;
         loop {
-            parts.push(self.body(&["elif", "else", "fi"])?);
+            self.demand_reserved("then", "`then` is missing")?;
+            branches.push((test, self.body(&["elif", "else", "fi"])?));
             let Some(word) = self.reserved() else { return self.stop("`fi` is missing") };
             self.skip_reserved(word);
             match word {
-                "fi" => return Ok(Form::Block(parts)),
-                "elif" => {
-                    parts.push(self.body(&["then"])?);
-                    self.demand_reserved("then", "`then` is missing")?;
-                }
+                "fi" => return Ok(Form::If { branches, otherwise: None }),
+                "elif" => test = self.body(&["then"])?,
                 _ => {
-                    parts.push(self.body(&["fi"])?);
+                    let otherwise = Some(self.body(&["fi"])?);
                     self.demand_reserved("fi", "`fi` is missing")?;
-                    return Ok(Form::Block(parts));
+                    return Ok(Form::If { branches, otherwise });
                 }
             }
         }
@@ -224,7 +222,7 @@ impl Reader<'_> {
 
     fn list_of_one(&mut self) -> Read<Form> {
         let command = self.command()?;
-        let pipeline = super::tree::Pipeline { commands: vec![command] };
+        let pipeline = super::tree::Pipeline { joint: super::tree::Joint::First, commands: vec![command] };
         let statement = super::tree::Statement { pipelines: vec![pipeline], background: true };
         Ok(Form::Subshell(Script { statements: vec![statement] }))
     }

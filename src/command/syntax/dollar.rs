@@ -154,7 +154,7 @@ impl Reader<'_> {
         }
         let prefix = match (self.peek(), self.peek_second()) {
             (Some(b'!'), Some(second)) if second != b'}' => Change::Indirect,
-            (Some(b'#'), Some(second)) if second != b'}' => Change::Edit,
+            (Some(b'#'), Some(second)) if second != b'}' => Change::Length,
             _ => Change::Nothing,
         };
         if prefix != Change::Nothing {
@@ -170,29 +170,41 @@ impl Reader<'_> {
                 _ => return self.stop("a parameter without a name"),
             }
         }
+        let subscript = self.subscript()?;
         let mut inside = Pieces::default();
-        let form = self.parameter_change(prefix, quoted, &mut inside)?;
+        let form = self.parameter_change(prefix, quoted, &subscript, &mut inside)?;
         self.demand(b'}', "a brace that is not closed")?;
-        pieces.0.push(Piece::Parameter(Parameter { name, quoted, form, inside: inside.0 }.into()));
+        pieces.0.push(Piece::Parameter(Parameter { name, quoted, form, subscript, inside: inside.0 }.into()));
         Ok(())
     }
 
-    /// What stands between the name and the closing brace.
-    fn parameter_change(&mut self, prefix: Change, quoted: bool, inside: &mut Pieces) -> Read<Change> {
-        let mut form = prefix;
-        let mut whole_list = false;
-        if self.eat(b'[') {
-            let subscript = self.nested(|reader| reader.arithmetic(b'[', b']'))?;
-            self.demand(b']', "a subscript that is not closed")?;
-            whole_list = matches!(subscript.as_slice(), [Piece::Quoted(text)] if text == "@" || text == "*");
-            inside.0.extend(subscript);
-            if form == Change::Nothing {
-                form = Change::Edit;
-            }
+    /// `[…]` behind a name, if there is one.
+    fn subscript(&mut self) -> Read<Vec<Piece>> {
+        if !self.eat(b'[') {
+            return Ok(Vec::new());
         }
+        let subscript = self.nested(|reader| reader.arithmetic(b'[', b']'))?;
+        self.demand(b']', "a subscript that is not closed")?;
+        Ok(if subscript.is_empty() { vec![Piece::Quoted(String::new())] } else { subscript })
+    }
+
+    /// What stands between the name and the closing brace.
+    fn parameter_change(
+        &mut self,
+        prefix: Change,
+        quoted: bool,
+        subscript: &[Piece],
+        inside: &mut Pieces,
+    ) -> Read<Change> {
+        let whole_list = matches!(subscript, [Piece::Quoted(text)] if text == "@" || text == "*");
         if self.peek() == Some(b'}') {
-            // `${!list[@]}` are the keys of a list, not what a value names.
-            return Ok(if form == Change::Indirect && whole_list { Change::Edit } else { form });
+            return Ok(match prefix {
+                Change::Nothing if whole_list => Change::List,
+                Change::Nothing if !subscript.is_empty() => Change::Element,
+                // `${!list[@]}` are the keys of a list, not what a value names.
+                Change::Indirect if whole_list => Change::Edit,
+                prefix => prefix,
+            });
         }
         let operator = self.change_operator(prefix)?;
         self.rest_of_braces(quoted, operator, inside)?;
@@ -214,7 +226,8 @@ impl Reader<'_> {
                 return Ok(Change::Nothing);
             }
             Some(b'@') if self.peek_second() == Some(b'P') => Change::Prompt,
-            Some(b'@' | b'#' | b'%' | b'/' | b'^' | b',') => Change::Edit,
+            Some(b'%') => Change::Cut,
+            Some(b'@' | b'#' | b'/' | b'^' | b',') => Change::Edit,
             _ => return self.stop("an expansion nobody knows"),
         };
         self.at += 1;
@@ -223,7 +236,7 @@ impl Reader<'_> {
 
     /// The word after the operator, up to (not including) the closing brace.
     fn rest_of_braces(&mut self, quoted: bool, operator: Change, inside: &mut Pieces) -> Read<()> {
-        let quotes_are_text = quoted && operator != Change::Edit;
+        let quotes_are_text = quoted && !matches!(operator, Change::Edit | Change::Cut);
         loop {
             self.step()?;
             match self.peek() {
@@ -308,5 +321,7 @@ impl Reader<'_> {
 }
 
 fn plain_parameter(name: String, quoted: bool) -> Piece {
-    Piece::Parameter(Parameter { name, quoted, form: Change::Nothing, inside: Vec::new() }.into())
+    Piece::Parameter(
+        Parameter { name, quoted, form: Change::Nothing, subscript: Vec::new(), inside: Vec::new() }.into(),
+    )
 }

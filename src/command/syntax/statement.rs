@@ -2,7 +2,9 @@
 
 use super::{
     reader::{Read, Reader, ends_word, is_name},
-    tree::{Assignment, Command, Form, Parsed, Piece, Pipeline, Redirect, Script, Simple, Statement, Word},
+    tree::{
+        Assignment, Command, ELEMENT, Form, Joint, Parsed, Piece, Pipeline, Redirect, Script, Simple, Statement, Word,
+    },
 };
 
 /// Words that mean something else where a command may start.
@@ -86,15 +88,20 @@ impl Reader<'_> {
     }
 
     fn and_or(&mut self, pipelines: &mut Vec<Pipeline>) -> Read<()> {
+        let mut joint = Joint::First;
         loop {
             let mut commands = Vec::new();
             let complete = self.pipeline(&mut commands);
-            pipelines.push(Pipeline { commands });
+            pipelines.push(Pipeline { joint, commands });
             complete?;
             self.blanks();
-            if !self.eat_two(b'&', b'&') && !self.eat_two(b'|', b'|') {
+            joint = if self.eat_two(b'&', b'&') {
+                Joint::And
+            } else if self.eat_two(b'|', b'|') {
+                Joint::Or
+            } else {
                 return Ok(());
-            }
+            };
             self.empty_lines()?;
         }
     }
@@ -284,7 +291,7 @@ pub(in crate::command) fn assigned_name(word: &Word) -> Option<(String, bool, Ve
     let [Piece::Bare(head), rest @ ..] = word.pieces.as_slice() else { return None };
     if let Some((name, value)) = head.split_once('=') {
         let plain = name.strip_suffix('+').unwrap_or(name);
-        let list = value.is_empty() && matches!(rest, [Piece::Quoted(text), ..] if text.starts_with(' '));
+        let list = value.is_empty() && matches!(rest, [Piece::Quoted(text), ..] if text == ELEMENT);
         if !is_name(plain) {
             return None;
         }

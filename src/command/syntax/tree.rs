@@ -18,9 +18,21 @@ pub(in crate::command) struct Statement {
     pub(in crate::command) background: bool,
 }
 
+/// What decides whether a pipeline of an and-or list runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::command) enum Joint {
+    /// The first always runs.
+    First,
+    /// `&&`
+    And,
+    /// `||`
+    Or,
+}
+
 /// Commands whose output feeds the next.
 #[derive(Debug)]
 pub(in crate::command) struct Pipeline {
+    pub(in crate::command) joint: Joint,
     pub(in crate::command) commands: Vec<Command>,
 }
 
@@ -32,12 +44,22 @@ pub(in crate::command) struct Command {
     pub(in crate::command) redirects: Vec<Redirect>,
 }
 
-/// The forms a command has. Branches are kept as lists of scripts: every branch may run, so nobody needs to know which.
+/// The forms a command has.
 #[derive(Debug)]
 pub(in crate::command) enum Form {
     Simple(Simple),
-    /// `{ …; }`, `if`, `while`, `until`: shares the shell it stands in.
-    Block(Vec<Script>),
+    /// `{ …; }`: shares the shell it stands in.
+    Group(Script),
+    /// `if`: conditions with what follows them, and what follows if none holds.
+    If {
+        branches: Vec<(Script, Script)>,
+        otherwise: Option<Script>,
+    },
+    /// `while` and `until`.
+    While {
+        test: Script,
+        body: Script,
+    },
     /// `( … )` and `coproc`: has a shell of its own.
     Subshell(Script),
     /// `for` and `select`; without words it walks the positional parameters.
@@ -140,7 +162,9 @@ pub(in crate::command) struct Parameter {
     pub(in crate::command) name: String,
     pub(in crate::command) quoted: bool,
     pub(in crate::command) form: Change,
-    /// What stands in the subscript, after the operator, or both.
+    /// What stands between brackets behind the name.
+    pub(in crate::command) subscript: Vec<Piece>,
+    /// What stands behind the operator.
     pub(in crate::command) inside: Vec<Piece>,
 }
 
@@ -156,13 +180,24 @@ pub(in crate::command) enum Change {
     Instead,
     /// `:?` and `?`: never empty.
     Required,
-    /// `#`, `%`, `/`, `^`, `,`, `@` other than `@P`, length, substring, subscript.
+    /// `%` and `%%`: the value begins as it did, or is empty.
+    Cut,
+    /// `#`, `/`, `^`, `,`, `@` other than `@P`, substring.
     Edit,
+    /// `${#name}`: a number.
+    Length,
+    /// `${list[@]}`: all elements, each a word.
+    List,
+    /// `${list[index]}`: one of them.
+    Element,
     /// `${!name}`: whatever the value names.
     Indirect,
     /// `${name@P}`: the value is expanded once more, commands included.
     Prompt,
 }
+
+/// Stands before each element of `name=(…)`, as a piece of its own.
+pub(in crate::command) const ELEMENT: &str = "\u{3}";
 
 /// Something the parser met and does not vouch for.
 #[derive(Clone, Debug)]

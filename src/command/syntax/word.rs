@@ -2,7 +2,7 @@
 
 use super::{
     reader::{Read, Reader, ends_word, is_name},
-    tree::{Piece, Word},
+    tree::{ELEMENT, Piece, Word},
 };
 
 /// Collects pieces and joins neighbouring text of the same kind.
@@ -203,7 +203,7 @@ impl Reader<'_> {
                     Some(b'\n') => reader.newline()?,
                     _ => match reader.word()? {
                         Some(word) => {
-                            pieces.quoted(" ");
+                            pieces.0.push(Piece::Quoted(ELEMENT.into()));
                             pieces.0.extend(word.pieces);
                         }
                         None => return reader.stop("a list that is not closed"),

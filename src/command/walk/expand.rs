@@ -1,15 +1,22 @@
 //! Words to arguments: quotes are gone already, here go braces, tildes, variables and substitutions.
 
 use super::{
-    Walker,
+    MAX_EXPANDED, Walker,
     arg::{Arg, HOME, Known, SOMETHING, UNKNOWN},
     brace,
-    scope::Value,
+    value::Value,
 };
-use crate::command::syntax::tree::{Change, Parameter, Piece, Word};
+use crate::command::syntax::tree::{Change, ELEMENT, Parameter, Piece, Word};
 
 /// The most alternatives one word is followed into.
 const MAX_ALTERNATIVES: usize = 64;
+/// The most command lines that one command with alternatives may stand for.
+const MAX_WAYS: usize = 64;
+/// A word longer than this is not looked at to its end.
+const MAX_WORD: usize = 32 * 1024;
+
+/// The words that a word may become: one of these lists.
+type Slot = Vec<Vec<Arg>>;
 
 /// The words that one word may become, while its pieces are read.
 #[derive(Clone, Debug, Default)]
@@ -26,23 +33,31 @@ impl Draft {
         // A literal NUL or marker character must not look like one of ours.
         if text.contains([UNKNOWN, SOMETHING, HOME]) {
             self.current.text.push_str(&text.replace([UNKNOWN, SOMETHING, HOME], "\u{fffd}"));
+        } else if text.contains(ELEMENT) && text != ELEMENT {
+            self.current.text.push_str(&text.replace(ELEMENT, "\u{fffd}"));
         } else {
             self.current.text.push_str(text);
         }
     }
 
     /// The value of an expansion, markers and all; outside quotes, blanks in it end the word.
-    fn push_value(&mut self, value: &str, known: Known, quoted: bool) {
+    fn push_value(&mut self, value: &str, known: Known, separators: Option<&[char]>) {
         self.current.expanded = true;
         self.current.known = self.current.known.max(known);
-        if quoted {
+        if self.current.text.len() + value.len() > MAX_WORD {
+            self.current.known = Known::Partly;
+            self.current.text.push(UNKNOWN);
+            self.started = true;
+            return;
+        }
+        let Some(separators) = separators else {
             self.started = true;
             self.current.text.push_str(value);
             return;
-        }
+        };
         self.current.splits |= known != Known::Fully;
         self.current.glob |= value.contains(['*', '?', '[']);
-        let mut parts = value.split([' ', '\t', '\n']);
+        let mut parts = value.split(separators);
         if let Some(first) = parts.next() {
             self.current.text.push_str(first);
             self.started |= !first.is_empty();
@@ -51,8 +66,20 @@ impl Draft {
             self.end_word();
             self.current.expanded = true;
             self.current.known = known;
+            self.current.splits = known != Known::Fully;
+            self.current.glob = part.contains(['*', '?', '[']);
             self.current.text.push_str(part);
             self.started = !part.is_empty();
+        }
+    }
+
+    /// `"${list[@]}"`: its first element ends this word, its last one begins the next.
+    fn push_list(&mut self, elements: &[String], known: Known, separators: Option<&[char]>) {
+        for (index, element) in elements.iter().enumerate() {
+            if index > 0 {
+                self.end_word();
+            }
+            self.push_value(element, known, separators);
         }
     }
 
@@ -87,42 +114,85 @@ fn plain(word: &Word) -> Option<Arg> {
 }
 
 impl Walker<'_> {
-    /// All the arguments that `words` become.
+    /// All the arguments that `words` become; where there are alternatives, all of them.
     pub(super) fn expand_all(&mut self, words: &[Word]) -> Vec<Arg> {
+        self.slots(words).into_iter().flatten().flatten().collect()
+    }
+
+    /// The command lines that `words` may become: the first is the only one, unless something has several values.
+    pub(super) fn ways(&mut self, words: &[Word]) -> Vec<Vec<Arg>> {
+        let count = |slots: &[Slot]| slots.iter().fold(1_usize, |count, slot| count.saturating_mul(slot.len().max(1)));
+        let mut slots = self.slots(words);
+        if count(&slots) > MAX_WAYS {
+            slots.iter_mut().for_each(only_ends_of_numbers);
+        }
+        if count(&slots) > MAX_WAYS {
+            self.suspect("more ways to read it than are followed");
+            return vec![slots.into_iter().flatten().flatten().collect()];
+        }
+        slots.into_iter().filter(|slot| !slot.is_empty()).fold(vec![Vec::new()], |ways, slot| {
+            let mut slot = slot;
+            if let [only] = slot.as_mut_slice() {
+                let only = std::mem::take(only);
+                return ways
+                    .into_iter()
+                    .map(|way: Vec<Arg>| way.into_iter().chain(only.iter().cloned()).collect())
+                    .collect();
+            }
+            ways.iter()
+                .flat_map(|way| slot.iter().map(move |words| way.iter().chain(words).cloned().collect()))
+                .collect()
+        })
+    }
+
+    fn slots(&mut self, words: &[Word]) -> Vec<Slot> {
         words.iter().flat_map(|word| self.expand(word)).collect()
     }
 
-    /// The arguments that one word becomes; where there are alternatives, all of them.
-    pub(super) fn expand(&mut self, word: &Word) -> Vec<Arg> {
+    /// The slots that one word fills: several if it has braces.
+    fn expand(&mut self, word: &Word) -> Vec<Slot> {
         if let Some(arg) = plain(word) {
-            return vec![arg];
+            return vec![vec![vec![arg]]];
         }
         let Some(expansion) = brace::expand(&word.pieces) else {
-            return self.expand_pieces(&word.pieces, word, true);
+            return vec![self.expand_pieces(&word.pieces, word, true)];
         };
         if !expansion.complete {
             self.suspect("more braces than are followed");
         }
-        expansion.words.iter().flat_map(|pieces| self.expand_pieces(pieces, word, true)).collect()
+        expansion.words.iter().map(|pieces| self.expand_pieces(pieces, word, true)).collect()
     }
 
     /// The possible texts of something that is never split: an assigned value, a here-document, a redirection target.
     pub(super) fn expand_whole(&mut self, word: &Word) -> Vec<Arg> {
-        self.expand_pieces(&word.pieces, word, false)
+        self.expand_pieces(&word.pieces, word, false).into_iter().flatten().collect()
     }
 
-    fn expand_pieces(&mut self, pieces: &[Piece], word: &Word, splits: bool) -> Vec<Arg> {
+    fn expand_pieces(&mut self, pieces: &[Piece], word: &Word, splits: bool) -> Slot {
         let mut drafts = vec![Draft::default()];
         for piece in pieces {
             self.expand_piece(piece, &mut drafts, splits);
+            self.expanded += drafts.iter().map(|draft| draft.current.text.len()).sum::<usize>();
+            if self.expanded > MAX_EXPANDED {
+                self.suspect("expansions longer than are followed");
+                drafts.truncate(1);
+            }
         }
-        let mut words = Vec::new();
-        for mut draft in drafts {
+        let finish = |mut draft: Draft| {
             draft.started |= !splits || !draft.current.text.is_empty();
             draft.end_word();
-            words.extend(draft.done.into_iter().map(|arg| Arg { span: word.span, ..arg }));
+            draft.done.into_iter().map(|arg| Arg { span: word.span, ..arg }).collect()
+        };
+        drafts.into_iter().map(finish).collect()
+    }
+
+    /// What ends a word outside quotes.
+    fn separators(&self) -> Vec<char> {
+        let mut separators = vec![' ', '\t', '\n'];
+        if let Some(value) = self.scope.assigned("IFS") {
+            separators.extend(value.texts.iter().flat_map(|text| text.chars()).take(16));
         }
-        words
+        separators
     }
 
     fn expand_piece(&mut self, piece: &Piece, drafts: &mut Vec<Draft>, splits: bool) {
@@ -139,29 +209,33 @@ impl Walker<'_> {
                     "-" => (UNKNOWN.to_string(), Known::Environment),
                     name => (format!("{HOME}/../{name}"), Known::Environment),
                 };
-                drafts.iter_mut().for_each(|draft| draft.push_value(&value, known, true));
+                drafts.iter_mut().for_each(|draft| draft.push_value(&value, known, None));
             }
             Piece::Parameter(parameter) => {
-                let (texts, known) = self.read_parameter(parameter);
-                multiply(drafts, &texts, known, parameter.quoted || !splits);
+                let value = self.read_parameter(parameter);
+                let separators = (!parameter.quoted && splits).then(|| self.separators());
+                let joined = parameter.quoted && (parameter.name == "*" || is_star(parameter));
+                match value {
+                    Value { list: true, texts, known } if !splits || joined => {
+                        multiply(drafts, &[texts.join(" ")], known, separators.as_deref());
+                    }
+                    Value { list: true, texts, known } => {
+                        drafts.iter_mut().for_each(|draft| draft.push_list(&texts, known, separators.as_deref()));
+                    }
+                    Value { texts, known, .. } => multiply(drafts, &texts, known, separators.as_deref()),
+                }
             }
             Piece::Command { script, quoted } => {
-                let output = self.substitution(script);
-                let (text, known) = match output {
-                    Value::OneOf(texts) => (texts.into_iter().next().unwrap_or_default(), Known::Fully),
-                    Value::Tame => (SOMETHING.to_string(), Known::Environment),
-                    Value::Wild => (UNKNOWN.to_string(), Known::Partly),
-                };
+                let Value { texts, known, .. } = self.substitution(script);
+                let text = texts.into_iter().next().unwrap_or_default();
+                let separators = (!quoted && splits).then(|| self.separators());
                 for draft in drafts {
-                    draft.push_value(&text, known, *quoted || !splits);
+                    draft.push_value(&text, known, separators.as_deref());
                     draft.current.substituted = true;
                 }
             }
             Piece::Process(script) => {
-                let content = match self.substitution(script) {
-                    Value::OneOf(texts) => texts.into_iter().next(),
-                    Value::Tame | Value::Wild => None,
-                };
+                let content = self.content(script);
                 drafts.iter_mut().for_each(|draft| {
                     draft.push("/dev/fd/63");
                     draft.current.content.clone_from(&content);
@@ -171,71 +245,99 @@ impl Walker<'_> {
             }
             Piece::Arithmetic(inside) => {
                 self.arithmetic(inside);
-                drafts.iter_mut().for_each(|draft| draft.push_value(&SOMETHING.to_string(), Known::Environment, true));
+                drafts.iter_mut().for_each(|draft| draft.push_value(&SOMETHING.to_string(), Known::Environment, None));
             }
         }
     }
 
     /// The values a parameter may have, after what the expansion does to it.
-    fn read_parameter(&mut self, parameter: &Parameter) -> (Vec<String>, Known) {
+    fn read_parameter(&mut self, parameter: &Parameter) -> Value {
+        let value = self.scope.read(&parameter.name);
+        if !matches!(parameter.form, Change::List) {
+            self.arithmetic(&parameter.subscript);
+        }
         let inside = Word { pieces: parameter.inside.clone(), ..Word::default() };
-        let reading = self.scope.read(&parameter.name);
-        let (mut texts, mut known) = (reading.texts, reading.known);
         match parameter.form {
-            Change::Nothing => {}
+            Change::List => value,
+            Change::Nothing | Change::Element => match value {
+                Value { list: true, ref texts, known } if parameter.form == Change::Nothing && !is_all(parameter) => {
+                    Value::one_of(texts.first().cloned().into_iter().collect(), known)
+                }
+                Value { list: true, texts, known } if parameter.form == Change::Element => {
+                    Value::one_of(texts, known).or(&Value::text(""))
+                }
+                value => value,
+            },
+            Change::Length => Value::tame(),
             Change::Required => {
                 self.expand_whole(&inside);
-                texts.iter_mut().filter(|text| text.starts_with(UNKNOWN)).for_each(|text| *text = SOMETHING.into());
+                let full = |text: String| if text.starts_with(UNKNOWN) { SOMETHING.into() } else { text };
+                Value { texts: value.texts.into_iter().map(full).collect(), ..value }
             }
-            Change::Default | Change::Assign | Change::Instead => {
-                if parameter.form == Change::Instead {
-                    texts = vec![String::new()];
-                }
-                for arg in self.expand_whole(&inside) {
-                    known = known.max(arg.known);
-                    texts.push(arg.text);
-                }
-                if parameter.form == Change::Assign {
-                    if texts.iter().any(|text| super::is_evaluation_trap(text)) {
-                        self.suspect("a variable holds a subscript with a command, which arithmetic would run");
-                    }
-                    self.sets(&parameter.name);
-                    let value = if known == Known::Partly { Value::Wild } else { Value::OneOf(texts.clone()) };
-                    self.scope.variables.insert(parameter.name.clone(), value);
-                }
-            }
-            Change::Edit if is_whole_list(parameter) => {}
-            Change::Edit => {
-                if let Some(first) = first_slash(parameter) {
-                    return (vec![first], Known::Environment);
-                }
-                self.arithmetic(&parameter.inside);
-                // An edit of blanks leaves blanks: the oldest trick with `$IFS`.
-                let text = if parameter.name == "IFS" { " ".into() } else { UNKNOWN.to_string() };
-                known = if texts.iter().all(|text| text.is_empty()) {
-                    Known::Partly
-                } else {
-                    known.max(Known::Environment)
-                };
-                texts = vec![text];
-            }
+            Change::Default | Change::Assign | Change::Instead => self.read_or(parameter, value, &inside),
+            Change::Cut | Change::Edit => self.edited(parameter, &value, &inside),
             Change::Indirect => {
                 self.suspect("an indirect expansion follows a name nobody has read");
                 self.expand_whole(&inside);
-                (texts, known) = (vec![UNKNOWN.into()], Known::Partly);
+                Value::wild()
             }
             Change::Prompt => {
                 self.suspect("`@P` expands its value once more, commands included");
-                (texts, known) = (vec![UNKNOWN.into()], Known::Partly);
+                Value::wild()
             }
         }
-        (texts, known)
+    }
+
+    /// `${name-word}`, `${name=word}`, `${name+word}`.
+    fn read_or(&mut self, parameter: &Parameter, value: Value, inside: &Word) -> Value {
+        let value = if parameter.form == Change::Instead { Value::text("") } else { value };
+        let words = self.expand_whole(inside);
+        let known = words.iter().map(|word| word.known).fold(value.known, Known::max);
+        let texts = value.texts.into_iter().chain(words.into_iter().map(|word| word.text)).collect();
+        let value = Value::one_of(texts, known);
+        if parameter.form == Change::Assign {
+            self.set(&parameter.name, value.clone());
+        }
+        value
+    }
+
+    /// A value of which something was taken away, replaced or turned around.
+    fn edited(&mut self, parameter: &Parameter, value: &Value, inside: &Word) -> Value {
+        if let Some(first) = first_slash(parameter) {
+            return Value::one_of(vec![first], Known::Environment);
+        }
+        self.arithmetic(&parameter.inside);
+        // An edit of blanks leaves blanks: the oldest trick with `$IFS`.
+        if parameter.name == "IFS" {
+            return Value::one_of(vec![" ".into()], Known::Environment);
+        }
+        let known = value.known.max(Known::Environment);
+        if parameter.form == Change::Cut && !value.list {
+            let start = |text: &String| text.chars().next().map_or_else(String::new, |c| format!("{c}{UNKNOWN}"));
+            return Value::one_of(value.texts.iter().map(start).collect(), known);
+        }
+        // What the text itself has set may begin with anything, once something is taken away or put in.
+        let own =
+            self.scope.assigned(&parameter.name).is_some() || parameter.name.parse::<usize>().is_ok() || value.list;
+        let inside = self.expand_whole(inside);
+        let open = |text: &String| text.contains(['-', '+', '@', '(', '!', '=']);
+        let opens = inside.iter().any(|word| word.is_wild() || open(&word.text)) || own && value.texts.iter().any(open);
+        let empty = value.texts.iter().all(|text| text.is_empty());
+        if (own && (opens || empty)) || value.is_wild() {
+            Value::wild()
+        } else {
+            Value::one_of(vec![UNKNOWN.into()], known)
+        }
     }
 }
 
-/// `${list[@]}`: all elements, each a word.
-fn is_whole_list(parameter: &Parameter) -> bool {
-    matches!(parameter.inside.as_slice(), [Piece::Quoted(text)] if text == "@" || text == "*")
+fn is_all(parameter: &Parameter) -> bool {
+    matches!(parameter.name.as_str(), "@" | "*")
+}
+
+/// `${list[*]}`: within quotes, one word.
+fn is_star(parameter: &Parameter) -> bool {
+    matches!(parameter.subscript.as_slice(), [Piece::Quoted(text)] if text == "*")
 }
 
 /// `${PATH:0:1}` and its kin are a slash that nobody sees.
@@ -245,22 +347,35 @@ fn first_slash(parameter: &Parameter) -> Option<String> {
     (absolute && matches!(range.trim_start_matches(':').trim(), "0:1" | ":1" | "1" | "0: 1")).then(|| "/".into())
 }
 
+/// One number is as good as another: of many, the first and the last speak for all.
+fn only_ends_of_numbers(slot: &mut Slot) {
+    let number =
+        |words: &Vec<Arg>| matches!(words.as_slice(), [word] if word.text.bytes().all(|byte| byte.is_ascii_digit()));
+    if slot.len() > 2 && slot.iter().all(number) {
+        slot.drain(1..slot.len() - 1);
+    }
+}
+
 /// Appends every value to a copy of every draft.
-fn multiply(drafts: &mut Vec<Draft>, texts: &[String], known: Known, quoted: bool) {
+fn multiply(drafts: &mut Vec<Draft>, texts: &[String], known: Known, separators: Option<&[char]>) {
+    if let [text] = texts {
+        drafts.iter_mut().for_each(|draft| draft.push_value(text, known, separators));
+        return;
+    }
     let room = (MAX_ALTERNATIVES / drafts.len().max(1)).max(1);
     let lost = texts.len() > room;
     let known = if lost { Known::Partly } else { known };
     let grown = drafts.iter().flat_map(|draft| {
         texts.iter().take(room).map(move |text| {
             let mut draft = draft.clone();
-            draft.push_value(text, known, quoted);
+            draft.push_value(text, known, separators);
             draft
         })
     });
     let grown: Vec<Draft> = grown.collect();
     if !grown.is_empty() {
         *drafts = grown;
-    } else if quoted {
+    } else if separators.is_none() {
         // `"$*"` without parameters is one empty word.
         drafts.iter_mut().for_each(|draft| draft.started = true);
     }

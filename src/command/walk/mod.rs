@@ -5,28 +5,35 @@
 //! [`judge`](super::judge).
 
 mod arg;
+mod arithmetic;
 mod brace;
+mod builtin;
 mod expand;
+mod flow;
+mod function;
 mod output;
 mod scope;
 mod simple;
+mod value;
 
 use std::rc::Rc;
 
 pub(super) use arg::{Arg, HOME, Known, SOMETHING, UNKNOWN};
 use output::Output;
-pub(super) use scope::{Place, Scope, Value};
+pub(super) use scope::{Place, Places, Positional, Scope};
 pub(super) use simple::is_free;
+pub(super) use value::Value;
 
 use crate::model::Spoken;
 
 use super::{
     answer::{Part, Span},
     classifier::Classifier,
+    destroy,
     judge::{Input, variable},
     syntax::{
         self,
-        tree::{Command, Form, Parsed, Piece, Pipeline, Script, Word},
+        tree::{Command, Form, Parsed, Script, Word},
     },
     tier::Tier,
 };
@@ -35,6 +42,8 @@ use super::{
 const MAX_VISITS: usize = 20_000;
 /// How deep texts inside texts, wrappers inside wrappers and calls inside calls are followed.
 pub(super) const MAX_NESTING: usize = 24;
+/// How many bytes of words may be made, over all: a value that doubles itself is given up long before it is large.
+const MAX_EXPANDED: usize = 1 << 22;
 
 /// The state of one walk.
 #[derive(Debug)]
@@ -60,6 +69,12 @@ pub(super) struct Walker<'c> {
     outer: Option<Span>,
     /// Functions whose bodies are being walked.
     pub(super) running: Vec<String>,
+    /// What may be known behind the loop or function that is being walked, because it is left early.
+    left: Option<Scope>,
+    /// How many bytes of words have been made.
+    expanded: usize,
+    /// Texts of traps: they run again at the end, with what is known then.
+    pub(super) traps: Vec<(String, Span)>,
 }
 
 impl<'c> Walker<'c> {
@@ -78,7 +93,26 @@ impl<'c> Walker<'c> {
             here: Span::default(),
             outer: None,
             running: Vec::new(),
+            left: None,
+            expanded: 0,
+            traps: Vec::new(),
         }
+    }
+
+    /// The work done so far, in units that do not depend on the machine.
+    #[cfg(test)]
+    pub(super) fn work(&self) -> usize {
+        self.visits + self.expanded
+    }
+
+    /// Whether nothing more is followed.
+    fn is_exhausted(&self) -> bool {
+        self.visits > MAX_VISITS
+    }
+
+    /// Why running `args` destroys something, in one of the directories that they may be run in.
+    pub(super) fn destroys(&self, args: &[Arg]) -> Option<String> {
+        self.scope.places.iter().find_map(|place| destroy::find(args, place))
     }
 
     /// Walks a whole text; `at` is where it stands in the text the person sees, if it was cut out of a word.
@@ -102,14 +136,6 @@ impl<'c> Walker<'c> {
         self.note(Tier::Dangerous, rule, self.here);
     }
 
-    /// Walks with a copy of the shell's memory, as a subshell does.
-    fn apart<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
-        let scope = self.scope.clone();
-        let result = walk(self);
-        self.scope = scope;
-        result
-    }
-
     /// Goes one level deeper, unless that is too deep.
     pub(super) fn deeper<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.nesting >= MAX_NESTING {
@@ -122,44 +148,13 @@ impl<'c> Walker<'c> {
         Some(result)
     }
 
-    /// Walks the statements; says what they print, as far as that is known.
-    fn script(&mut self, script: &Script) -> Option<Output> {
-        let mut printed: Option<Output> = None;
-        for statement in &script.statements {
-            for pipeline in &statement.pipelines {
-                let output = if statement.background {
-                    self.apart(|walker| walker.pipeline(pipeline))
-                } else {
-                    self.pipeline(pipeline)
-                };
-                let Some(output) = output else { continue };
-                let text = printed.map_or_else(String::new, |before| before.text);
-                printed = Some(Output { text: text + &output.text, exact: false });
-            }
-        }
-        printed
-    }
-
-    /// Walks the commands of a pipeline; says what its last one certainly prints.
-    fn pipeline(&mut self, pipeline: &Pipeline) -> Option<Output> {
-        if let [command] = pipeline.commands.as_slice() {
-            return self.command(command, Input::Terminal);
-        }
-        let mut input = Input::Terminal;
-        let mut last = None;
-        for command in &pipeline.commands {
-            last = self.apart(|walker| walker.command(command, input));
-            input = last.clone().map_or(Input::Unknown, |output| Input::Text(output.text));
-        }
-        last
-    }
-
     /// Walks one command; says what it certainly prints.
     fn command(&mut self, command: &Command, input: Input) -> Option<Output> {
         self.visits += 1;
         if self.visits > MAX_VISITS {
             if self.visits == MAX_VISITS + 1 {
                 self.suspect("too much to follow");
+                self.raw_search(self.text, Span { start: 0, end: self.text.len() });
             }
             return None;
         }
@@ -169,143 +164,109 @@ impl<'c> Walker<'c> {
         }
         self.redirects(&command.redirects);
         let output = self.compound(command);
-        output.filter(|_| !simple::goes_elsewhere(&command.redirects))
+        self.kept(output, &command.redirects)
     }
 
     /// Walks what is more than one command; says what is known of what it prints.
     fn compound(&mut self, command: &Command) -> Option<Output> {
         match &command.form {
-            Form::Simple(_) => {}
-            Form::Block(scripts) => {
-                let printed: Vec<Output> = scripts.iter().filter_map(|script| self.script(script)).collect();
-                let text: String = printed.iter().map(|output| output.text.as_str()).collect();
-                return (!printed.is_empty()).then_some(Output { text, exact: false });
-            }
-            Form::Subshell(script) => return self.apart(|walker| walker.script(script)),
+            Form::Simple(_) => None,
+            Form::Group(script) => self.script(script),
+            Form::If { branches, otherwise } => self.choose(branches, otherwise.as_ref()),
+            Form::While { test, body } => self.repeat(|walker| {
+                walker.script(test);
+                let after_test = walker.scope.clone();
+                let output = walker.script(body);
+                walker.scope.join(&after_test);
+                output
+            }),
+            Form::Subshell(script) => self.apart(|walker| walker.script(script)),
             Form::For { variable, words, body } => {
-                let values = match words {
-                    Some(words) => self.expand_all(words),
-                    None => vec![Arg { text: UNKNOWN.into(), known: Known::Environment, ..Arg::default() }],
+                let value = match words {
+                    Some(words) => Value::of(&self.expand_all(words)),
+                    None => Value { list: false, ..self.scope.read("@") }.or(&Value::inherited()),
                 };
-                if values.iter().any(|value| is_evaluation_trap(&value.text)) {
-                    self.suspect("a variable holds a subscript with a command, which arithmetic would run");
-                }
-                self.sets(variable);
-                self.scope.variables.insert(variable.clone(), value_of(&values));
-                return self.script(body);
+                self.repeat(|walker| {
+                    walker.set(variable, value.clone());
+                    walker.script(body)
+                })
             }
-            Form::Count { header, body } => {
-                self.arithmetic(header);
-                self.script(body);
+            Form::Count { header, body } => self.repeat(|walker| {
+                walker.arithmetic(header);
+                walker.script(body)
+            }),
+            Form::Case { subject, arms } => self.case(subject, arms),
+            Form::Function { name, body } => {
+                self.define(name, body, command.span);
+                None
             }
-            Form::Case { subject, arms } => {
-                self.expand_whole(subject);
-                for (patterns, body) in arms {
-                    patterns.iter().for_each(|pattern| drop(self.expand_whole(pattern)));
-                    self.script(body);
-                }
-            }
-            Form::Function { name, body } => self.define(name, body, command.span),
             Form::Arithmetic(pieces) => {
                 self.arithmetic(pieces);
                 self.note(Tier::Safe, "arithmetic", command.span);
+                None
             }
-            Form::Test(words) => self.test(words, command.span),
-        }
-        None
-    }
-
-    /// A definition runs nothing, but what it holds may run later, in this text or in the next: it counts.
-    fn define(&mut self, name: &str, body: &Rc<Command>, span: Span) {
-        self.scope.functions.insert(name.to_owned(), Rc::clone(body));
-        let bomb = self.deeper(|walker| {
-            walker.running.push(name.to_owned());
-            let first = walker.parts.len();
-            let scope = walker.scope.clone();
-            walker.scope.positional = vec![UNKNOWN.into()];
-            walker.command(body, Input::Unknown);
-            walker.scope = scope;
-            walker.running.pop();
-            walker.parts.iter().skip(first).any(|part| part.tier == Tier::Destructive)
-        });
-        if bomb == Some(false) && calls_itself_twice(name, body) {
-            self.note(Tier::Destructive, "a function that starts copies of itself without end (a fork bomb)", span);
+            Form::Test(words) => {
+                self.test(words, command.span);
+                None
+            }
         }
     }
 
-    /// `[[ … ]]`: harmless but for operands that are evaluated as arithmetic.
-    fn test(&mut self, words: &[Word], span: Span) {
-        let words: Vec<Arg> = words.iter().flat_map(|word| self.expand_whole(word)).collect();
-        self.here = span;
-        let evaluates =
-            |arg: &Arg| matches!(arg.text.as_str(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R");
-        if words.iter().any(evaluates) && words.iter().any(|word| word.is_wild()) {
-            self.suspect("an arithmetic test evaluates text that nobody has read");
-        }
-        match words.iter().find(|word| is_evaluation_trap(&word.text)) {
-            Some(_) => self.suspect("a test evaluates a command hidden in a subscript"),
-            None => self.note(Tier::Safe, "a test", span),
-        }
-    }
-
-    /// Arithmetic evaluates the values of variables, and with them any command in a subscript.
-    pub(super) fn arithmetic(&mut self, pieces: &[Piece]) {
-        let here = self.here;
-        let text: String =
-            self.expand_whole(&Word { span: here, pieces: pieces.to_vec() }).into_iter().map(|arg| arg.text).collect();
-        self.here = here;
-        let wild_name = |name: &str| matches!(self.scope.variables.get(name), Some(Value::Wild));
-        let names = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        if names.into_iter().any(wild_name) || text.contains(UNKNOWN) && self.holds_wild(pieces) {
-            self.suspect("arithmetic evaluates text that nobody has read");
-        }
-        let assigns = text.contains('=') || text.contains("++") || text.contains("--");
-        for name in text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|_| assigns) {
-            self.sets(name);
-        }
-        if is_evaluation_trap(&text) {
-            self.suspect("arithmetic evaluates a command hidden in a subscript");
-        }
-    }
-
-    /// Notes that a variable is set in some other way than by an assignment.
-    pub(super) fn sets(&mut self, name: &str) {
+    /// The one way in which a variable is set, whoever does it: it may change what programs are, and arithmetic may run
+    /// what it holds.
+    pub(super) fn set(&mut self, name: &str, value: Value) {
         let plain = name.split('[').next().unwrap_or(name);
         if variable::steers_programs(plain) {
-            self.suspect(format!("the variable `{plain}` may change what programs do"));
+            let shown: String = plain.chars().take(40).collect();
+            self.suspect(format!("the variable `{shown}` may change what programs do"));
         }
-    }
-
-    fn holds_wild(&self, pieces: &[Piece]) -> bool {
-        pieces.iter().any(|piece| match piece {
-            Piece::Parameter(parameter) => matches!(self.scope.variables.get(&parameter.name), Some(Value::Wild)),
-            Piece::Command { script, .. } => !output::is_tame(script),
-            Piece::Bare(_) | Piece::Quoted(_) | Piece::Glob(_) | Piece::Tilde(_) => false,
-            Piece::Process(_) | Piece::Arithmetic(_) => false,
-        })
+        if value.texts.iter().any(|text| is_evaluation_trap(text)) {
+            self.suspect("a variable holds a subscript with a command, which arithmetic would run");
+        }
+        // One element of a list: the others are what they were.
+        let value = if plain == name { value } else { Value::wild() };
+        if syntax::is_name(plain) || plain == "0" {
+            self.scope.insert(plain, value);
+        } else {
+            // Nobody knows which variable that was.
+            self.scope.forget();
+        }
     }
 
     /// Walks the script of a substitution and says what is known of its output.
     fn substitution(&mut self, script: &Script) -> Value {
         let here = self.here;
-        let printed = self.deeper(|walker| {
-            walker.apart(|walker| {
-                let mut printed = Vec::new();
-                for statement in &script.statements {
-                    for pipeline in &statement.pipelines {
-                        printed.push(walker.pipeline(pipeline));
-                    }
-                }
-                let exact = |output: Output| output.exact.then_some(output.text);
-                printed.into_iter().map(|output| output.and_then(exact)).collect::<Option<String>>()
-            })
-        });
+        let printed = self.output(script).filter(|output| output.exact);
         self.here = here;
-        match printed.flatten() {
-            Some(text) => Value::OneOf(vec![text.trim_end_matches('\n').to_owned()]),
-            None if output::is_tame(script) => Value::Tame,
-            None => Value::Wild,
+        match printed {
+            Some(output) => Value::text(output.text.trim_end_matches('\n')),
+            None if output::is_tame(script) => Value::tame(),
+            None => Value::wild(),
         }
+    }
+
+    /// What is in the file that `<(…)` names; what is not certain ends in something unknown.
+    fn content(&mut self, script: &Script) -> Option<String> {
+        let here = self.here;
+        let printed = self.output(script);
+        self.here = here;
+        let output = printed.filter(|output| output.exact || !output.text.is_empty())?;
+        Some(if output.exact { output.text } else { format!("{}\n{UNKNOWN}", output.text) })
+    }
+
+    /// What a script in a shell of its own prints.
+    fn output(&mut self, script: &Script) -> Option<Output> {
+        self.deeper(|walker| {
+            walker.apart(|walker| {
+                let mut all = Output { text: String::new(), exact: true };
+                for statement in &script.statements {
+                    let printed = walker.and_or(statement);
+                    all.exact &= !statement.background && printed.as_ref().is_some_and(|output| output.exact);
+                    all.text.extend(printed.map(|output| output.text));
+                }
+                all
+            })
+        })
     }
 }
 
@@ -315,51 +276,4 @@ pub(super) fn is_evaluation_trap(text: &str) -> bool {
         let rest = text.get(open..).unwrap_or_default();
         rest.contains("$(") || rest.contains('`') || rest.contains("${")
     })
-}
-
-/// What a variable holds that is set to one of `values`.
-pub(super) fn value_of(values: &[Arg]) -> Value {
-    match values.iter().map(|value| value.known).max() {
-        // A name that a glob finds is chosen by whoever made the files, but a glob that starts with text starts so.
-        Some(Known::Fully | Known::Environment) | None if !values.iter().any(Arg::may_be_option) => {
-            Value::OneOf(values.iter().map(|value| value.text.clone()).collect())
-        }
-        _ => Value::Wild,
-    }
-}
-
-/// Whether a function calls itself more than once, or in the background: each call then starts others.
-fn calls_itself_twice(name: &str, body: &Command) -> bool {
-    let mut calls = 0_usize;
-    count_calls(name, body, false, &mut calls, 0);
-    calls >= 2
-}
-
-fn count_calls(name: &str, command: &Command, background: bool, calls: &mut usize, depth: usize) {
-    if depth > MAX_NESTING {
-        return;
-    }
-    let mut scripts: Vec<&Script> = Vec::new();
-    match &command.form {
-        Form::Simple(simple) => {
-            let first = simple.words.first().and_then(|word| match word.pieces.as_slice() {
-                [Piece::Bare(text) | Piece::Quoted(text)] => Some(text.as_str()),
-                _ => None,
-            });
-            if first == Some(name) {
-                *calls += if background { 2 } else { 1 };
-            }
-        }
-        Form::Block(blocks) => scripts.extend(blocks),
-        Form::Subshell(script) | Form::For { body: script, .. } | Form::Count { body: script, .. } => {
-            scripts.push(script)
-        }
-        Form::Case { arms, .. } => scripts.extend(arms.iter().map(|(_, script)| script)),
-        Form::Function { .. } | Form::Arithmetic(_) | Form::Test(_) => {}
-    }
-    for statement in scripts.into_iter().flat_map(|script| &script.statements) {
-        for inner in statement.pipelines.iter().flat_map(|pipeline| &pipeline.commands) {
-            count_calls(name, inner, background || statement.background, calls, depth + 1);
-        }
-    }
 }

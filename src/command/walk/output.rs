@@ -2,30 +2,46 @@
 
 use super::{Arg, UNKNOWN};
 use crate::command::judge;
-use crate::command::syntax::tree::{Form, Piece, Script};
+use crate::command::syntax::tree::{Form, Piece, Script, Word};
 
-/// Programs whose output is a number, a name of a commit, a date or the like: it can neither be an option nor code.
-const TAME: [&str; 20] = [
-    "arch",
-    "date",
-    "git describe",
-    "git merge-base",
-    "git rev-list --count",
-    "git rev-parse",
-    "git symbolic-ref",
-    "git branch --show-current",
-    "grep -c",
-    "hostname",
-    "id",
-    "nproc",
-    "pwd",
-    "realpath",
-    "seq",
-    "tty",
-    "uname",
-    "wc",
-    "whoami",
-    "which",
+/// Programs whose output is a number, the name of a commit, a date, an absolute path or the like: it can neither be an
+/// option nor code. Each with the options that leave it so.
+const TAME: &[(&str, &[&str])] = &[
+    ("arch", &[]),
+    ("date", &["-u", "-I", "-R", "-Is", "--utc", "-Iseconds", "-Idate"]),
+    ("git describe", &["--tags", "--always", "--dirty", "--long", "--all", "--exact-match", "--abbrev=0"]),
+    ("git merge-base", &[]),
+    ("git rev-list --count", &["--all", "--no-merges"]),
+    (
+        "git rev-parse",
+        &[
+            "--short",
+            "--verify",
+            "--quiet",
+            "-q",
+            "--abbrev-ref",
+            "--show-toplevel",
+            "--git-dir",
+            "--absolute-git-dir",
+            "--git-common-dir",
+            "--is-inside-work-tree",
+            "--show-prefix",
+        ],
+    ),
+    ("git symbolic-ref", &["--short", "-q"]),
+    ("git branch --show-current", &[]),
+    ("grep -c", &["-i", "-v", "-E", "-F", "-w", "-x"]),
+    ("hostname", &["-s", "-f"]),
+    ("id", &["-u", "-g", "-un", "-gn", "-n"]),
+    ("nproc", &["--all"]),
+    ("pwd", &["-P", "-L"]),
+    ("realpath", &[]),
+    ("seq", &["-w"]),
+    ("tty", &[]),
+    ("uname", &["-a", "-s", "-m", "-r", "-n", "-p", "-o", "-sm"]),
+    ("wc", &["-l", "-c", "-w", "-m"]),
+    ("whoami", &[]),
+    ("which", &["-a"]),
 ];
 
 /// Whether the last command of `script` is one whose output has a harmless form.
@@ -33,18 +49,47 @@ pub(super) fn is_tame(script: &Script) -> bool {
     let [statement] = script.statements.as_slice() else { return false };
     let [pipeline] = statement.pipelines.as_slice() else { return false };
     let Some(Form::Simple(simple)) = pipeline.commands.last().map(|command| &command.form) else { return false };
-    let words: Option<Vec<&str>> = simple
-        .words
-        .iter()
-        .take(3)
-        .map(|word| match word.pieces.as_slice() {
-            [Piece::Bare(text)] => Some(text.as_str()),
-            _ => None,
-        })
-        .take_while(Option::is_some)
-        .collect();
-    let start = words.unwrap_or_default().join(" ");
-    TAME.into_iter().any(|known| start == known || start.strip_prefix(known).is_some_and(|rest| rest.starts_with(' ')))
+    let words: Vec<Option<&str>> = simple.words.iter().map(bare).collect();
+    TAME.iter().any(|(start, options)| {
+        let start: Vec<Option<&str>> = start.split(' ').map(Some).collect();
+        words.strip_prefix(start.as_slice()).is_some_and(|rest| is_plain(&start, rest, options))
+    })
+}
+
+/// The text of a word outside quotes, or of one within them that can be nothing but an operand.
+fn bare(word: &Word) -> Option<&str> {
+    match word.pieces.as_slice() {
+        [Piece::Bare(text)] => Some(text.as_str()),
+        [Piece::Quoted(text)]
+            if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_ :/.%@+".contains(&byte)) =>
+        {
+            Some(text.as_str())
+        }
+        _ => None,
+    }
+}
+
+/// Whether what follows the name of a tame program leaves its output tame.
+fn is_plain(start: &[Option<&str>], rest: &[Option<&str>], options: &[&str]) -> bool {
+    let program = start.first().copied().flatten().unwrap_or_default();
+    let operands = rest.iter().filter(|word| !word.is_some_and(|word| options.contains(&word)));
+    let operands: Vec<Option<&str>> = operands.copied().collect();
+    match program {
+        // The operand is printed: it must not begin like an option, and must not be more than one word.
+        "date" | "seq" | "git" | "hostname" => {
+            operands.iter().flatten().count() == operands.len()
+                && operands.iter().flatten().all(|word| {
+                    let shown = word.strip_prefix('+').unwrap_or(word);
+                    !shown.starts_with('-') && !shown.contains(" -") && !shown.contains("{")
+                })
+        }
+        // With two files, each is named.
+        "grep" => operands.len() <= 2 && operands.iter().all(|word| word.is_none_or(|word| !word.starts_with('-'))),
+        "wc" => operands.is_empty(),
+        // What is printed is an absolute path.
+        "realpath" | "which" => operands.iter().flatten().all(|word| !word.starts_with('-')),
+        _ => operands.iter().flatten().all(|word| !word.starts_with('-')),
+    }
 }
 
 /// What a command prints.
@@ -57,9 +102,25 @@ pub(super) struct Output {
 
 /// What `echo` or `printf` prints, or which directories `find` walks; nothing if the text does not tell.
 pub(super) fn printed(args: &[Arg]) -> Option<Output> {
-    let exact = args.iter().all(Arg::is_exact)
-        && args.first().is_some_and(|program| matches!(program.text.as_str(), "pwd" | "git" | "echo" | "printf"));
+    let exact = args.iter().all(Arg::is_exact) && is_exact(args);
     printed_text(args).map(|text| Output { text, exact })
+}
+
+/// Whether what is printed is known to the last character, in any shell.
+fn is_exact(args: &[Arg]) -> bool {
+    let Some((program, rest)) = args.split_first() else { return false };
+    let plain = |arg: &Arg| !arg.text.contains('\\');
+    match (program.text.as_str(), rest) {
+        ("pwd" | "git", _) => true,
+        ("echo", [first, ..]) if first.text.starts_with('-') && first.text != "-n" => false,
+        ("echo", rest) => rest.iter().all(plain),
+        ("printf", [format, values @ ..]) => {
+            let rest = format.text.replace("%s", "").replace("\\n", "");
+            let used = format.text.matches("%s").count() == values.len();
+            used && !format.text.starts_with('-') && !rest.contains(['%', '\\'])
+        }
+        _ => false,
+    }
 }
 
 fn printed_text(args: &[Arg]) -> Option<String> {
@@ -74,7 +135,12 @@ fn printed_text(args: &[Arg]) -> Option<String> {
             let words: Vec<&str> = texts().skip_while(plain).collect();
             let text = words.join(" ") + "\n";
             let escapes = texts().take_while(plain).any(|flag| flag.contains('e'));
-            Some(if escapes { unescape(&text) } else { text })
+            // Whether a backslash means something is another matter in every shell: it is read both ways.
+            Some(match (escapes, text.contains('\\')) {
+                (true, _) => unescape(&text),
+                (false, true) => format!("{text}{}\n", unescape(&text)),
+                (false, false) => text,
+            })
         }
         "printf" => {
             let words: Vec<&str> = texts().filter(|text| *text != "--").collect();
@@ -156,6 +222,7 @@ fn unescape(text: &str) -> String {
             '0' => out.push(number(8, 3, 0)),
             '1'..='7' => out.push(number(8, 2, kind.to_digit(8).unwrap_or(0))),
             '\\' => out.push('\\'),
+            'c' => break,
             other => out.extend(['\\', other]),
         }
     }

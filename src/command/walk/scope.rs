@@ -1,20 +1,19 @@
 //! What a shell knows while a line runs: variables, functions, the working directory.
+//!
+//! Where several ways lead to one place, what is known there is what is known on all of them: see [`Scope::join`].
 
 use std::{collections::HashMap, rc::Rc};
 
-use super::arg::{HOME, Known, SOMETHING, UNKNOWN};
+use super::{
+    arg::{Arg, HOME, Known, SOMETHING, UNKNOWN},
+    value::Value,
+};
 use crate::command::syntax::tree::Command;
 
-/// What is known of a variable.
-#[derive(Clone, Debug)]
-pub(in crate::command) enum Value {
-    /// One of these texts.
-    OneOf(Vec<String>),
-    /// Not known, but of a form that can do no harm (a number, a commit).
-    Tame,
-    /// Anything.
-    Wild,
-}
+/// More variables than this nobody follows: then all of them may be anything.
+const MAX_VARIABLES: usize = 64;
+/// The most directories a line may be in at one point.
+const MAX_PLACES: usize = 4;
 
 /// Where relative paths begin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,70 +27,256 @@ pub(in crate::command) enum Place {
     Somewhere,
 }
 
+/// The directories that a line may be in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::command) struct Places(Vec<Place>);
+
+impl Default for Places {
+    fn default() -> Self {
+        Places(vec![Place::Start])
+    }
+}
+
+impl Places {
+    pub(in crate::command) fn iter(&self) -> impl Iterator<Item = &Place> {
+        self.0.iter()
+    }
+
+    fn join(&mut self, other: &Places) {
+        for place in &other.0 {
+            if self.0.len() < MAX_PLACES && !self.0.contains(place) {
+                self.0.push(place.clone());
+            } else if !self.0.contains(place) && !self.0.contains(&Place::Somewhere) {
+                self.0.push(Place::Somewhere);
+            }
+        }
+    }
+}
+
+/// All the definitions a function has had.
+#[derive(Clone, Debug)]
+pub(in crate::command) struct Function {
+    pub(in crate::command) bodies: Vec<Rc<Command>>,
+    /// It is certainly defined here. Otherwise the program of that name may be what runs.
+    pub(in crate::command) certain: bool,
+}
+
+/// The positional parameters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::command) struct Positional {
+    words: Vec<Value>,
+    /// How many words there are is not known, and so which is which: each may be any, or what is known this well.
+    shaky: Option<Known>,
+}
+
+impl Positional {
+    pub(in crate::command) fn of(args: &[Arg]) -> Self {
+        let moves = args.iter().filter(|arg| arg.splits || arg.glob);
+        let shaky = moves.map(|arg| if arg.is_wild() { Known::Partly } else { Known::Environment }).max();
+        Positional { words: args.iter().map(|arg| Value::of(std::slice::from_ref(arg))).collect(), shaky }
+    }
+
+    pub(in crate::command) fn unknown() -> Self {
+        Positional { words: vec![Value::wild()], shaky: Some(Known::Partly) }
+    }
+
+    /// Without the first `count`.
+    pub(in crate::command) fn shift(&mut self, count: usize) {
+        if self.shaky.is_none() {
+            self.words.drain(..count.min(self.words.len()));
+        }
+    }
+
+    fn at(&self, index: usize) -> Value {
+        match self.shaky {
+            None => {
+                self.words.get(index).cloned().unwrap_or_else(|| Value::one_of(vec![String::new()], Known::Environment))
+            }
+            Some(known) => {
+                let rest = Value::one_of(vec![UNKNOWN.into()], known);
+                self.words.iter().fold(rest, |all, word| all.or(word))
+            }
+        }
+    }
+
+    fn all(&self) -> Value {
+        let known = self.words.iter().map(|word| word.known).chain(self.shaky).max().unwrap_or_default();
+        let several = self.words.iter().any(|word| word.texts.len() != 1);
+        let texts = self.words.iter().flat_map(|word| word.texts.iter().cloned()).collect();
+        Value::list(texts, if several { Known::Partly } else { known })
+    }
+}
+
 /// The shell's memory. A subshell gets a copy.
 #[derive(Clone, Debug, Default)]
 pub(in crate::command) struct Scope {
-    pub(in crate::command) variables: HashMap<String, Value>,
-    pub(in crate::command) functions: HashMap<String, Rc<Command>>,
-    pub(in crate::command) positional: Vec<String>,
-    pub(in crate::command) place: Place,
-}
-
-/// A variable's possible texts, and how well they are known.
-#[derive(Debug)]
-pub(in crate::command) struct Reading {
-    pub(in crate::command) texts: Vec<String>,
-    pub(in crate::command) known: Known,
-}
-
-impl Reading {
-    fn one(text: impl Into<String>, known: Known) -> Self {
-        Reading { texts: vec![text.into()], known }
-    }
+    variables: HashMap<String, Value>,
+    /// Variables that keep what they have: setting them may fail.
+    fixed: Vec<String>,
+    functions: HashMap<String, Function>,
+    pub(in crate::command) positional: Positional,
+    pub(in crate::command) places: Places,
+    /// Something that nobody has read may have set any variable.
+    lost: bool,
 }
 
 impl Scope {
     /// What `name` may expand to.
-    pub(in crate::command) fn read(&self, name: &str) -> Reading {
-        match self.variables.get(name) {
-            Some(Value::OneOf(texts)) => return Reading { texts: texts.clone(), known: Known::Fully },
-            Some(Value::Tame) => return Reading::one(SOMETHING, Known::Environment),
-            Some(Value::Wild) => return Reading::one(UNKNOWN, Known::Partly),
-            None => {}
+    pub(in crate::command) fn read(&self, name: &str) -> Value {
+        if let Some(value) = self.variables.get(name) {
+            return value.clone();
         }
         match name {
-            "HOME" => Reading::one(HOME, Known::Environment),
-            "PWD" => Reading::one(".", Known::Environment),
-            "IFS" => Reading::one(" \t\n", Known::Fully),
-            "@" | "*" => Reading { texts: self.positional.clone(), known: self.positional_known() },
+            // What the shell itself writes there comes from the words of earlier commands.
+            "_"
+            | "REPLY"
+            | "MAPFILE"
+            | "BASH_REMATCH"
+            | "OPTARG"
+            | "BASH_COMMAND"
+            | "BASH_EXECUTION_STRING"
+            | "BASH_ARGV"
+            | "BASH_SOURCE"
+            | "FUNCNAME"
+            | "DIRSTACK" => Value::wild(),
+            "HOME" => Value::one_of(vec![HOME.into()], Known::Environment),
+            "PWD" => Value::one_of(vec![".".into()], Known::Environment),
+            "IFS" if !self.lost => Value::text(" \t\n"),
+            "@" | "*" => self.positional.all(),
             "?" | "#" | "$" | "!" | "PPID" | "UID" | "EUID" | "RANDOM" | "SECONDS" | "LINENO" | "EPOCHSECONDS" => {
-                Reading::one(SOMETHING, Known::Environment)
+                Value::tame()
             }
-            _ => self.read_position(name),
+            _ => match name.parse::<usize>() {
+                Ok(index) if index > 0 => self.positional.at(index - 1),
+                Ok(_) => Value::inherited(),
+                Err(_) if self.lost => Value::wild(),
+                Err(_) => Value::inherited(),
+            },
         }
     }
 
-    fn read_position(&self, name: &str) -> Reading {
-        match name.parse::<usize>() {
-            Ok(0) | Err(_) => Reading::one(UNKNOWN, Known::Environment),
-            Ok(index) => {
-                Reading::one(self.positional.get(index - 1).cloned().unwrap_or_default(), self.positional_known())
+    /// What the text itself has set `name` to, if it has.
+    pub(in crate::command) fn assigned(&self, name: &str) -> Option<&Value> {
+        self.variables.get(name)
+    }
+
+    /// Remembers a value. Whoever calls this has asked what setting the variable does: see `Walker::set`.
+    pub(super) fn insert(&mut self, name: &str, value: Value) {
+        let value = if self.fixed.iter().any(|fixed| fixed == name) { self.read(name).or(&value) } else { value };
+        if self.variables.len() < MAX_VARIABLES || self.variables.contains_key(name) {
+            self.variables.insert(name.to_owned(), value);
+        } else {
+            self.forget();
+        }
+    }
+
+    /// `readonly`: a later assignment fails, and the line may go on.
+    pub(super) fn fix(&mut self, name: &str) {
+        if self.fixed.len() < MAX_VARIABLES {
+            self.fixed.push(name.to_owned());
+        } else {
+            self.forget();
+        }
+    }
+
+    /// Any variable may have been set to anything.
+    pub(in crate::command) fn forget(&mut self) {
+        self.variables.clear();
+        self.positional = Positional::unknown();
+        self.lost = true;
+    }
+
+    pub(super) fn function(&self, name: &str) -> Option<Function> {
+        self.functions.get(name).cloned()
+    }
+
+    /// One definition more; the earlier ones may still be the ones that count, since a definition may fail.
+    pub(super) fn define(&mut self, name: &str, body: &Rc<Command>) {
+        let function = self.functions.entry(name.to_owned()).or_insert(Function { bodies: Vec::new(), certain: true });
+        function.certain = true;
+        if !function.bodies.iter().any(|known| Rc::ptr_eq(known, body)) {
+            function.bodies.push(Rc::clone(body));
+        }
+    }
+
+    /// `unset -f`, and `unset` where there is no variable of that name.
+    pub(super) fn undefine(&mut self, name: &str) {
+        self.functions.entry(name.to_owned()).and_modify(|function| function.certain = false);
+    }
+
+    /// What is known where this and `other` meet.
+    pub(in crate::command) fn join(&mut self, other: &Scope) {
+        self.lost |= other.lost;
+        let names: Vec<&String> = self.variables.keys().chain(other.variables.keys()).collect();
+        let both = names.into_iter().filter(|name| self.variables.get(*name) != other.variables.get(*name));
+        let joined: Vec<(String, Value)> =
+            both.map(|name| (name.clone(), self.read(name).or(&other.read(name)))).collect();
+        self.variables.extend(joined);
+        self.fixed.extend(other.fixed.iter().filter(|name| !self.fixed.contains(name)).cloned().collect::<Vec<_>>());
+        if self.positional != other.positional {
+            self.positional = Positional::unknown();
+        }
+        self.places.join(&other.places);
+        self.functions.iter_mut().for_each(|(name, function)| {
+            function.certain &= other.functions.get(name).is_some_and(|function| function.certain);
+        });
+        for (name, theirs) in &other.functions {
+            let uncertain = Function { certain: false, ..theirs.clone() };
+            let ours = self.functions.entry(name.clone()).or_insert(uncertain);
+            for body in &theirs.bodies {
+                if !ours.bodies.iter().any(|known| Rc::ptr_eq(known, body)) {
+                    ours.bodies.push(Rc::clone(body));
+                }
             }
         }
     }
 
-    fn positional_known(&self) -> Known {
-        if self.positional.iter().any(|text| text.contains(UNKNOWN)) { Known::Partly } else { Known::Environment }
-    }
-
-    /// What [`Place`] a `cd` to `target` leads to.
-    pub(in crate::command) fn enter(&mut self, target: &str) {
-        self.place = match &self.place {
-            _ if target.contains([UNKNOWN, SOMETHING]) => Place::Somewhere,
-            _ if target.starts_with(['/', HOME]) => Place::At(target.into()),
-            Place::At(base) => Place::At(format!("{base}/{target}")),
-            Place::Start => Place::At(target.into()),
-            Place::Somewhere => Place::Somewhere,
+    /// Whether another way to here, with `before` known, has changed nothing that matters.
+    pub(in crate::command) fn is_settled(&self, before: &Scope) -> bool {
+        let same = |(name, value): (&String, &Value)| {
+            let earlier = before.read(name);
+            earlier == *value || (earlier.is_wild() && value.is_wild() && !value.list)
         };
+        let functions = |(name, function): (&String, &Function)| {
+            before.functions.get(name).is_some_and(|earlier| {
+                earlier.certain == function.certain && earlier.bodies.len() == function.bodies.len()
+            })
+        };
+        self.lost == before.lost
+            && self.variables.iter().all(same)
+            && self.positional == before.positional
+            && self.places == before.places
+            && self.functions.iter().all(functions)
+    }
+
+    /// What differs from `before` may be anything.
+    pub(super) fn widen(&mut self, before: &Scope) {
+        for (name, value) in &mut self.variables {
+            if before.variables.get(name) != Some(value) {
+                *value = Value::wild();
+            }
+        }
+        if self.places != before.places {
+            self.places.join(&Places(vec![Place::Somewhere]));
+        }
+    }
+
+    /// What a `cd` to `target` leads to.
+    pub(in crate::command) fn enter(&mut self, target: &str) {
+        for place in &mut self.places.0 {
+            *place = match &*place {
+                _ if target.contains([UNKNOWN, SOMETHING]) => Place::Somewhere,
+                _ if target.starts_with(['/', HOME]) => Place::At(target.into()),
+                Place::At(base) if base.len() + target.len() < 4_096 => Place::At(format!("{base}/{target}")),
+                Place::Start => Place::At(target.into()),
+                Place::At(_) | Place::Somewhere => Place::Somewhere,
+            };
+        }
+        self.places.0.dedup();
+    }
+
+    /// What a shell that is started here knows: not the functions, and not the parameters.
+    pub(in crate::command) fn for_new_shell(&self) -> Scope {
+        Scope { functions: HashMap::default(), positional: Positional::default(), ..self.clone() }
     }
 }

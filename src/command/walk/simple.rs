@@ -3,16 +3,17 @@
 use std::rc::Rc;
 
 use super::{
-    Arg, HOME, Known, MAX_NESTING, SOMETHING, Scope, UNKNOWN, Walker, is_evaluation_trap,
+    Arg, SOMETHING, Scope, UNKNOWN, Walker,
+    builtin::list_of,
+    function::may_be_a_program,
     output::{self, Output},
-    scope::Value,
-    value_of,
+    value::Value,
 };
 use crate::command::{
     answer::Span,
     destroy::target,
-    judge::{Input, Verdict, variable},
-    syntax::tree::{Assignment, Flow, Piece, Redirect, Simple},
+    judge::{Input, variable},
+    syntax::tree::{Assignment, ELEMENT, Flow, Piece, Redirect, Simple},
     tier::Tier,
 };
 
@@ -26,6 +27,7 @@ impl Walker<'_> {
         input: Input,
     ) -> Option<Output> {
         let alone = simple.words.is_empty();
+        let before = (!simple.assignments.is_empty() && !alone).then(|| self.scope.clone());
         // In front of `read`, `IFS` only says how that one line is split.
         let reads = simple
             .words
@@ -39,53 +41,82 @@ impl Walker<'_> {
         }
         let given = self.redirects(redirects);
         self.here = span;
-        let args = self.expand_all(&simple.words);
+        let ways = self.ways(&simple.words);
         self.here = span;
         if alone {
             self.note(Tier::Safe, "sets variables or redirects only", span);
             return None;
         }
-        let input = given.map_or(input, Input::Text);
+        let input = given.unwrap_or(input);
+        let as_written = simple.assignments.is_empty() && self.scope.assigned("IFS").is_none();
+        let line = if as_written { input.clone() } else { Input::Unknown };
+        let output = self.either(&ways, &input, &line, span);
+        if let Some(before) = before {
+            // In front of a builtin or a function, a variable may stay set.
+            self.scope.join(&before);
+        }
+        self.kept(output, redirects)
+    }
+
+    /// Runs one of several command lines.
+    fn either(&mut self, ways: &[Vec<Arg>], input: &Input, line: &Input, span: Span) -> Option<Output> {
+        if let [only] = ways {
+            return self.run(only, input, line, span);
+        }
+        let entry = self.scope.clone();
+        let mut after: Option<Scope> = None;
+        let mut printed = String::new();
+        for way in ways {
+            self.scope = entry.clone();
+            printed.extend(self.run(way, input, line, span).map(|output| output.text));
+            match &mut after {
+                Some(after) => after.join(&self.scope),
+                None => after = Some(self.scope.clone()),
+            }
+        }
+        self.scope = after.unwrap_or(entry);
+        (!printed.is_empty()).then_some(Output { text: printed, exact: false })
+    }
+
+    /// Runs one command line: the function of that name, the program, or one of them.
+    fn run(&mut self, args: &[Arg], input: &Input, line: &Input, span: Span) -> Option<Output> {
+        self.here = span;
         let Some(program) = args.first() else {
             self.suspect("what is run depends on an expansion that may be empty");
             return None;
         };
-        let output = prints(&args, &input, redirects);
-        if let Some(body) = self.scope.functions.get(&program.text).map(Rc::clone) {
-            let called = self.call(&args, &body, span);
-            return output.or(called);
+        let Some(function) = self.scope.function(&program.text) else {
+            self.run_program(args, input, line, span);
+            return prints(args, input);
+        };
+        let called = self.call(args, &function, span);
+        if may_be_a_program(&program.text, &function) {
+            let after_call = self.scope.clone();
+            self.run_program(args, input, line, span);
+            self.scope.join(&after_call);
         }
-        let outside = std::mem::take(&mut self.spoken);
-        let verdict = self.judge(&args, &input);
-        let commands = std::mem::replace(&mut self.spoken, outside);
-        self.note(verdict.tier, verdict.rule, span);
-        if let Some(part) = self.parts.last_mut() {
-            part.commands = commands;
-        }
-        let as_written = simple.assignments.is_empty() && !self.scope.variables.contains_key("IFS");
-        self.remember(&args, if as_written { &input } else { &Input::Unknown });
-        output
+        let itself = prints(args, input).map(|output| output.text);
+        let text: String = called.map(|output| output.text).into_iter().chain(itself).collect();
+        (!text.is_empty()).then_some(Output { text, exact: false })
     }
 
-    /// A call runs the body with these arguments; the program of the same name may run as well.
-    fn call(&mut self, args: &[Arg], body: &Rc<crate::command::syntax::tree::Command>, span: Span) -> Option<Output> {
-        let name = args.first().map(|arg| arg.text.clone()).unwrap_or_default();
-        let verdict = self.search_suffixes(args.get(1..).unwrap_or_default());
-        if verdict.tier == Tier::Destructive {
-            self.note(verdict.tier, verdict.rule, span);
+    fn run_program(&mut self, args: &[Arg], input: &Input, line: &Input, span: Span) {
+        let outside = std::mem::take(&mut self.spoken);
+        let verdict = self.judge(args, input);
+        let commands = std::mem::replace(&mut self.spoken, outside);
+        match self.parts.last_mut() {
+            // What is safe in several ways is said once.
+            Some(part) if verdict.tier == Tier::Safe && part.same(verdict.tier, &verdict.rule, span) => {
+                part.commands.extend(commands);
+            }
+            _ => {
+                self.note(verdict.tier, verdict.rule, span);
+                if let Some(part) = self.parts.last_mut() {
+                    part.commands = commands;
+                }
+            }
         }
-        if self.running.contains(&name) || self.running.len() >= MAX_NESTING {
-            self.note(Tier::Dangerous, "a function that calls itself", span);
-            return None;
-        }
-        let positional = args.iter().skip(1).map(|arg| arg.text.clone()).collect();
-        let before = std::mem::replace(&mut self.scope.positional, positional);
-        self.running.push(name);
-        let output = self.deeper(|walker| walker.command(body, Input::Unknown));
-        self.running.pop();
-        self.scope.positional = before;
-        self.note(Tier::Safe, "calls a function of this text", span);
-        output.flatten()
+        self.remember(args, line);
     }
 
     fn assign(&mut self, assignment: &Assignment, alone: bool, span: Span) {
@@ -93,56 +124,70 @@ impl Walker<'_> {
         let values = self.expand_whole(&assignment.value);
         self.here = span;
         for value in &values {
-            let verdict = self.judge_variable(&assignment.name, value, alone);
+            let verdict = variable::judge(&assignment.name, value, alone);
             if verdict.tier > Tier::Safe {
+                // A variable that a program runs (a pager, an editor) is searched like a command line.
+                let found = self.search_text(value.content.as_ref().unwrap_or(&value.text), value.span);
+                let verdict = if found.tier == Tier::Destructive { found } else { verdict };
                 self.note(verdict.tier, verdict.rule, span);
-            }
-            if is_evaluation_trap(&value.text) {
-                self.suspect("a variable holds a subscript with a command, which arithmetic would run");
             }
         }
         let subscript = matches!(assignment.value.pieces.as_slice(), [Piece::Glob('['), ..]);
-        if assignment.partial && subscript && values.iter().any(Arg::is_wild) {
-            self.suspect("a subscript evaluates text that nobody has read");
+        if assignment.partial && subscript {
+            if values.iter().any(Arg::is_wild) {
+                self.suspect("a subscript evaluates text that nobody has read");
+            }
+            self.evaluate(values.iter().map(|value| between_brackets(&value.text).to_owned()).collect());
         }
+        let value = match values.as_slice() {
+            _ if subscript => Value::wild(),
+            [list] if list.text.starts_with(ELEMENT) => list_of(list),
+            values => Value::of(values),
+        };
+        let value = match self.scope.assigned(&assignment.name) {
+            Some(before) if assignment.appends && before.list && value.list => {
+                let texts = before.texts.iter().chain(&value.texts).cloned().collect();
+                Value::list(texts, before.known.max(value.known))
+            }
+            Some(before) if assignment.appends => before.then(&value),
+            None if assignment.appends => Value::inherited().then(&value),
+            Some(before) if subscript => before.or(&value),
+            _ => value,
+        };
         if alone {
-            let value = match self.scope.variables.get(&assignment.name) {
-                Some(Value::OneOf(before)) if assignment.appends => appended(before, &values),
-                _ if assignment.partial => list_value(&values, subscript),
-                _ => value_of(&values),
-            };
-            self.scope.variables.insert(assignment.name.clone(), value);
+            self.set(&assignment.name, value);
+        } else {
+            self.scope.insert(&assignment.name, value);
         }
     }
 
-    /// Walks redirections; gives back the text that becomes the input.
-    pub(super) fn redirects(&mut self, redirects: &[Redirect]) -> Option<String> {
-        let mut text = None;
+    /// Walks redirections; gives back what becomes the input, if they say.
+    pub(super) fn redirects(&mut self, redirects: &[Redirect]) -> Option<Input> {
+        let mut input = None;
         for redirect in redirects {
             let here = self.here;
-            match redirect.flow {
+            let given = match redirect.flow {
                 Flow::HereDocument(body) => {
                     let bodies = Rc::clone(&self.bodies);
                     let args = bodies.get(body).map(|word| self.expand_whole(word)).unwrap_or_default();
-                    text = Some(joined(&args));
+                    Some(Input::Text(joined(&args)))
                 }
-                Flow::HereString => {
-                    let args = self.expand_whole(&redirect.target);
-                    text = Some(joined(&args));
-                }
-                Flow::Duplicate => {}
+                Flow::HereString => Some(Input::Text(joined(&self.expand_whole(&redirect.target)))),
+                Flow::Duplicate => Some(Input::Unknown).filter(|_| redirect.descriptor == Some(0)),
                 Flow::Read | Flow::Write => {
-                    for target in self.expand_whole(&redirect.target) {
-                        self.redirect(redirect.flow, &target);
-                        if redirect.flow == Flow::Read && target.content.is_some() {
-                            text = target.content;
-                        }
-                    }
+                    let targets = self.expand_whole(&redirect.target);
+                    targets.iter().for_each(|target| self.redirect(redirect.flow, target));
+                    let content = targets.into_iter().find_map(|target| target.content);
+                    (redirect.flow == Flow::Read).then(|| content.map_or(Input::Unknown, Input::Text))
                 }
+            };
+            // Another descriptor than the usual one is not what a program reads.
+            if redirect.descriptor.is_none_or(|number| number == 0) {
+                input = given.or(input);
             }
             self.here = here;
         }
-        text
+        input
     }
 
     fn redirect(&mut self, flow: Flow, target: &Arg) {
@@ -155,93 +200,20 @@ impl Walker<'_> {
                 return;
             }
             Flow::Write if !is_free(text) || !target.is_exact() => "a redirection writes a file",
-            Flow::Read if target.is_wild() => "a redirection reads a file nobody knows",
+            Flow::Read if target.is_wild() && target.text.contains([UNKNOWN, SOMETHING]) => {
+                "a redirection reads a file nobody knows"
+            }
             Flow::Read | Flow::Write | Flow::Duplicate | Flow::HereString | Flow::HereDocument(_) => return,
         };
         self.note(Tier::Dangerous, rule, target.span);
     }
-
-    /// What a command changes in the shell that runs it.
-    fn remember(&mut self, args: &[Arg], input: &Input) {
-        let Some((program, rest)) = args.split_first() else { return };
-        if matches!(program.text.as_str(), "read" | "mapfile" | "readarray" | "getopts" | "let") {
-            let names = rest.iter().map(|arg| arg.text.split(['=', '+', '-']).next().unwrap_or_default().to_owned());
-            names.collect::<Vec<_>>().iter().for_each(|name| self.sets(name));
-        }
-        // With any other option, `read` takes less than the line, or another one.
-        let plainly =
-            matches!(rest, [name] if !name.text.starts_with('-')) || matches!(rest, [raw, _] if raw.text == "-r");
-        let mut operands = rest.iter().filter(|arg| !arg.text.starts_with('-') || arg.text == "-");
-        match program.text.as_str() {
-            "cd" | "pushd" => {
-                let target = operands.next().map_or_else(|| HOME.to_string(), |arg| arg.text.clone());
-                self.scope.enter(&target);
-            }
-            "popd" => self.scope.enter(&UNKNOWN.to_string()),
-            "read" if plainly => {
-                let value = line_read(input).map_or(Value::Wild, |line| Value::OneOf(vec![line]));
-                self.scope.variables.extend(operands.next().map(|name| (name.text.clone(), value)));
-            }
-            "read" | "mapfile" | "readarray" | "getopts" => {
-                for name in operands {
-                    self.scope.variables.insert(name.text.clone(), Value::Wild);
-                }
-            }
-            "export" | "declare" | "local" | "readonly" | "typeset" => {
-                for arg in operands {
-                    if let Some((name, value)) = arg.text.split_once('=') {
-                        let value = Arg { text: value.to_owned(), ..arg.clone() };
-                        self.scope.variables.insert(name.to_owned(), value_of(&[value]));
-                    }
-                }
-            }
-            "set" => {
-                let start = rest.iter().position(|arg| arg.text == "--").map_or(0, |at| at + 1);
-                self.scope.positional = rest.iter().skip(start).map(|arg| arg.text.clone()).collect();
-            }
-            "unset" => {
-                for name in operands {
-                    self.scope.variables.insert(name.text.clone(), Value::OneOf(vec![String::new()]));
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn judge_variable(&mut self, name: &str, value: &Arg, alone: bool) -> Verdict {
-        let verdict = variable::judge(name, value, alone);
-        if verdict.tier == Tier::Safe {
-            return verdict;
-        }
-        // A variable that a program runs (a pager, an editor) is searched like a command line.
-        let found = self.search_text(value.content.as_ref().unwrap_or(&value.text), value.span);
-        if found.tier == Tier::Destructive { found } else { verdict }
-    }
 }
 
-/// The one line that `read` finds in a here-string, if that is all there is.
-fn line_read(input: &Input) -> Option<String> {
-    let Input::Text(text) = input else { return None };
-    let line = text.strip_suffix('\n').unwrap_or(text);
-    (!line.contains(['\n', '\\', UNKNOWN, SOMETHING, HOME])).then(|| line.trim().to_owned())
-}
-
-/// Each of `before` with each of `values` behind it, if that stays small.
-fn appended(before: &[String], values: &[Arg]) -> Value {
-    let Value::OneOf(values) = value_of(values) else { return Value::Wild };
-    let both = before.iter().flat_map(|start| values.iter().map(move |end| format!("{start}{end}")));
-    let both: Vec<String> = both.take(64).collect();
-    let small = before.len() * values.len() <= both.len() && both.iter().all(|text| text.len() <= 4_096);
-    if small { Value::OneOf(both) } else { Value::Wild }
-}
-
-/// The elements of `name=(…)`; anything else that is not a plain value may be anything.
-fn list_value(values: &[Arg], subscript: bool) -> Value {
-    let [list] = values else { return Value::Wild };
-    if subscript || list.known != Known::Fully || !list.text.starts_with(' ') {
-        return Value::Wild;
-    }
-    Value::OneOf(list.text.split_whitespace().take(64).map(str::to_owned).collect())
+/// What stands in the brackets of `[index]=value`.
+fn between_brackets(text: &str) -> &str {
+    text.strip_prefix('[')
+        .and_then(|rest| rest.rsplit_once("]=").or_else(|| rest.rsplit_once("]+=")))
+        .map_or(text, |(index, _)| index)
 }
 
 /// Where output may go without leaving anything behind.
@@ -253,7 +225,7 @@ pub(in crate::command) fn is_free(target: &str) -> bool {
 }
 
 fn joined(args: &[Arg]) -> String {
-    args.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ") + "\n"
+    args.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join("\n") + "\n"
 }
 
 /// Whether what is printed goes somewhere else than into the pipe.
@@ -264,10 +236,7 @@ pub(super) fn goes_elsewhere(redirects: &[Redirect]) -> bool {
 }
 
 /// What the command prints into a pipe: its own words, or what it was given.
-fn prints(args: &[Arg], input: &Input, redirects: &[Redirect]) -> Option<Output> {
-    if goes_elsewhere(redirects) {
-        return None;
-    }
+fn prints(args: &[Arg], input: &Input) -> Option<Output> {
     let passes_on = match args {
         [program] => matches!(program.text.as_str(), "cat" | "tee" | "sort" | "uniq" | "nl"),
         [program, rest @ ..] => {
@@ -279,12 +248,5 @@ fn prints(args: &[Arg], input: &Input, redirects: &[Redirect]) -> Option<Output>
     match input {
         Input::Text(text) if passes_on => Some(Output { text: text.clone(), exact: false }),
         Input::Text(_) | Input::Terminal | Input::Unknown => output::printed(args),
-    }
-}
-
-impl Scope {
-    /// Forgets what a caller knows and a program started by it does not.
-    pub(in crate::command) fn for_new_shell(&self) -> Scope {
-        Scope { functions: Default::default(), positional: Vec::new(), ..self.clone() }
     }
 }

@@ -203,6 +203,7 @@ fn draft(
     let id = header.id.parse::<AgentId>();
     let id =
         found.ok(header.offset, id.map_err(|why| Problem::new(format!("{} is not an id: {why}", quoted(header.id)))));
+    let id = id.and_then(|id| found.ok(header.offset, free(id)));
     let name: Option<Name> = parsed(table, "name", found);
     let kind = Field::read(table.has("kind"), table.word("kind", &KINDS, found));
     let common = Common::read(table, base, found).over(defaults, limits, header, found);
@@ -218,6 +219,15 @@ fn draft(
     let mode = common.mode.unwrap_or_default();
     let Common { rights, rules, binding, .. } = common;
     Some(Draft { id: id?, offset: header.offset, stand, rights, rules, binding, who, name, mode })
+}
+
+/// Not a name that is kept.
+fn free(id: AgentId) -> Result<AgentId, Problem> {
+    if !id.is_kept_for_tasks() {
+        return Ok(id);
+    }
+    let problem = Problem::new(format!("{} is a name for the agent of a scheduled task", quoted(id.as_str())));
+    Err(problem.help("choose one that begins neither with `cron:` nor with `heartbeat:`"))
 }
 
 /// A text that is a value of the model.

@@ -17,10 +17,10 @@ use super::{
     finding::Findings,
     limits::Limits,
     protected, rules, settings,
-    table::Table,
+    table::{At, Table},
     trials::{self, Failure},
 };
-use crate::model::{LeftOut, Policy, SanitizedPath, Settings};
+use crate::model::{AgentId, LeftOut, Policy, SanitizedPath, Settings};
 
 /// A file without agents is refused: an interrupted save must not take every right away.
 const SMALLEST: &str = "the smallest file is \
@@ -60,10 +60,13 @@ pub(super) fn policy(
     let base = Base { directory, home: home.as_ref() };
     let mut root = Table::new("the file", document.get_ref());
     let mut known = before.cloned().unwrap_or_default();
-    let settings = engine(&mut root, base, text, &mut known, &mut found);
+    let (settings, named) = engine(&mut root, base, text, &mut known, &mut found);
     let commands = commands::read(&mut root, &mut known, &mut found);
     let settings = Settings { commands, ..settings };
     let (of_defaults, drafts) = drafts(&mut root, base, settings.max_grants, &mut found);
+    for At { offset, value: id } in named {
+        found.ok(offset, trials::known(id.as_str(), &drafts));
+    }
     let trials = trials::read(&mut root, base, &drafts, &mut found);
     root.finish(&mut found);
     let written = of_defaults.iter().chain(drafts.iter().flat_map(|draft| &draft.rules));
@@ -108,7 +111,7 @@ fn engine(
     text: &PolicyText,
     known: &mut Before,
     found: &mut Findings<'_>,
-) -> Settings {
+) -> (Settings, Vec<At<AgentId>>) {
     let entries = root.table("engine", found);
     let keys: BTreeSet<_> = entries.into_iter().flatten().map(|(key, _)| key.get_ref().to_string()).collect();
     for gone in known.settings.iter().filter(|key| !key.contains('.') && !keys.contains(*key)) {
@@ -126,8 +129,9 @@ fn engine(
     let own = found.general(protected::own(&text.ground.trail)).unwrap_or_default();
     let tasks = root.table("tasks", found).map(|entries| Table::new("`[tasks]`", entries));
     let gates = root.table("gates", found).map(|entries| Table::new("`[gates]`", entries));
-    let settings = Settings { tasks: settings::tasks(tasks, gates, base, found), ..settings };
-    Settings { protected: protected::list(base.home, added, own, &mut known.protected), ..settings }
+    let (tasks, named) = settings::tasks(tasks, gates, base, found);
+    let settings = Settings { tasks, ..settings };
+    (Settings { protected: protected::list(base.home, added, own, &mut known.protected), ..settings }, named)
 }
 
 /// The rules of `[defaults]`, and the agents.

@@ -56,21 +56,26 @@ const CATCH_UP: [(&str, CatchUp); 2] = [("one", CatchUp::One), ("none", CatchUp:
 const ON_MISSING: [(&str, OnMissing); 3] =
     [("run", OnMissing::Run), ("ask", OnMissing::Ask), ("skip", OnMissing::Skip)];
 
-/// What the two tables say about scheduled tasks.
+/// What the two tables say about scheduled tasks, and which agents they name.
 pub(super) fn tasks(
     tasks: Option<Table<'_>>,
     gates: Option<Table<'_>>,
     base: Base<'_>,
     found: &mut Findings<'_>,
-) -> TaskSettings {
-    let mut settings = TaskSettings::default();
+) -> (TaskSettings, Vec<At<AgentId>>) {
+    let (mut settings, mut named) = (TaskSettings::default(), Vec::new());
     if let Some(mut table) = tasks {
         let dir = table.text("dir", found);
         settings.dir = dir.and_then(|text| found.ok(text.offset, base.path(text.value)));
-        settings.cron_agent = table.text("cron_agent", found).and_then(|text| parsed(text, found));
-        settings.heartbeat_agent = table.text("heartbeat_agent", found).and_then(|text| parsed(text, found));
+        let mut agent = |text: At<&str>, found: &mut Findings<'_>| {
+            let id = parsed::<AgentId>(At { offset: text.offset, value: text.value }, found)?;
+            named.push(At { offset: text.offset, value: id.clone() });
+            Some(id)
+        };
+        settings.cron_agent = table.text("cron_agent", found).and_then(|text| agent(text, found));
+        settings.heartbeat_agent = table.text("heartbeat_agent", found).and_then(|text| agent(text, found));
         let agents = table.texts("agents", found);
-        settings.agents = agents.into_iter().filter_map(|text| parsed::<AgentId>(text, found)).collect();
+        settings.agents = agents.into_iter().filter_map(|text| agent(text, found)).collect();
         if let Some(zone) = table.text("time_zone", found) {
             settings.time_zone = found.ok(zone.offset, time_zone(zone.value)).unwrap_or("UTC").into();
         }
@@ -85,12 +90,12 @@ pub(super) fn tasks(
     }
     if let Some(mut table) = gates {
         settings.on_missing = table.word("on_missing", &ON_MISSING, found).unwrap_or(settings.on_missing);
-        // Beyond five minutes it is five minutes, as for a gate that says so itself.
-        let time = table.duration("timeout", Duration::from_millis(100), found);
-        settings.gate_time_limit = time.unwrap_or(settings.gate_time_limit).min(Duration::from_secs(300));
+        let range = Duration::from_millis(100)..=Duration::from_secs(300);
+        let time = table.duration_within("timeout", range, "`100ms` to `5m`", found);
+        settings.gate_time_limit = time.unwrap_or(settings.gate_time_limit);
         table.finish(found);
     }
-    settings
+    (settings, named)
 }
 
 fn parsed<T: FromStr<Err: std::fmt::Display>>(text: At<&str>, found: &mut Findings<'_>) -> Option<T> {

@@ -183,6 +183,23 @@ impl<'t> Table<'t> {
         found.ok(value.span().start, duration)
     }
 
+    /// The same, and neither shorter nor longer than `range`, which a message shows as `shown`.
+    pub(super) fn duration_within(
+        &mut self,
+        key: &'static str,
+        range: RangeInclusive<Duration>,
+        shown: &str,
+        found: &mut Findings<'_>,
+    ) -> Option<Duration> {
+        let offset = self.entries.get(key).map(|value| value.span().start);
+        let duration = self.duration(key, Duration::ZERO, found)?;
+        if range.contains(&duration) {
+            return Some(duration);
+        }
+        found.add(offset?, Problem::new(format!("`{key}` must be from {shown}")));
+        None
+    }
+
     /// Reports every key that nobody asked for.
     pub(super) fn finish(self, found: &mut Findings<'_>) {
         for (key, value) in self.entries {

@@ -113,7 +113,8 @@ fn needs(table: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> Opt
     found.ok(first, needs).map(Some)
 }
 
-fn known(id: &str, drafts: &[Draft]) -> Result<AgentId, Problem> {
+/// The agent of the file with this name.
+pub(super) fn known(id: &str, drafts: &[Draft]) -> Result<AgentId, Problem> {
     let known = drafts.iter().find(|draft| draft.id.as_str() == id).map(|draft| draft.id.clone());
     known.ok_or_else(|| {
         let mut problem = Problem::new(format!("there is no agent {} in this file", quoted(id)));

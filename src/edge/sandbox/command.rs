@@ -66,6 +66,11 @@ impl Command {
         assignments.chain(words).collect::<Option<Vec<_>>>().map(|all| all.join(" "))
     }
 
+    /// Where it reads from and writes to: a shell that reads runs what it reads.
+    pub(super) fn streams(&self) -> String {
+        format!("{:?} {:?}", self.input, self.output)
+    }
+
     /// One more word.
     #[must_use]
     pub fn arg(mut self, word: impl Into<OsString>) -> Command {

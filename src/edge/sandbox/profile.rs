@@ -143,7 +143,8 @@ impl Profile {
     }
 
     /// What running `command` under this profile is, to be decided: its words with its own environment as a shell would
-    /// read them, and the rights of this profile. Whatever differs is another action.
+    /// read them, and the rights of this profile, under just this profile: where it stands, what is hidden, its limits.
+    /// Whatever differs is another action.
     ///
     /// # Errors
     ///
@@ -151,7 +152,9 @@ impl Profile {
     pub fn action(&self, command: &Command) -> Result<Action, SandboxError> {
         let line =
             command.line().ok_or_else(|| SandboxError::Io(io::Error::new(io::ErrorKind::InvalidInput, UNREADABLE)))?;
-        Ok(Action { needs: self.permissions().collect(), ..Action::command(&line) })
+        let profile = serde_json::to_string(self).map_err(|why| SandboxError::Io(why.into()))?;
+        let circumstances = format!("{profile} {}", command.streams());
+        Ok(Action { needs: self.permissions().collect(), ..Action::command(&line).under(&circumstances) })
     }
 
     fn permissions(&self) -> impl Iterator<Item = Permission> {

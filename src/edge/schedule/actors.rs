@@ -4,8 +4,6 @@
 //! that fall with what they rest on, and what it asks for and gets besides is its own and no other task's. A heartbeat runs as
 //! the heartbeat agent itself.
 
-use std::sync::Arc;
-
 use super::{Task, files};
 use crate::{
     engine::{Agent, Engine, Error, Holding},
@@ -34,10 +32,10 @@ fn default_agent(engine: &Engine, named: Option<&AgentId>, kind: Kind) -> Result
     let mut fit = all.iter().filter(|profile| profile.kind == kind && profile.parent.is_none());
     match (fit.next(), fit.next()) {
         (Some(only), None) => Ok(only.id.clone()),
-        (None, _) => Err(format!("it names no agent, and there is none of kind `{kind}`")),
-        (Some(_), Some(_)) => {
-            Err(format!("it names no agent, and several are of kind `{kind}`: say which in `[tasks]`"))
-        }
+        (None, _) => Err(format!("it names no agent, and there is none of kind `{kind}`: add one to the policy")),
+        (Some(_), Some(_)) => Err(format!(
+            "it names no agent, and several are of kind `{kind}`: say which with `{kind}_agent` in `[tasks]`"
+        )),
     }
 }
 
@@ -47,7 +45,7 @@ pub(super) fn target(engine: &Engine, task: &Task, settings: &TaskSettings) -> R
         Some(named) => named.clone(),
         None => default_agent(engine, settings.cron_agent.as_ref(), Kind::Cron)?,
     };
-    let agent = engine.agent(&id).map_err(|why| why.to_string())?;
+    let agent = known(engine, &id)?;
     let profile = agent.profile().map_err(|why| why.to_string())?;
     let is_for_tasks = profile.kind == Kind::Cron && profile.parent.is_none();
     if is_for_tasks || settings.agents.contains(&id) || settings.cron_agent.as_ref() == Some(&id) {
@@ -62,7 +60,17 @@ pub(super) fn target(engine: &Engine, task: &Task, settings: &TaskSettings) -> R
 /// The heartbeat agent.
 pub(super) fn heartbeat(engine: &Engine, settings: &TaskSettings) -> Result<Agent, String> {
     let id = default_agent(engine, settings.heartbeat_agent.as_ref(), Kind::Heartbeat)?;
-    engine.agent(&id).map_err(|why| why.to_string())
+    known(engine, &id)
+}
+
+fn known(engine: &Engine, id: &AgentId) -> Result<Agent, String> {
+    engine.agent(id).map_err(|_| {
+        let all = engine.agents().unwrap_or_default();
+        let fit: Vec<_> = all.iter().filter(|profile| profile.kind == Kind::Cron && profile.parent.is_none()).collect();
+        let fit: Vec<_> = fit.iter().take(8).map(|profile| format!("`{}`", profile.id)).collect();
+        let help = if fit.is_empty() { "add it to the policy".into() } else { format!("there is {}", fit.join(", ")) };
+        format!("there is no agent `{id}`: {help}")
+    })
 }
 
 /// The agent of a cron task, ready for the run that was due at `due`.
@@ -149,22 +157,4 @@ async fn pass_on(target: &Agent, agent: &Agent, task: &TaskId) -> Result<(), Err
         }
     }
     Ok(())
-}
-
-/// What agents may write in or around the directory of tasks.
-pub(super) fn writers(engine: &Engine, dir: &SanitizedPath) -> Vec<(AgentId, SanitizedPath)> {
-    let touches = |grant: Arc<crate::model::Grant>| match &grant.right.permission {
-        Permission::Path(crate::model::Access::Write, root) if root.contains(dir) || dir.contains(root) => {
-            Some((grant.to.clone(), root.clone()))
-        }
-        Permission::Path(..) | Permission::Network | Permission::Events => None,
-    };
-    engine.grants().unwrap_or_default().into_iter().filter_map(touches).collect()
-}
-
-/// Why a file is not taken although it may be right: an agent that may write it says what another one does.
-pub(super) fn writer_of(dir: &SanitizedPath, id: &TaskId, writers: &[(AgentId, SanitizedPath)]) -> Option<String> {
-    let paths = files::own(dir, id);
-    let (agent, root) = writers.iter().find(|(_, root)| paths.iter().any(|path| root.contains(path)))?;
-    Some(format!("agent `{agent}` may write it, by its right to `{root}`: nothing that an agent can write is a task"))
 }

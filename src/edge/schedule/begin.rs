@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use super::{
-    Due, Happened, Last, NotStarted, Task, actors,
+    Due, Happened, Last, NotStarted, Task,
     files::{self, Version},
     run::{self, Over, Place},
     work::{Key, Work, key},
+    writers::Writers,
 };
 use crate::{
     engine::Engine,
-    model::{AgentId, SanitizedPath, Skip, TaskEnd, TaskEvent, TaskId, Timestamp},
+    model::{Skip, TaskEnd, TaskEvent, TaskId, Timestamp},
 };
 
 impl Work {
@@ -18,7 +19,7 @@ impl Work {
     pub(super) async fn tick(&mut self, engine: &Engine) {
         let Ok(now) = self.clock.now() else { return };
         let due = self.plan.tick(now);
-        let writers = actors::writers(engine, &self.dir);
+        let writers = Writers::now(engine, &self.dir);
         for (key, due) in due {
             match due {
                 Due::Run { at, missed } => self.begin(&key, at, missed, now, &writers).await,
@@ -37,8 +38,8 @@ impl Work {
         if self.plan.is_running(&key) {
             return Err(NotStarted::Running);
         }
-        let writers = actors::writers(engine, &self.dir);
-        if let Some(why) = actors::writer_of(&self.dir, id, &writers)
+        let writers = Writers::now(engine, &self.dir);
+        if let Some(why) = writers.of(id)
             && let Some(version) = self.known.get(id).map(|known| known.version)
         {
             self.reject(id, version, &files::file(id), &why, true);
@@ -89,23 +90,13 @@ impl Work {
         }
     }
 
-    async fn begin(
-        &mut self,
-        key: &Key,
-        at: Timestamp,
-        missed: u32,
-        now: Timestamp,
-        writers: &[(AgentId, SanitizedPath)],
-    ) {
+    async fn begin(&mut self, key: &Key, at: Timestamp, missed: u32, now: Timestamp, writers: &Writers) {
         let mut tasks: Vec<Arc<Task>> = match key {
             Key::Task(id) => self.known.get(id).and_then(|known| known.task.clone()).into_iter().collect(),
             Key::Heartbeat => self.heartbeats().cloned().collect(),
         };
         // A right that came since the file was read counts as well.
-        let written: Vec<_> = tasks
-            .iter()
-            .filter_map(|task| Some((task.id.clone(), actors::writer_of(&self.dir, &task.id, writers)?)))
-            .collect();
+        let written: Vec<_> = tasks.iter().filter_map(|task| Some((task.id.clone(), writers.of(&task.id)?))).collect();
         for (id, why) in written {
             tasks.retain(|task| task.id != id);
             if let Some(version) = self.known.get(&id).map(|known| known.version) {

@@ -55,7 +55,8 @@ impl fmt::Display for InvalidExpression {
         match self {
             InvalidExpression::Fields(count) => write!(
                 f,
-                "a schedule has five fields (minute, hour, day of the month, month, day of the week), not {count}"
+                "a schedule has five fields (minute, hour, day of the month, month, day of the week), not {count}{}",
+                if *count == 6 { ": leave the seconds out" } else { "" }
             ),
             InvalidExpression::Word(word) => write!(
                 f,

@@ -103,6 +103,12 @@ impl Directory {
         others_may_write(kind.as_str(), &metadata(&self.path, kind.as_str())?)?;
         for entry in entries {
             let name = entry.name.to_string_lossy();
+            if kind == TaskKind::Cron
+                && entry.kind == EntryKind::File
+                && let Some(why) = misplaced(&name)
+            {
+                all.push(Found { file: format!("cron/{name}").into(), what: Err(why.into()) });
+            }
             let wanted = match kind {
                 TaskKind::Cron => !name.starts_with('.') && entry.kind != EntryKind::File,
                 TaskKind::Heartbeat => !name.starts_with('.') && name.ends_with(".md"),
@@ -118,12 +124,16 @@ impl Directory {
     fn one(&self, kind: TaskKind, name: &str, base: &Base) -> (Arc<str>, Result<Content, Arc<str>>) {
         let (stem, file) = match kind {
             TaskKind::Cron => (name, format!("cron/{name}/TASK.md")),
-            TaskKind::Heartbeat => (name.trim_end_matches(".md"), format!("heartbeat/{name}")),
+            TaskKind::Heartbeat => (name.strip_suffix(".md").unwrap_or(name), format!("heartbeat/{name}")),
         };
         let content = TaskId::new(kind, stem).map_err(|why| why.to_string().into()).and_then(|id| {
             if kind == TaskKind::Cron {
                 let dir = format!("cron/{name}");
-                others_may_write(&dir, &metadata(&self.path, &dir)?)?;
+                let found = metadata(&self.path, &dir)?;
+                if found.is_symlink() {
+                    return Err(a_link(&dir));
+                }
+                others_may_write(&dir, &found)?;
             }
             self.content(id, &base.below(&file).map_err(|why| why.to_string())?)
         });
@@ -131,15 +141,38 @@ impl Directory {
     }
 
     fn content(&self, id: TaskId, place: &Place<'_>) -> Result<Content, Arc<str>> {
-        let file = place.open_read().map_err(|why| why.to_string())?;
+        let file = place.open_read().map_err(|why| match why {
+            FileError::Link(_) => a_link(&self::file(&id)),
+            FileError::NotFound(_) => {
+                "there is no `TASK.md` in this directory: write it, or move the directory away".into()
+            }
+            why => Arc::from(why.to_string()),
+        })?;
         let found = file.metadata().map_err(|why| why.to_string())?;
         others_may_write("it", &found)?;
+        if 1 < found.nlink() {
+            // Under another name an agent might write it.
+            return Err(
+                "it has several names (hard links), and one may be where an agent writes: put a copy here".into()
+            );
+        }
         let version = Version::of(&found);
         if let Some(known) = self.known.get(&id).filter(|known| known.version == version) {
             return Ok(known.clone());
         }
         Ok(Content { id, text: text(file)?.into(), version })
     }
+}
+
+/// A file where a task is a directory: nobody would ever look at it.
+fn misplaced(name: &str) -> Option<String> {
+    let stem =
+        name.strip_suffix(".md").filter(|stem| !stem.starts_with('.') && !stem.eq_ignore_ascii_case("readme"))?;
+    Some(format!("a task with a schedule is a directory: move this to `cron/{stem}/TASK.md`"))
+}
+
+fn a_link(what: &str) -> Arc<str> {
+    format!("`{what}` is a link, and links are not followed: put the real thing here").into()
 }
 
 fn text(file: File) -> Result<String, Arc<str>> {
@@ -240,6 +273,15 @@ pub(super) fn file(id: &TaskId) -> String {
 /// What only people and this program may write: the file of a task, and what is remembered of it.
 pub(super) fn own(dir: &SanitizedPath, id: &TaskId) -> Vec<SanitizedPath> {
     let own = [file(id), memory_file(Some(id)), memory_file(None)];
+    own.iter().filter_map(|below| format!("{dir}/{below}").parse().ok()).collect()
+}
+
+/// What a task may write of its own.
+pub(super) fn written(dir: &SanitizedPath, id: &TaskId) -> Vec<SanitizedPath> {
+    let own = match id.kind() {
+        TaskKind::Cron => vec![format!("cron/{}/files", id.name()), format!("cron/{}/MEMORY.md", id.name())],
+        TaskKind::Heartbeat => Vec::new(),
+    };
     own.iter().filter_map(|below| format!("{dir}/{below}").parse().ok()).collect()
 }
 

@@ -23,6 +23,7 @@ mod table;
 mod take;
 mod task;
 mod work;
+mod writers;
 mod yaml;
 mod zone;
 

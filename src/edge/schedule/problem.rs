@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// How many of them are told of one file; more are not being mended one by one.
+const MOST_TOLD: usize = 32;
+
 /// One thing that is wrong with a task file, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -19,6 +22,17 @@ impl Problem {
 
     pub(super) fn of_file(why: impl Into<String>) -> Problem {
         Problem { line: None, why: why.into() }
+    }
+
+    /// In the order of lines, what is about the whole file first.
+    pub(super) fn sorted(mut all: Vec<Problem>) -> Vec<Problem> {
+        all.sort_by_key(|problem| problem.line);
+        let more = all.len().saturating_sub(MOST_TOLD);
+        all.truncate(MOST_TOLD);
+        if 0 < more {
+            all.push(Problem::of_file(format!("and {more} more")));
+        }
+        all
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use chrono_tz::Tz;
+use strsim::jaro_winkler;
 
 use super::{
     Problem, Task, When,
@@ -16,7 +17,24 @@ use crate::model::{AgentId, TaskId, TaskKind};
 pub(super) struct Read {
     pub(super) task: Task,
     pub(super) ignored: Option<String>,
+    /// Where it names its agent, if it does, and where its gate stands.
+    pub(super) agent_line: Option<u32>,
+    pub(super) gate_line: Option<u32>,
 }
+
+/// What only a task with a schedule of its own says.
+const CRON_ONLY: [&str; 10] = [
+    "schedule",
+    "cron",
+    "time_zone",
+    "timezone",
+    "timeZone",
+    "agent",
+    "agentId",
+    "once",
+    "deleteAfterRun",
+    "time_limit",
+];
 
 /// Understands `text`, the file of `id`. `dir` is the task's own directory, if it has one; `zone` is for schedules without one.
 pub(super) fn read(id: &TaskId, text: &str, dir: Option<&Path>, zone: Tz) -> Result<Read, Vec<Problem>> {
@@ -26,6 +44,10 @@ pub(super) fn read(id: &TaskId, text: &str, dir: Option<&Path>, zone: Tz) -> Res
         None => Vec::new(),
     };
     let mut table = Table::new("a task", entries);
+    if id.kind() == TaskKind::Heartbeat {
+        table.refuse(&CRON_ONLY, "is for tasks below `cron/`: those of the heartbeat run together, as its agent");
+    }
+    let (agent_line, gate_line) = (table.line(&["agent", "agentId"]), table.line(&["gate"]));
     let ignored = table.take(&["permissions"]).map(|node| shown(&node));
     let title = table.text(&["title", "name"]).filter(|title| !title.trim().is_empty());
     let when = match id.kind() {
@@ -50,9 +72,9 @@ pub(super) fn read(id: &TaskId, text: &str, dir: Option<&Path>, zone: Tz) -> Res
         Some(when) if table.problems.is_empty() => {
             let (title, prompt) = (title.trim().into(), prompt.into());
             let task = Task { id: id.clone(), title, when, agent, enabled, once, time_limit, gate, prompt };
-            Ok(Read { task, ignored })
+            Ok(Read { task, ignored, agent_line, gate_line })
         }
-        _ => Err(table.problems),
+        _ => Err(Problem::sorted(table.problems)),
     }
 }
 
@@ -88,7 +110,7 @@ impl Table {
             Some((text, line)) => {
                 let found = text.parse::<Tz>().ok();
                 if found.is_none() {
-                    self.wrong(line, &["time_zone"], "is the name of a time zone, as in `Europe/Berlin`");
+                    self.problems.push(Problem::at(line, no_zone(&text)));
                 }
                 found
             }
@@ -100,6 +122,18 @@ impl Table {
         }
         Some(When::At(expression?, zone?))
     }
+}
+
+fn no_zone(text: &str) -> String {
+    let text: String = text.chars().take(80).collect();
+    let like = |zone: &Tz| jaro_winkler(&zone.name().to_lowercase(), &text.to_lowercase());
+    let near = chrono_tz::TZ_VARIANTS.iter().map(|zone| (like(zone), zone));
+    let near = near.filter(|(near, _)| *near > 0.9).max_by(|(one, _), (other, _)| one.total_cmp(other));
+    let help = match near {
+        Some((_, zone)) => format!("did you mean `{}`?", zone.name()),
+        None => "its name is like `Europe/Berlin` or `UTC`".to_owned(),
+    };
+    format!("`time_zone`: there is no `{}`: {help}", text.escape_debug())
 }
 
 /// What was listed and gives nothing, in one line.

@@ -18,7 +18,7 @@ impl Table {
     pub(super) fn gate(&mut self, dir: Option<&Path>) -> Option<Gate> {
         let node = self.take(&["gate"])?;
         let Value::Map(entries) = node.value else {
-            self.wrong(node.line, &["gate"], "is a map with at least a `command`");
+            self.wrong(node.line, &["gate"], "is a map: below it, further in, stands at least `command: ...`");
             return None;
         };
         let mut table = Table::new("`gate`", entries);
@@ -30,21 +30,16 @@ impl Table {
 
     fn gate_itself(&mut self, line: u32, dir: Option<&Path>) -> Option<Gate> {
         let command = self.text(&["command"]).filter(|command| !command.is_empty());
-        if command.is_none() {
-            self.problems.push(Problem::at(line, "a gate needs a `command`"));
+        if command.is_none() && self.problems.is_empty() {
+            let why = "`command` is missing from `gate`: a line for the shell, as in `command: test -s /srv/inbox`";
+            self.problems.push(Problem::at(line, why));
         }
         let permissions = self.permissions(dir);
         let has_network = permissions.contains(&Permission::Network);
-        let gate = Gate {
-            command: command?,
-            cwd: self.text(&["cwd"]),
-            home: self.home(&permissions, dir),
-            env: self.env(),
-            time_limit: self.gate_time(),
-            domains: self.domains(has_network),
-            permissions,
-        };
-        Some(gate)
+        let (cwd, home) = (self.text(&["cwd"]), self.home(&permissions, dir));
+        let (env, time_limit, domains) = (self.env(), self.gate_time(), self.domains(has_network));
+        // After everything else was read, so that the rest is not told as unknown.
+        Some(Gate { command: command?, cwd, home, env, time_limit, permissions, domains })
     }
 
     fn permissions(&mut self, dir: Option<&Path>) -> Vec<Permission> {
@@ -107,7 +102,8 @@ impl Table {
         let range = Duration::from_millis(100)..=Duration::from_secs(300);
         let found = found.filter(|time| range.contains(time));
         if found.is_none() {
-            self.wrong(line, &["timeout"], "is from `100ms` to `5m`");
+            let why = format!("is `{}`, and a gate may take from `100ms` to `5m`", text.escape_debug());
+            self.wrong(line, &["timeout"], &why);
         }
         found
     }

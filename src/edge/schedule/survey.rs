@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use super::{
-    Last, SchedulerError, Task, actors,
+    Last, Problem, SchedulerError, Task, actors,
     files::{self, Content, Directory, Memory},
-    read,
+    gate,
+    read::{self, Read},
     scheduler::{directory, zone},
+    writers::Writers,
 };
 use crate::{
     engine::Engine,
-    model::{SanitizedPath, TaskKind, TaskSettings, Timestamp},
+    model::{Permission, SanitizedPath, TaskKind, TaskSettings, Timestamp},
 };
 
 /// One file, and what is known of its task.
@@ -20,7 +22,11 @@ pub struct Surveyed {
     /// The file, below the directory of tasks.
     pub file: Arc<str>,
     /// The task, or every reason why it is none.
-    pub task: Result<Task, Vec<String>>,
+    pub task: Result<Task, Vec<Problem>>,
+    /// Why a task whose file is good would not run as things stand: whom it names, what its gate wants.
+    pub hindered: Vec<Problem>,
+    /// What its gate declares and its agent lacks; what becomes of it then, the settings say (`on_missing`).
+    pub missing: Vec<Permission>,
     /// What the file lists as permissions, which gives nothing.
     pub ignored: Option<String>,
     /// When it is due next.
@@ -39,34 +45,55 @@ pub fn survey(engine: &Engine) -> Result<Vec<Surveyed>, SchedulerError> {
     let settings = &engine.settings()?.tasks;
     let now = engine.now()?;
     let look = Directory::new(directory(settings)?).look().map_err(SchedulerError::Directory)?;
-    let writers = actors::writers(engine, &look.dir);
+    let writers = Writers::now(engine, &look.dir);
     let zone = zone(settings)?;
     let beat = files::remembered(&look.dir, None).unwrap_or_default();
     let surveyed = |found: files::Found| {
-        let none = |why: Vec<String>| Surveyed {
+        let none = |why: Vec<Problem>| Surveyed {
             file: Arc::clone(&found.file),
             task: Err(why),
+            hindered: Vec::new(),
+            missing: Vec::new(),
             ignored: None,
             next: None,
             last: None,
         };
         let content = match &found.what {
             Ok(content) => content,
-            Err(why) => return none(vec![why.to_string()]),
+            Err(why) => return none(vec![Problem::of_file(&**why)]),
         };
-        if let Some(why) = actors::writer_of(&look.dir, &content.id, &writers) {
-            return none(vec![why]);
+        if let Some(why) = writers.of(&content.id) {
+            return none(vec![Problem::of_file(why)]);
         }
         match read::read(&content.id, &content.text, own(&look.dir, content).as_deref(), zone) {
-            Err(why) => none(why.iter().map(ToString::to_string).collect()),
+            Err(why) => none(why),
             Ok(read) => {
                 let memory = files::remembered(&look.dir, Some(&content.id)).unwrap_or_default();
                 let next = next(&read.task, content, &memory, &beat, settings, now);
-                Surveyed { file: found.file, task: Ok(read.task), ignored: read.ignored, next, last: memory.last }
+                let (hindered, missing) = stands(engine, &read, settings);
+                let (task, ignored) = (Ok(read.task), read.ignored);
+                Surveyed { file: found.file, task, hindered, missing, ignored, next, last: memory.last }
             }
         }
     };
     Ok(look.found.into_iter().map(surveyed).collect())
+}
+
+/// What keeps it from running, and what its gate lacks. Its own files it may always write.
+fn stands(engine: &Engine, read: &Read, settings: &TaskSettings) -> (Vec<Problem>, Vec<Permission>) {
+    let target = match read.task.id.kind() {
+        TaskKind::Cron => actors::target(engine, &read.task, settings),
+        TaskKind::Heartbeat => actors::heartbeat(engine, settings),
+    };
+    match (target, &read.task.gate) {
+        (Ok(_), None) => (Vec::new(), Vec::new()),
+        (Ok(agent), Some(gate)) => {
+            let own = settings.dir.as_ref().map(|dir| files::written(dir, &read.task.id)).unwrap_or_default();
+            let is_own = |wanted: &Permission| own.iter().any(|path| Permission::write(path.clone()).covers(wanted));
+            (Vec::new(), gate::missing(&agent, gate).into_iter().filter(|wanted| !is_own(wanted)).collect())
+        }
+        (Err(why), _) => (vec![Problem { line: read.agent_line, why }], Vec::new()),
+    }
 }
 
 /// The directory of a task that has one.

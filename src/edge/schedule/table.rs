@@ -13,22 +13,40 @@ use super::{
 pub(super) struct Table {
     entries: Vec<(String, Node)>,
     known: Vec<&'static str>,
+    /// Of the names that mean the same, the one that is documented first.
+    keys: Vec<&'static str>,
     pub(super) problems: Vec<Problem>,
     name: &'static str,
 }
 
 impl Table {
     pub(super) fn new(name: &'static str, entries: Vec<(String, Node)>) -> Table {
-        Table { entries, known: Vec::new(), problems: Vec::new(), name }
+        Table { entries, known: Vec::new(), keys: Vec::new(), problems: Vec::new(), name }
     }
 
     pub(super) fn has(&self, names: &[&str]) -> bool {
-        self.entries.iter().any(|(key, _)| names.contains(&key.as_str()))
+        self.line(names).is_some()
+    }
+
+    /// Where the first of `names` or another of them stands.
+    pub(super) fn line(&self, names: &[&str]) -> Option<u32> {
+        self.entries.iter().find(|(key, _)| names.contains(&key.as_str())).map(|(_, node)| node.line)
+    }
+
+    /// Keys that mean something elsewhere, and here do not: why not.
+    pub(super) fn refuse(&mut self, names: &[&'static str], why: &str) {
+        for name in names {
+            if let Some(line) = self.line(&[name]) {
+                self.problems.push(Problem::at(line, format!("`{name}` {why}")));
+                self.known.push(name);
+            }
+        }
     }
 
     /// What stands under the first of `names` or another of them.
     pub(super) fn take(&mut self, names: &[&'static str]) -> Option<Node> {
         self.known.extend(names);
+        self.keys.extend(names.first());
         let found: Vec<_> = self.entries.iter().filter(|(key, _)| names.contains(&key.as_str())).cloned().collect();
         if let [(one, _), (other, node), ..] = found.as_slice() {
             self.problems.push(Problem::at(node.line, format!("`{one}` and `{other}` mean the same: keep one")));
@@ -111,8 +129,12 @@ impl Table {
         for (key, node) in unknown {
             let near = self.known.iter().map(|known| (jaro_winkler(key, known), known));
             let near = near.filter(|(near, _)| *near > 0.8).max_by(|(one, _), (other, _)| one.total_cmp(other));
-            let help = near.map(|(_, known)| format!(": did you mean `{known}`?")).unwrap_or_default();
-            let why = format!("{} has no `{}`{help}", self.name, key.escape_debug());
+            let help = match near {
+                Some((_, known)) => format!("did you mean `{known}`?"),
+                None => format!("its keys are {}", self.keys.join(", ")),
+            };
+            let shown: String = key.chars().take(80).collect();
+            let why = format!("{} has no `{}`: {help}", self.name, shown.escape_debug());
             self.problems.push(Problem::at(node.line, why));
         }
     }

@@ -11,10 +11,11 @@ use super::{
     read::{self, Read},
     survey,
     work::{Key, Known, Work, key},
+    writers::Writers,
 };
 use crate::{
     engine::Engine,
-    model::{AgentId, SanitizedPath, TaskEvent, TaskId, TaskKind},
+    model::{TaskEvent, TaskId, TaskKind},
 };
 
 impl Work {
@@ -74,7 +75,7 @@ impl Work {
 
     async fn take(&mut self, engine: &Engine, look: Look) {
         self.dir = look.dir;
-        let writers = actors::writers(engine, &self.dir);
+        let writers = Writers::now(engine, &self.dir);
         let (mut there, mut nameless, mut fresh) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
         for Found { file, what } in look.found {
             match what {
@@ -96,14 +97,9 @@ impl Work {
     }
 
     /// The file, if it is to be read: not if it was read before, nor if an agent could have written it.
-    fn if_news(
-        &mut self,
-        content: Content,
-        file: Arc<str>,
-        writers: &[(AgentId, SanitizedPath)],
-    ) -> Option<(Content, Arc<str>)> {
+    fn if_news(&mut self, content: Content, file: Arc<str>, writers: &Writers) -> Option<(Content, Arc<str>)> {
         let known = self.known.get(&content.id).filter(|known| known.version == content.version);
-        let Some(why) = actors::writer_of(&self.dir, &content.id, writers) else {
+        let Some(why) = writers.of(&content.id) else {
             return known.is_none().then_some((content, file));
         };
         if known.is_none_or(|known| !known.is_tainted) {

@@ -32,7 +32,7 @@ pub(super) enum Value {
 
 /// Reads one map. `first` is the line on which `text` begins.
 pub(super) fn map(text: &str, first: u32) -> Result<Vec<(String, Node)>, Problem> {
-    let mut reader = Reader { parser: Parser::new_from_str(text), first };
+    let mut reader = Reader { text, parser: Parser::new_from_str(text), first };
     let mut found = Vec::new();
     loop {
         let (event, line) = reader.next()?;
@@ -60,6 +60,7 @@ pub(super) fn map(text: &str, first: u32) -> Result<Vec<(String, Node)>, Problem
 }
 
 struct Reader<'t> {
+    text: &'t str,
     parser: Parser<'t, StrInput<'t>>,
     first: u32,
 }
@@ -69,7 +70,8 @@ impl<'t> Reader<'t> {
         match self.parser.next_event() {
             Some(Ok((event, Span { start, .. }))) => Ok((event, self.line(start.line()))),
             Some(Err(why)) => {
-                Err(Problem::at(self.line(why.marker().line()), format!("this is not YAML: {}", why.info())))
+                let help = quote_it(self.text, why.marker().line());
+                Err(Problem::at(self.line(why.marker().line()), format!("this is not YAML: {}{help}", why.info())))
             }
             None => Ok((Event::StreamEnd, self.first)),
         }
@@ -132,4 +134,12 @@ impl<'t> Reader<'t> {
             all.push((key, self.node(event, line, depth + 1)?));
         }
     }
+}
+
+/// What people forget most: `schedule: * * * * *` and `schedule: @daily` are no texts until they are quoted.
+fn quote_it(text: &str, line: usize) -> &'static str {
+    let line = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+    let value = line.split_once(':').map(|(_, value)| value.trim_start()).unwrap_or_default();
+    let is_special = value.starts_with(['*', '@', '&', '!', '%', '`', '|', '>']) || value.contains(": ");
+    if is_special { "; put the text between quotation marks, as in `schedule: \"0 9 * * *\"`" } else { "" }
 }

@@ -57,12 +57,12 @@ impl State {
     }
 
     /// The record of what was decided, under the next name.
-    fn named(&self, case: &Case<'_>, judgement: &Judgement) -> Decision {
+    fn named(&self, case: &Case<'_>, judgement: &Judgement<'_>) -> Decision {
         Decision { id: Some(DecisionId::new(self.next_decision)), ..judgement.decision(case) }
     }
 
     /// The refusal of somebody who acts without having asked. What is simply not held is said in those words.
-    pub(crate) fn not_allowed(&self, case: &Case<'_>, judgement: &Judgement) -> Refusal {
+    pub(crate) fn not_allowed(&self, case: &Case<'_>, judgement: &Judgement<'_>) -> Refusal {
         let only_lacks = !judgement.missing.is_empty() && !judgement.asks_about_action;
         let asked = matches!(judgement.conclusion.ruled, Ruled::Ask | Ruled::Unavailable);
         let is_protected = judgement.stage == Stage::Protected;
@@ -76,7 +76,7 @@ impl State {
     fn ask_about(
         &self,
         case: &Case<'_>,
-        judgement: Judgement,
+        judgement: Judgement<'_>,
         decision: Decision,
         id: RequestId,
     ) -> Result<Vec<Event>, Refusal> {
@@ -120,7 +120,12 @@ impl State {
     }
 
     /// The pending request of `agent` about the same action that lacks the same, if there is one.
-    fn same_action(&self, agent: &Agent, action: Option<&ActionFacts>, judgement: &Judgement) -> Option<Arc<Request>> {
+    fn same_action(
+        &self,
+        agent: &Agent,
+        action: Option<&ActionFacts>,
+        judgement: &Judgement<'_>,
+    ) -> Option<Arc<Request>> {
         let mut pending = agent.pending.iter().filter_map(|id| self.pending.get(id)).map(|waiting| &waiting.request);
         let same = |request: &&Arc<Request>| {
             let about = request.action.as_ref().map(|facts| (facts.input, facts.overrides));
@@ -138,7 +143,7 @@ fn evaluated(decision: Decision) -> Event {
 }
 
 /// What a yes used up: a person's word for one use, rights for one use.
-fn used_up(judgement: Judgement) -> impl Iterator<Item = Event> {
+fn used_up(judgement: Judgement<'_>) -> impl Iterator<Item = Event> {
     let ruling = judgement.uses_ruling.map(|ruling| Event::RulingUsed { ruling });
     let grants = judgement.uses_grants.into_iter().map(|grant| {
         let permission: Permission = grant.right.permission.clone();

@@ -24,6 +24,10 @@ impl State {
         rights: Vec<Start>,
         now: Timestamp,
     ) -> Result<Vec<Event>, Refusal> {
+        let is_of_a_task = matches!(profile.kind, Kind::Cron | Kind::Heartbeat) && profile.parent.is_some();
+        if profile.id.is_kept_for_tasks() && !is_of_a_task {
+            return Err(Refusal::NameOfTask(profile.id));
+        }
         self.refuse_known(&profile.id)?;
         self.refuse_too_many(&profile.id, 0, rights.len())?;
         rights.iter().try_for_each(|start| self.refuse_protected(&start.right.permission))?;
@@ -50,6 +54,9 @@ impl State {
         let Profile { owner, mode, .. } = &*self.agent(creator)?.profile;
         if !matches!(profile.kind, Kind::Subagent | Kind::Permanent) {
             return Err(Refusal::NoChildKind { agent: profile.id, kind: profile.kind });
+        }
+        if profile.id.is_kept_for_tasks() {
+            return Err(Refusal::NameOfTask(profile.id));
         }
         self.refuse_protected(&Permission::read(profile.working_dir.clone()))?;
         let max = self.settings.max_children;

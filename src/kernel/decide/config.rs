@@ -1,13 +1,10 @@
 //! A file takes effect: at once what narrows, and what widens at once or once a person agrees.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{collections::BTreeSet, sync::Arc};
 
 use crate::model::{
-    AgentId, AgentPolicy, BaseRight, Ended, Event, Grant, GrantId, Hold, Mode, Origin, OwnerId, Permission, Policy,
-    Profile, Reads, Rule, RunId, Scope, Settings, Source, Timestamp, Verdict, Widening,
+    AgentId, AgentPolicy, BaseRight, Ended, Event, Grant, GrantId, Hold, Origin, OwnerId, Permission, Policy, Profile,
+    RunId, Scope, Source, Timestamp, Widening,
 };
 
 use super::{
@@ -17,11 +14,15 @@ use super::{
         state::Agent,
     },
     grants::Draft,
+    narrowed,
 };
 
 impl State {
     /// The whole file or nothing of it; only what narrows, if the settings before it say so.
     pub(super) fn configure(&self, policy: Arc<Policy>, run: &RunId, now: Timestamp) -> Result<Vec<Event>, Refusal> {
+        if let Some(agent) = policy.agents.keys().find(|agent| agent.is_kept_for_tasks()) {
+            return Err(Refusal::NameOfTask(agent.clone()));
+        }
         if self.settings.widening == Widening::Apply {
             return self.follow_file(&policy, run, now);
         }
@@ -181,14 +182,14 @@ impl State {
 
     /// What would be different besides rights, a sentence each, so that a person agrees to nothing unseen.
     fn besides(&self, policy: &Policy) -> Vec<(Option<AgentId>, Arc<str>)> {
-        let settings = changed_settings(&self.settings, &policy.settings).into_iter();
+        let settings = narrowed::changed_settings(&self.settings, &policy.settings).into_iter();
         let settings = settings.map(|sentence| (None, sentence.into()));
         let agents = policy.agents.iter().flat_map(|(id, spec)| {
             let sentences = match self.agents.get(id) {
                 None => vec![format!("new, {} in mode {:?}", spec.profile.kind, spec.profile.mode)],
                 Some(agent) => {
-                    let rules = widening_rules(agent.rules.written(), &spec.rules);
-                    changed_profile(&agent.profile, &spec.profile).into_iter().chain(rules).collect()
+                    let rules = narrowed::widening_rules(agent.rules.written(), &spec.rules);
+                    narrowed::changed_profile(&agent.profile, &spec.profile).into_iter().chain(rules).collect()
                 }
             };
             sentences.into_iter().map(|sentence| (Some(id.clone()), sentence.into()))
@@ -196,18 +197,19 @@ impl State {
         settings.chain(agents).collect()
     }
 
-    /// The part of `policy` that gives nobody more than now.
+    /// The part of `policy` that gives nobody more than now. Whatever of it is left out widens.
     fn narrowed_to(&self, policy: &Policy) -> Policy {
+        let Policy { settings, agents, left_out } = policy;
         let known = |(id, spec): (&AgentId, &AgentPolicy)| {
             let agent = self.agents.get(id).filter(|agent| stays(agent, policy))?;
-            let rights = spec.rights.iter().filter(|right| self.is_within(agent, right)).cloned().collect();
-            let profile = narrowed_profile(&agent.profile, &spec.profile);
-            let rules = narrowed_rules(agent.rules.written(), &spec.rules);
+            let AgentPolicy { profile, rights, rules } = spec;
+            let rights = rights.iter().filter(|right| self.is_within(agent, right)).cloned().collect();
+            let profile = narrowed::profile(&agent.profile, profile);
+            let rules = narrowed::rules(agent.rules.written(), rules);
             Some((id.clone(), AgentPolicy { profile, rights, rules }))
         };
-        let agents: BTreeMap<_, _> = policy.agents.iter().filter_map(known).collect();
-        let settings = narrowed_settings(&self.settings, &policy.settings);
-        Policy { settings, agents, left_out: policy.left_out.clone() }
+        let settings = narrowed::settings(&self.settings, settings);
+        Policy { settings, agents: agents.iter().filter_map(known).collect(), left_out: left_out.clone() }
     }
 
     /// Whether what the file gives `agent` already lies within one line of the file as it was.
@@ -267,109 +269,4 @@ fn without_repetitions(rights: &[BaseRight]) -> Vec<&BaseRight> {
 
 fn is_written_as(grant: &Grant, right: &BaseRight) -> bool {
     grant.right == right.right && grant.hold == right.hold
-}
-
-/// The rules as the file has them now, with what they no longer keep from happening, and without what they newly allow.
-fn narrowed_rules(now: &[Rule], new: &[Rule]) -> Arc<[Rule]> {
-    let kept = now.iter().filter(|rule| rule.verdict > Verdict::Allow && !has(new, rule));
-    let narrower = new.iter().filter(|rule| rule.verdict > Verdict::Allow || has(now, rule));
-    narrower.chain(kept).cloned().collect()
-}
-
-/// What the rules of a file let happen that they did not before, a sentence each.
-fn widening_rules(now: &[Rule], new: &[Rule]) -> Vec<String> {
-    let gone = now.iter().filter(|rule| rule.verdict > Verdict::Allow && !has(new, rule));
-    let more = new.iter().filter(|rule| rule.verdict == Verdict::Allow && !has(now, rule));
-    gone.map(|rule| format!("no longer: {rule}")).chain(more.map(Rule::to_string)).collect()
-}
-
-fn has(rules: &[Rule], rule: &Rule) -> bool {
-    rules.iter().any(|other| other.says_the_same(rule))
-}
-
-/// The new description, but not a mode or kind that could let more happen.
-fn narrowed_profile(now: &Profile, new: &Profile) -> Profile {
-    let mode = if lets_no_more(now.mode, new.mode) { new.mode } else { now.mode };
-    Profile { mode, kind: now.kind, ..new.clone() }
-}
-
-/// Whether nothing happens by itself in mode `new` that does not in mode `now`. Modes are in no one order: `never` asks
-/// nothing, and lets happen what `untrusted` asks about.
-fn lets_no_more(now: Mode, new: Mode) -> bool {
-    let asks_the_same = |mode| matches!(mode, Mode::Default | Mode::OnRequest);
-    match new {
-        Mode::Plan => true,
-        Mode::Untrusted => now != Mode::Plan && now != Mode::Never,
-        Mode::Never => now != Mode::Plan && now != Mode::Untrusted,
-        Mode::Default | Mode::OnRequest => asks_the_same(now) || matches!(now, Mode::Bypass | Mode::Auto),
-        Mode::OnFailure | Mode::Auto | Mode::Bypass => now == new,
-    }
-}
-
-fn changed_profile(now: &Profile, new: &Profile) -> Vec<String> {
-    let fields = [
-        ("owner", now.owner.to_string(), new.owner.to_string()),
-        ("kind", now.kind.to_string(), new.kind.to_string()),
-        ("mode", format!("{:?}", now.mode), format!("{:?}", new.mode)),
-        ("working_dir", now.working_dir.to_string(), new.working_dir.to_string()),
-        ("name", now.label().to_string(), new.label().to_string()),
-    ];
-    changed(fields).map(|(field, now, new)| format!("{field} from {now} to {new}")).collect()
-}
-
-fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
-    let fields = [
-        ("reads", format!("{:?}", now.reads), format!("{:?}", new.reads)),
-        ("interaction", format!("{:?}", now.interaction), format!("{:?}", new.interaction)),
-        ("on_no_user", format!("{:?}", now.on_no_user), format!("{:?}", new.on_no_user)),
-        ("default_verdict", now.default_verdict.to_string(), new.default_verdict.to_string()),
-        ("confirm_widening", format!("{:?}", now.widening), format!("{:?}", new.widening)),
-        ("request_timeout", format!("{:?}", now.request_timeout), format!("{:?}", new.request_timeout)),
-        ("denial_memory", format!("{:?}", now.denial_memory), format!("{:?}", new.denial_memory)),
-        ("hook_timeout", format!("{:?}", now.hook_timeout), format!("{:?}", new.hook_timeout)),
-        ("max_pending", now.max_pending.to_string(), new.max_pending.to_string()),
-        ("max_asks_per_minute", now.max_asks_per_minute.to_string(), new.max_asks_per_minute.to_string()),
-        ("max_grants", now.max_grants.to_string(), new.max_grants.to_string()),
-        ("max_children", now.max_children.to_string(), new.max_children.to_string()),
-        ("max_depth", now.max_depth.to_string(), new.max_depth.to_string()),
-        ("tasks", format!("{:?}", now.tasks), format!("{:?}", new.tasks)),
-    ];
-    let unprotected = now.protected.iter().filter(|path| !new.protected.contains(path));
-    let unprotected = unprotected.map(|path| format!("{path} is no longer protected"));
-    let plain = now.sensitive.iter().filter(|name| !new.sensitive.contains(name));
-    let plain = plain.map(|name| format!("{name} is no longer sensitive"));
-    let changed = changed(fields).map(|(field, now, new)| format!("{field} from {now} to {new}"));
-    changed.chain(unprotected).chain(plain).chain(now.commands.changes(&new.commands)).collect()
-}
-
-fn changed<const N: usize>(
-    fields: [(&'static str, String, String); N],
-) -> impl Iterator<Item = (&'static str, String, String)> {
-    fields.into_iter().filter(|(_, now, new)| now != new)
-}
-
-/// The new settings, as far as they are no wider.
-fn narrowed_settings(now: &Settings, new: &Settings) -> Settings {
-    let reads = if now.reads == Reads::Granted { Reads::Granted } else { new.reads };
-    let widening = if now.widening == Widening::Confirm { Widening::Confirm } else { new.widening };
-    let kept = now.protected.iter().filter(|path| !new.protected.contains(path));
-    let protected = new.protected.iter().chain(kept).cloned().collect();
-    let kept = now.sensitive.iter().filter(|name| !new.sensitive.contains(name));
-    let sensitive = new.sensitive.iter().chain(kept).cloned().collect();
-    Settings {
-        reads,
-        widening,
-        protected,
-        sensitive,
-        default_verdict: new.default_verdict.max(now.default_verdict),
-        commands: now.commands.narrowed(&new.commands),
-        max_grants: new.max_grants.min(now.max_grants),
-        max_depth: new.max_depth.min(now.max_depth),
-        max_children: new.max_children.min(now.max_children),
-        max_pending: new.max_pending.min(now.max_pending),
-        max_asks_per_minute: new.max_asks_per_minute.min(now.max_asks_per_minute),
-        denial_memory: new.denial_memory.max(now.denial_memory),
-        tasks: now.tasks.clone(),
-        ..new.clone()
-    }
 }

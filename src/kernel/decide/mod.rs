@@ -6,6 +6,7 @@ mod config;
 mod follow;
 mod grants;
 mod guards;
+mod narrowed;
 mod requests;
 mod resume;
 mod route;

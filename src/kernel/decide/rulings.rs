@@ -29,7 +29,10 @@ impl State {
             return Ok(None);
         }
         refuse_past(scope, now)?;
-        let about = subject(action, scope)?;
+        let about = match (subject(action, scope)?, &action.doing) {
+            (Subject::Access(_), Some(doing)) if verdict == Verdict::Deny => Subject::Doing(doing.clone()),
+            (about, _) => about,
+        };
         let agent = self.agent(&request.from)?;
         let ruling = self.ruling(agent, action, about, verdict, scope, by, now);
         Ok(Some(Ruling { request: Some(request.id), reason: answer.feedback.clone(), ..ruling }))
@@ -98,8 +101,9 @@ impl State {
         reason: Option<Reason>,
     ) -> Result<Vec<Event>, Refusal> {
         let ruling = self.rulings.get(&id).ok_or(Refusal::UnknownRuling(id))?;
-        if let (Some(owner), Some(agent)) = (owner, self.agents.get(&ruling.agent)) {
-            same_owner(agent, owner)?;
+        // Whose agent it was said to, which may be gone.
+        if let Some(owner) = owner.filter(|owner| **owner != ruling.owner) {
+            return Err(Refusal::OtherOwner { agent: ruling.agent.clone(), owner: owner.clone() });
         }
         Ok(vec![Event::RulingEnded { ruling: Arc::clone(ruling), ended: Ended::Revoked { by, reason } }])
     }
@@ -107,11 +111,14 @@ impl State {
     /// The rulings that end as `agent` leaves its run: its own, and with the last agent of the run the noes for it.
     pub(super) fn rulings_left_behind(&self, agent: &Agent, ended: &Ended, all: bool) -> Vec<Event> {
         let run = (agent.profile.owner.clone(), agent.run.clone());
-        let goes_on = self.goes_on(&run.0, &run.1, Some(&agent.profile.id));
+        // A no goes on where it binds those that the agent created.
+        let binds = all && self.binds(agent);
+        let goes_on = binds || self.goes_on(&run.0, &run.1, Some(&agent.profile.id));
         let own = agent.rulings.iter().filter(|ruling| match (&ruling.run, ruling.verdict) {
             (Some(_), Verdict::Deny) => !goes_on,
             (Some(_), Verdict::Allow | Verdict::Ask) => true,
-            (None, _) => all,
+            (None, Verdict::Deny) => all && !binds,
+            (None, Verdict::Allow | Verdict::Ask) => all,
         });
         let noes = self.denied_in.get(&run).filter(|_| !goes_on).into_iter().flatten();
         let of_others = noes.filter_map(|id| self.rulings.get(id)).filter(|ruling| ruling.agent != agent.profile.id);

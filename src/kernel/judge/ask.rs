@@ -8,11 +8,11 @@ use super::{
 };
 
 /// A question stays one, or is answered by the mode, or by there being nobody.
-pub(super) fn settled(case: &Case<'_>, stage: Stage, finding: Finding, lacks_rights: bool) -> Finding {
+pub(super) fn settled(case: &Case<'_>, mode: Mode, stage: Stage, finding: Finding, lacks_rights: bool) -> Finding {
     if finding.ruled != Ruled::Ask {
         return finding;
     }
-    let finding = match by_mode(case, stage, lacks_rights) {
+    let finding = match by_mode(case, mode, stage, lacks_rights) {
         Some((ruled, reason)) => {
             let reason = format!("{reason}; {}", finding.reason);
             Finding { ruled, source: Source::Mode, reason: reason.into(), refs: finding.refs }
@@ -26,8 +26,8 @@ pub(super) fn settled(case: &Case<'_>, stage: Stage, finding: Finding, lacks_rig
     finding
 }
 
-fn by_mode(case: &Case<'_>, stage: Stage, lacks_rights: bool) -> Option<(Ruled, &'static str)> {
-    match case.agent.profile.mode {
+fn by_mode(case: &Case<'_>, mode: Mode, stage: Stage, lacks_rights: bool) -> Option<(Ruled, &'static str)> {
+    match mode {
         Mode::Never => Some((Ruled::Deny, "in mode never, nothing is asked")),
         // Leaving out a question is one thing; what is not held does not come out of nothing, and a no stays one.
         // Nor does what a hook would have said, had it not failed.

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::model::{Decision, DecisionSource, Mode, Policies, RuleRef, Ruled, Shown, ToolName, Verdict};
 
-use super::{super::why::Support, Case, Finding, Judgement, Stage};
+use super::{super::why::Support, Case, Finding, Judgement, Manner, Stage};
 
 /// What would be decided about an action now, stage by stage, and what would make it allowed. Nothing was asked, used up
 /// or recorded.
@@ -45,7 +45,7 @@ pub struct Step {
     pub rule_refs: Vec<RuleRef>,
 }
 
-impl Judgement {
+impl Judgement<'_> {
     /// The same with everything that led to it.
     pub(crate) fn explanation(&self, case: &Case<'_>) -> Explanation {
         let held = case.action.permissions().map(|needed| case.state.why(&case.agent.profile.id, needed, case.now));
@@ -70,16 +70,43 @@ impl Judgement {
                 *stage != Stage::Default
                     || !self.walk.iter().any(|(stage, finding)| *stage == Stage::Tier && finding.is_some())
             })
-            .map(|(stage, finding)| way_out(case, stage, finding))
+            .map(|(stage, finding)| self.way_out(case, stage, finding))
             .collect();
         if self.conclusion.ruled == Ruled::Unavailable {
             ways.push("a user has to be reachable: connect a foreground agent or an approver of the same owner".into());
         }
-        let mode = case.agent.profile.mode;
+        let Manner { mode, of } = self.manner;
         if self.conclusion.source == DecisionSource::Mode && matches!(mode, Mode::Never | Mode::OnFailure) {
-            ways.push("the agent has to be in a mode that asks, as `default` does".into());
+            ways.push(format!("{} has to be in a mode that asks, as `default` does", of.profile.id));
         }
         ways
+    }
+
+    fn way_out(&self, case: &Case<'_>, stage: Stage, finding: &Finding) -> String {
+        let (agent, judged_as) = (&case.agent.profile.id, &self.manner.of.profile.id);
+        match stage {
+            Stage::Protected if finding.refs.is_empty() => format!("another input: {}", finding.reason),
+            Stage::Protected => format!("a line of agents.toml below `[agents.{agent}]` that names exactly this path"),
+            Stage::Denied | Stage::AskRule => {
+                let refs: Vec<_> = finding.refs.iter().map(change_of).collect();
+                let ask = if finding.ruled == Ruled::Ask { "a person's yes, or without the question: " } else { "" };
+                format!("{ask}{}", refs.join(", and "))
+            }
+            Stage::Mode => format!("another mode than `plan` for {judged_as}"),
+            Stage::Destructive => "a person enables exactly this input for one use".to_owned(),
+            Stage::Held => {
+                format!(
+                    "{}: ask with `request_permission`, be granted it by an agent that holds it, or add it to `[agents.{agent}] permissions`",
+                    finding.reason
+                )
+            }
+            Stage::Tier if finding.source == DecisionSource::Mode => {
+                format!("a person's yes, or another mode for {judged_as}")
+            }
+            Stage::AllowRule | Stage::Tier | Stage::Default => {
+                "a person's yes, or an `allow` rule in agents.toml that covers it".to_owned()
+            }
+        }
     }
 }
 
@@ -90,31 +117,6 @@ fn step(stage: Stage, finding: Option<&Finding>) -> Step {
         source: finding.map(|finding| finding.source),
         reason: finding.map(|finding| finding.reason.to_string()),
         rule_refs: finding.map(|finding| finding.refs.clone()).unwrap_or_default(),
-    }
-}
-
-fn way_out(case: &Case<'_>, stage: Stage, finding: &Finding) -> String {
-    let agent = &case.agent.profile.id;
-    match stage {
-        Stage::Protected if finding.refs.is_empty() => format!("another input: {}", finding.reason),
-        Stage::Protected => format!("a line of agents.toml below `[agents.{agent}]` that names exactly this path"),
-        Stage::Denied | Stage::AskRule => {
-            let refs: Vec<_> = finding.refs.iter().map(change_of).collect();
-            let ask = if finding.ruled == Ruled::Ask { "a person's yes, or without the question: " } else { "" };
-            format!("{ask}{}", refs.join(", and "))
-        }
-        Stage::Mode => format!("another mode than `plan` for {agent}"),
-        Stage::Destructive => "a person enables exactly this input for one use".to_owned(),
-        Stage::Held => {
-            format!(
-                "{}: ask with `request_permission`, be granted it by an agent that holds it, or add it to `[agents.{agent}] permissions`",
-                finding.reason
-            )
-        }
-        Stage::Tier if finding.source == DecisionSource::Mode => format!("a person's yes, or another mode for {agent}"),
-        Stage::AllowRule | Stage::Tier | Stage::Default => {
-            "a person's yes, or an `allow` rule in agents.toml that covers it".to_owned()
-        }
     }
 }
 

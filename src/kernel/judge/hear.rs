@@ -45,11 +45,12 @@ impl Heard {
     }
 }
 
-pub(super) fn all(case: &Case<'_>) -> Heard {
+/// What everybody says, with those who stand `above` the agent.
+pub(super) fn all(case: &Case<'_>, above: &[&Agent]) -> Heard {
     let mut heard = Heard::default();
     rules_of(case.agent, case.action, &mut heard, |rule| rule);
     guard_of(case.state, case.agent, case.action, &mut heard, |rule| rule);
-    inherited(case, &mut heard);
+    inherited(case, above, &mut heard);
     people(case, &mut heard);
     for opinion in case.opinions {
         let hook = RuleRef::Hook(Arc::clone(&opinion.hook));
@@ -86,8 +87,8 @@ fn reference(rule: &Rule) -> RuleRef {
 
 /// What is denied to the agent that created this one, or to one that created that, is denied to this one too. What runs a
 /// scheduled task acts for the agent above it, so what that one would be asked about, it is asked about too.
-fn inherited(case: &Case<'_>, heard: &mut Heard) {
-    for parent in case.state.parents(case.agent) {
+fn inherited(case: &Case<'_>, above: &[&Agent], heard: &mut Heard) {
+    for parent in above.iter().copied() {
         let id = &parent.profile.id;
         let of_parent = |rule| RuleRef::OfParent { agent: id.clone(), rule: Box::new(rule) };
         let mut from_parent = Heard::default();
@@ -140,17 +141,12 @@ fn is_about(ruling: &Ruling, action: &Considered) -> bool {
     }
     match &ruling.about {
         Subject::Shape(shape) => action.shape.as_ref().is_some_and(|other| other.key == shape.key),
+        Subject::Doing(doing) => action.doing().is_some_and(|other| doing.is_in(&other)),
         Subject::Input(_) | Subject::Access(_) => ruling.resource == action.shown && ruling.is_about(&action.facts()),
     }
 }
 
 impl State {
-    /// The agents that created `agent`, the nearest first.
-    fn parents<'s>(&'s self, agent: &'s Agent) -> impl Iterator<Item = &'s Agent> {
-        let parent = |agent: &&'s Agent| self.agents.get(agent.profile.parent.as_ref()?);
-        std::iter::successors(parent(&agent), parent).take(usize::from(u8::MAX))
-    }
-
     /// People's noes to `action` in the run of `agent`, whichever of its agents they were said to.
     fn noes<'s>(
         &'s self,

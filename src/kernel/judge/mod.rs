@@ -12,13 +12,15 @@ mod worse;
 use std::{borrow::Cow, sync::Arc};
 
 use crate::model::{
-    Decision, DecisionSource, Grant, Origin, RequestId, Right, RuleRef, Ruled, Ruling, Scope, Timestamp, Verdict,
+    Decision, DecisionSource, Grant, Mode, Origin, RequestId, Right, RuleRef, Ruled, Ruling, Scope, Timestamp, Verdict,
 };
 
 use super::{State, command::Broken, considered::Considered, state::Agent};
 
 pub use explain::{Explanation, Step};
+use hear::Heard;
 pub(crate) use hear::Opinion;
+use stages::Held;
 pub(crate) use worse::is_no_worse;
 
 /// Everything a decision rests on.
@@ -109,7 +111,9 @@ impl Finding {
 
 /// What it comes to, with what a yes uses up.
 #[derive(Debug)]
-pub(crate) struct Judgement {
+pub(crate) struct Judgement<'s> {
+    /// The mode in which it came to that.
+    pub(crate) manner: Manner<'s>,
     /// What each stage said.
     pub(crate) walk: [(Stage, Option<Finding>); 9],
     /// The stage that decided.
@@ -127,26 +131,63 @@ pub(crate) struct Judgement {
     pub(crate) said: Option<Arc<Ruling>>,
 }
 
-/// Decides.
-pub(crate) fn judge(case: &Case<'_>) -> Judgement {
-    let heard = hear::all(case);
-    let held = stages::held(case);
+/// The mode that an action is judged in, and whose it is: the agent's own, or that of one above it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manner<'s> {
+    pub(crate) mode: Mode,
+    pub(crate) of: &'s Agent,
+}
+
+/// Decides: in the mode of the agent and in the modes of those above it, of which the strictest counts.
+pub(crate) fn judge<'s>(case: &Case<'s>) -> Judgement<'s> {
+    let above = case.state.above(case.agent);
+    let (heard, held) = (hear::all(case, &above), stages::held(case));
+    let own = Manner { mode: case.agent.profile.mode, of: case.agent };
+    let mut strictest = judged_in(own, case, &heard, &held);
+    let mut modes = vec![own.mode];
+    for of in above {
+        let mode = of.profile.mode;
+        if modes.contains(&mode) {
+            continue;
+        }
+        modes.push(mode);
+        let judged = judged_in(Manner { mode, of }, case, &heard, &held);
+        if strictness(judged.conclusion.ruled) > strictness(strictest.conclusion.ruled) {
+            strictest = judged.naming_the_mode();
+        }
+    }
+    strictest
+}
+
+/// What is more of a no. A question that nobody hears is less of one than a no.
+fn strictness(ruled: Ruled) -> u8 {
+    match ruled {
+        Ruled::Allow => 0,
+        Ruled::Sandboxed => 1,
+        Ruled::Ask => 2,
+        Ruled::Unavailable => 3,
+        Ruled::Deny => 4,
+    }
+}
+
+fn judged_in<'s>(manner: Manner<'s>, case: &Case<'s>, heard: &Heard, held: &Held) -> Judgement<'s> {
+    let mode = manner.mode;
     let walk = [
         (Stage::Protected, stages::protected(case)),
-        (Stage::Denied, stages::denied(case, &heard)),
-        (Stage::Mode, stages::mode(case)),
-        (Stage::Destructive, stages::destructive(case, &heard)),
-        (Stage::Held, stages::missing(&held)),
-        (Stage::AskRule, stages::ask_rule(&heard)),
-        (Stage::AllowRule, stages::allow_rule(&heard)),
-        (Stage::Tier, stages::tier(case, &heard)),
-        (Stage::Default, Some(stages::default(case))),
+        (Stage::Denied, stages::denied(case, heard)),
+        (Stage::Mode, stages::mode(case, mode)),
+        (Stage::Destructive, stages::destructive(case, heard)),
+        (Stage::Held, stages::missing(held)),
+        (Stage::AskRule, stages::ask_rule(heard)),
+        (Stage::AllowRule, stages::allow_rule(heard)),
+        (Stage::Tier, stages::tier(case, mode, heard)),
+        (Stage::Default, Some(stages::default(case, mode))),
     ];
     let spoken = |from: Stage| {
         let mut spoken = walk.iter().filter(move |(stage, _)| from <= *stage);
         spoken.find_map(|(stage, finding)| finding.as_ref().map(|finding| (*stage, finding.clone())))
     };
-    let nothing_spoke = || (Stage::Default, stages::default(case));
+    let nothing_spoke = || (Stage::Default, stages::default(case, mode));
     let (mut stage, mut finding) = spoken(Stage::Protected).unwrap_or_else(nothing_spoke);
     let mut asks_about_action = finding.ruled == Ruled::Ask && stage != Stage::Held;
     if stage == Stage::Held {
@@ -158,17 +199,27 @@ pub(crate) fn judge(case: &Case<'_>) -> Judgement {
             Verdict::Ask | Verdict::Allow => finding.refs.extend(about_action.refs),
         }
     }
-    let conclusion = ask::settled(case, stage, finding, !held.missing.is_empty());
+    let conclusion = ask::settled(case, mode, stage, finding, !held.missing.is_empty());
     let allowed = conclusion.ruled.verdict() == Verdict::Allow;
     // Something that needs nobody's word uses up nobody's word.
-    let word = heard.yes.filter(|_| stage == Stage::AllowRule || heard.enabled || heard.overridden);
+    let word = heard.yes.clone().filter(|_| stage == Stage::AllowRule || heard.enabled || heard.overridden);
     let said = word.clone().filter(|_| allowed);
     let uses_ruling = word.filter(|ruling| allowed && ruling.scope == Scope::Once);
-    let uses_grants = if allowed { held.once } else { Vec::new() };
-    Judgement { walk, stage, conclusion, missing: held.missing, asks_about_action, uses_ruling, uses_grants, said }
+    let uses_grants = if allowed { held.once.clone() } else { Vec::new() };
+    let missing = held.missing.clone();
+    Judgement { manner, walk, stage, conclusion, missing, asks_about_action, uses_ruling, uses_grants, said }
 }
 
-impl Judgement {
+impl Judgement<'_> {
+    /// The same, and where the mode says so, whose it is.
+    fn naming_the_mode(mut self) -> Self {
+        if self.conclusion.source == DecisionSource::Mode {
+            let (reason, of) = (&self.conclusion.reason, &self.manner.of.profile.id);
+            self.conclusion.reason = format!("{reason} (the mode of {of}, which stands above)").into();
+        }
+        self
+    }
+
     /// The same as a record.
     pub(crate) fn decision(&self, case: &Case<'_>) -> Decision {
         let (facts, said) = (case.action.facts(), self.said.as_deref());

@@ -68,8 +68,8 @@ pub(super) fn denied(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
     })
 }
 
-pub(super) fn mode(case: &Case<'_>) -> Option<Finding> {
-    let forbids = match case.agent.profile.mode {
+pub(super) fn mode(case: &Case<'_>, mode: Mode) -> Option<Finding> {
+    let forbids = match mode {
         Mode::Plan => match case.action.operation {
             Operation::Read => false,
             Operation::Command => case.action.tier != Some(Tier::Safe) || !only_reads(case),
@@ -131,9 +131,8 @@ fn all_policies(rules: &[RuleRef]) -> bool {
     rules.iter().all(RuleRef::is_policy)
 }
 
-pub(super) fn tier(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
+pub(super) fn tier(case: &Case<'_>, mode: Mode, heard: &Heard) -> Option<Finding> {
     let tier = case.action.tier?;
-    let mode = case.agent.profile.mode;
     let reason = case.action.tier_reason.as_ref().to_owned();
     if tier == Tier::Safe {
         return Some(if mode == Mode::Untrusted && !only_reads(case) {
@@ -148,14 +147,21 @@ pub(super) fn tier(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
             Finding::new(Ruled::Allow, Source::Hook, "allowed by a hook").because_of(heard.hook_allows.clone()),
         );
     }
-    confined_first(case).or_else(|| Some(Finding::new(Ruled::Ask, Source::Classifier, reason)))
+    confined(case, mode).or_else(|| Some(Finding::new(Ruled::Ask, Source::Classifier, reason)))
 }
 
-/// A command or a program, in the mode in which those are tried in the sandbox before anybody is asked.
-fn confined_first(case: &Case<'_>) -> Option<Finding> {
+/// A command or a program that needs nobody's word, since it runs in the sandbox: in the mode in which those are tried there
+/// before anybody is asked, or because the host program has it done there. Modes in which nothing but reads happens by
+/// itself, and those in which a question is a no, stay as they are.
+fn confined(case: &Case<'_>, mode: Mode) -> Option<Finding> {
     let runs = matches!(case.action.operation, Operation::Command | Operation::Exec);
-    let confined = || Finding::new(Ruled::Sandboxed, Source::Mode, "in mode on_failure, it runs confined first");
-    (runs && case.agent.profile.mode == Mode::OnFailure).then(confined)
+    let by_mode = || Finding::new(Ruled::Sandboxed, Source::Mode, "in mode on_failure, it runs confined first");
+    let by_host = || Finding::new(Ruled::Sandboxed, Source::HostPolicy, "it runs confined to what it names");
+    match mode {
+        Mode::OnFailure => runs.then(by_mode),
+        Mode::Default | Mode::OnRequest | Mode::Bypass | Mode::Auto => (runs && case.action.confined).then(by_host),
+        Mode::Untrusted | Mode::Never | Mode::Plan => None,
+    }
 }
 
 /// Whether an action reads and does nothing else: a command that names a right to more may use it.
@@ -165,8 +171,8 @@ fn only_reads(case: &Case<'_>) -> bool {
 }
 
 /// Nothing spoke.
-pub(super) fn default(case: &Case<'_>) -> Finding {
-    if let Some(confined) = confined_first(case).filter(|_| case.state.settings.default_verdict != Verdict::Deny) {
+pub(super) fn default(case: &Case<'_>, mode: Mode) -> Finding {
+    if let Some(confined) = confined(case, mode).filter(|_| case.state.settings.default_verdict != Verdict::Deny) {
         return confined;
     }
     let ruled = match case.state.settings.default_verdict {

@@ -23,6 +23,7 @@ fn name(refusal: &Refusal) -> &'static str {
         Refusal::NotAsked(_) => "NotAsked",
         Refusal::NothingHeldBack => "NothingHeldBack",
         Refusal::NoChildKind { .. } => "NoChildKind",
+        Refusal::NameOfTask(_) => "NameOfTask",
         Refusal::TooManyChildren { .. } => "TooManyChildren",
         Refusal::OtherChange { .. } => "OtherChange",
         Refusal::HeldOnce { .. } => "HeldOnce",
@@ -204,6 +205,8 @@ fn a_refused_command_leaves_the_state_equal() {
         ("NothingHeldBack", Command::AgreeToWidening { by: None, change: 1, run: "r0".parse().unwrap() }),
         ("NoChildKind", create("kid", "you", Kind::Foreground, &[])),
         ("NoChildKind", create("kid", "you", Kind::System, &[])),
+        ("NameOfTask", create("cron:kid", "you", Kind::Subagent, &[])),
+        ("NameOfTask", register("heartbeat:kid", "you", Kind::Heartbeat, &[])),
         ("InFile", Command::Retire { agent: id("cfg") }),
         ("FromFile", revoke(number("cfg"), Actor::Operator, None)),
         ("Protected", register("kid", "you", Kind::Subagent, &["@network", "@read:/p"])),
@@ -266,5 +269,5 @@ fn a_refused_command_leaves_the_state_equal() {
         assert!(!sentence.ends_with('.') && !sentence.contains('\n'), "{sentence}");
         met.insert(expected);
     }
-    assert_eq!(met.len(), 39, "each reason has a row");
+    assert_eq!(met.len(), 40, "each reason has a row");
 }

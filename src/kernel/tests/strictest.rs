@@ -72,6 +72,14 @@ fn about_path(glob: &str, path: &str) -> bool {
     glob_matches(&parts(glob), &path.split('/').skip(1).collect::<Vec<_>>())
 }
 
+/// A no to a directory is one to all in it, and one to all in it is one to the directory.
+fn denies_path(glob: &str, path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').skip(1).collect();
+    let above = (1..=parts.len()).any(|end| about_path(glob, &format!("/{}", parts[..end].join("/"))));
+    let head = glob.strip_suffix("/**").map(|head| head.split('/').skip(1).collect::<Vec<_>>());
+    above || head.is_some_and(|head| glob_matches(&head, &parts))
+}
+
 fn about_command(pattern: &str, command: &str) -> bool {
     let (mut pattern, command): (Vec<_>, Vec<_>) = (pattern.split(' ').collect(), command.split(' ').collect());
     let open = pattern.last() == Some(&"**");
@@ -133,6 +141,9 @@ impl Plain {
             reason: None,
             call: None,
             overrides: false,
+            cwd: None,
+            circumstances: None,
+            confined: false,
             updated: false,
         })
     }
@@ -301,9 +312,10 @@ fn naive_policies(policies: &Policies, action: &Plain) -> Vec<Verdict> {
         return said;
     }
     let any = |globs: &[PathGlob]| globs.iter().any(|glob| about_path(glob.as_str(), &action.resource));
+    let none = |globs: &[PathGlob]| globs.iter().any(|glob| denies_path(glob.as_str(), &action.resource));
     let policy = if action.operation == Operation::Write { &policies.write } else { &policies.read };
-    said.extend(any(&policies.forbidden).then_some(Verdict::Deny));
-    if any(&policy.deny) {
+    said.extend(none(&policies.forbidden).then_some(Verdict::Deny));
+    if none(&policy.deny) {
         said.push(Verdict::Deny);
     } else if any(&policy.allow) {
         said.push(Verdict::Allow);

@@ -2,15 +2,14 @@
 
 use std::{
     fs,
-    io::{BufRead, BufReader, Write},
     os::unix::{ffi::OsStrExt, fs::PermissionsExt},
-    process::{Command, Stdio},
+    process::Command,
 };
 
 use bestow::command::{Tier, classify};
 use serde_json::{Value, json};
 
-use super::{BESTOW, bestow, text};
+use super::{BESTOW, bestow, one_by_one, text, unheard};
 use crate::command::cases::given_commands;
 
 fn lines(words: &[&str], input: &[u8]) -> Vec<Value> {
@@ -150,36 +149,16 @@ fn a_tool_call_is_a_question_too() {
 
 #[test]
 fn each_answer_comes_before_the_next_question_is_put() {
-    let mut child = Command::new(BESTOW)
-        .args(["classify", "--jsonl"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let (mut to, mut from) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()).lines());
-    for command in ["ls", "npm test", "rm -rf /"] {
-        writeln!(to, "{}", json!({ "command": command })).unwrap();
-        let answer: Value = serde_json::from_str(&from.next().unwrap().unwrap()).unwrap();
-        assert_eq!(answer["tier"], json!(classify(command).tier));
-    }
-    drop(to);
-    assert!(child.wait().unwrap().success());
+    let commands = ["ls", "npm test", "rm -rf /"];
+    one_by_one(&["classify", "--jsonl"], &commands.map(|command| json!({ "command": command })), |number, answer| {
+        let answer: Value = serde_json::from_str(answer).unwrap();
+        assert_eq!(answer["tier"], json!(classify(commands[number]).tier));
+    });
 }
 
 #[test]
 fn who_stops_listening_ends_it_quietly() {
-    let mut child = Command::new(BESTOW)
-        .args(["classify", "--jsonl"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    // It may have ended before everything was asked.
-    let _ = child.stdin.take().unwrap().write_all(&b"{\"command\":\"ls\"}\n".repeat(1000));
-    let told = child.wait_with_output().unwrap();
-    assert_eq!((told.status.code(), text(&told.stderr)), (Some(1), ""));
+    assert_eq!(unheard(&["classify", "--jsonl"], "{\"command\":\"ls\"}"), (Some(1), String::new()));
 }
 
 #[test]

@@ -10,22 +10,45 @@ mod tasks;
 mod words;
 
 use std::{
-    io::Write,
-    process::{Command, Output, Stdio},
+    io::{BufRead as _, BufReader, Write as _},
+    process::{Child, Command, Output, Stdio},
 };
+
+use serde_json::Value;
 
 /// The binary under test.
 const BESTOW: &str = env!("CARGO_BIN_EXE_bestow");
 
+fn started(words: &[&str]) -> Child {
+    let [stdin, stdout, stderr] = [Stdio::piped(), Stdio::piped(), Stdio::piped()];
+    Command::new(BESTOW).args(words).stdin(stdin).stdout(stdout).stderr(stderr).spawn().unwrap()
+}
+
+/// Puts each question when the one before is answered, and hands each answer on with the number of its question.
+fn one_by_one(words: &[&str], questions: &[Value], mut check: impl FnMut(usize, &str)) {
+    let mut child = started(words);
+    let (mut to, mut from) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()).lines());
+    for (number, question) in questions.iter().enumerate() {
+        writeln!(to, "{question}").unwrap();
+        check(number, &from.next().unwrap().unwrap());
+    }
+    drop(to);
+    assert!(child.wait().unwrap().success());
+}
+
+/// How it ends, and what it says on stderr, if nobody reads its answers.
+fn unheard(words: &[&str], question: &str) -> (Option<i32>, String) {
+    let mut child = started(words);
+    drop(child.stdout.take());
+    // It may have ended before everything was asked.
+    let _ = child.stdin.take().unwrap().write_all(format!("{question}\n").repeat(1000).as_bytes());
+    let told = child.wait_with_output().unwrap();
+    (told.status.code(), text(&told.stderr).to_owned())
+}
+
 /// Runs it with these words and this input.
 fn bestow(words: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(BESTOW)
-        .args(words)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = started(words);
     let mut stdin = child.stdin.take().unwrap();
     std::thread::scope(|scope| {
         // From a thread: it answers while it is asked, and neither side may wait for the other.

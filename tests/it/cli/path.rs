@@ -1,14 +1,9 @@
 //! `bestow path --jsonl`.
 
-use std::{
-    io::{BufRead, BufReader, Write},
-    process::{Command, Stdio},
-};
-
 use bestow::fs::{Answer, Op, Verdict};
 use serde_json::json;
 
-use super::{BESTOW, bestow, text};
+use super::{bestow, one_by_one, text, unheard};
 use crate::fs::{cases::check_with, world::World};
 
 fn lines(input: &[u8]) -> Vec<serde_json::Value> {
@@ -72,31 +67,16 @@ fn no_questions_no_answers() {
 
 #[test]
 fn each_answer_comes_before_the_next_question_is_put() {
-    let mut child =
-        Command::new(BESTOW).args(["path", "--jsonl"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let (mut to, mut from) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()).lines());
-    for _ in 0..3 {
-        to.write_all(b"{\"op\":\"resolve\",\"allowed\":[\"/\"],\"path\":\"/etc/..\"}\n").unwrap();
-        let answer: Answer = serde_json::from_str(&from.next().unwrap().unwrap()).unwrap();
+    let question = json!({ "op": "resolve", "allowed": ["/"], "path": "/etc/.." });
+    one_by_one(&["path", "--jsonl"], &[question.clone(), question.clone(), question], |_, answer| {
+        let answer: Answer = serde_json::from_str(answer).unwrap();
         assert_eq!((answer.verdict, answer.real.as_deref()), (Verdict::Ok, Some("/")));
-    }
-    drop(to);
-    assert!(child.wait().unwrap().success());
+    });
 }
 
 #[test]
 fn who_stops_listening_ends_it_without_a_panic() {
-    let mut child = Command::new(BESTOW)
-        .args(["path", "--jsonl"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    child.stdin.take().unwrap().write_all(b"{\"op\":\"sanitize\",\"path\":\"/\"}\n").unwrap();
-    let told = child.wait_with_output().unwrap();
-    assert_eq!((told.status.code(), text(&told.stderr)), (Some(1), ""));
+    assert_eq!(unheard(&["path", "--jsonl"], "{\"op\":\"sanitize\",\"path\":\"/\"}"), (Some(1), String::new()));
 }
 
 #[test]

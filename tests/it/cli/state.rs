@@ -156,7 +156,9 @@ fn words_that_make_no_sense_are_named() {
         if made {
             std::fs::create_dir(&place.state).unwrap();
         }
-        for words in [&["grants"][..], &["revoke", "g1"], &["approve", "abcdef"], &["audit", "verify"], &["audit", "head"]] {
+        for words in
+            [&["grants"][..], &["revoke", "g1"], &["approve", "abcdef"], &["audit", "verify"], &["audit", "head"]]
+        {
             let (out, complaint, code) = place.run(words);
             let named = complaint.contains("is no state directory") || complaint.contains("No such file");
             assert_eq!((named, code, out.as_str()), (true, 1, ""), "{words:?}: {complaint}");

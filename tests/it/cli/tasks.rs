@@ -71,32 +71,56 @@ fn a_task_is_run_by_hand_and_listed_with_what_came_of_it() {
 fn the_exit_code_says_why_a_task_did_not_run_and_the_list_tells_it_later() {
     let place = Place::new("[gates]\non_missing = \"ask\"\n");
     place.gate("exit 4", "");
-    let (code, _, err) = place.tasks(&["run", "cron/a"]);
-    assert_eq!(code, 3, "{err}");
-    assert!(err.contains("its gate failed with 4"), "{err}");
+    let (code, out, err) = place.tasks(&["run", "cron/a"]);
+    assert_eq!((code, out.as_str(), err.as_str()), (3, "", "bestow: cron/a does not run: its gate failed with 4\n"));
     assert!(place.tasks(&[]).1.contains("skipped: its gate failed with 4"));
+    place.gate("kill -9 $$", "");
+    let (code, _, err) = place.tasks(&["run", "cron/a"]);
+    assert_eq!(code, 1, "it said nothing: {err}");
+    assert!(err.contains("it was ended by signal KILL"), "{err}");
     place.gate("true", "  permissions: [\"@network\"]\n");
     let (code, _, err) = place.tasks(&["run", "cron/a"]);
     assert_eq!(code, 2, "{err}");
     assert!(err.contains("its gate lacks @network"), "{err}");
-    assert_eq!(place.tasks(&["run", "cron/missing"]).0, 1);
+    let (code, _, err) = place.tasks(&["run", "cron/missing"]);
+    assert_eq!((code, err.as_str()), (1, "bestow: there is no task cron/missing: `bestow tasks` lists them\n"));
     assert_eq!(place.tasks(&["run", "../a"]).0, 64);
     assert_eq!(place.tasks(&["run"]).0, 64);
+    let place = Place::new("[gates]\non_missing = \"skip\"\n");
+    place.gate("true", "  permissions: [\"@network\"]\n");
+    assert_eq!(place.tasks(&["run", "cron/a"]).0, 3);
+}
+
+/// Those that are there besides are not what somebody asked about.
+#[test]
+fn running_one_task_tells_nothing_about_the_others() {
+    let place = Place::new("");
+    place.gate("true", "");
+    place.save("tasks/cron/wrong/TASK.md", "---\nschedule: 99 * * * *\n---\nx");
+    place.save("tasks/cron/other/TASK.md", "---\nschedule: \"@daily\"\npermissions: [\"@network\"]\n---\nx");
+    place.save("tasks/heartbeat/b.md", "x");
+    let (code, out, err) = place.tasks(&["run", "cron/a"]);
+    assert_eq!((code, out.as_str()), (0, "Do it.\n"), "{err}");
+    assert_eq!(err, "bestow: the gate of cron/a passed; the task runs\nbestow: cron/a runs as cron:a\n");
+    let (code, _, err) = place.tasks(&["run", "cron/wrong"]);
+    assert!(code == 1 && err.starts_with("bestow: cron/wrong/TASK.md:2: `schedule`"), "{err}");
+    let (_, _, err) = place.tasks(&["run", "cron/other"]);
+    assert!(err.contains("cron/other lists permissions, which give nothing"), "{err}");
 }
 
 #[test]
 fn check_tells_everything_that_is_wrong_with_every_file() {
     let place = Place::new("");
     place.gate("true", "");
-    assert_eq!(place.tasks(&["check"]).1, "1 tasks, nothing wrong\n");
+    assert_eq!(place.tasks(&["check"]).1, "1 task, nothing wrong\n");
     place.save("tasks/cron/b/TASK.md", "---\nschedule: 99 * * * *\nagnet: x\n---\nx");
     place.save("tasks/heartbeat/c.md", "---\npermissions: [\"@network\"]\n---\nx");
     let (code, out, err) = place.tasks(&["check"]);
     assert_eq!((code, out.as_str()), (1, ""));
     for expected in [
         "heartbeat/c.md: it lists permissions, which give nothing: @network",
-        "cron/b/TASK.md: line 2: `schedule`",
-        "cron/b/TASK.md: line 3: a task has no `agnet`",
+        "cron/b/TASK.md:2: `schedule`",
+        "cron/b/TASK.md:3: a task has no `agnet`: did you mean `agent`?",
     ] {
         assert!(err.contains(expected), "{err}");
     }
@@ -110,4 +134,36 @@ fn a_file_without_a_directory_of_tasks_says_so() {
     place.save("agents.toml", &agents.replace("dir = \"tasks\"", ""));
     let (code, _, err) = place.tasks(&[]);
     assert!(code == 1 && err.contains("write `dir` in `[tasks]`"), "{err}");
+}
+
+#[test]
+fn check_tells_what_would_keep_a_good_file_from_running() {
+    let place = Place::new("");
+    place.save("tasks/cron/a/TASK.md", "---\nschedule: \"@daily\"\nagent: nigthly\n---\nx");
+    place.save("tasks/cron/b/TASK.md", "---\nschedule: \"@daily\"\nagent: pulse\n---\nx");
+    let (code, _, err) = place.tasks(&["check"]);
+    assert_eq!(code, 1);
+    assert!(err.contains("cron/a/TASK.md:3: there is no agent `nigthly`: there is `nightly`"), "{err}");
+    assert!(err.contains("cron/b/TASK.md:3: pulse is of kind `heartbeat`") && err.contains("under `agents`"), "{err}");
+    assert!(place.tasks(&[]).1.contains("cannot run: try `bestow tasks check`"));
+}
+
+#[test]
+fn check_tells_what_a_gate_lacks_and_what_becomes_of_it() {
+    let place = Place::new("");
+    place.gate("true", "  permissions: [\"@network\", \"@write:files\"]\n");
+    let (code, _, err) = place.tasks(&["check"]);
+    assert_eq!(code, 0, "nothing is wrong with the file");
+    let expected = "its gate needs what its agent lacks, so the task runs unchecked: @network\n";
+    assert!(err.ends_with(expected), "{err}");
+}
+
+#[test]
+fn where_there_is_no_task_yet_it_says_where_they_would_be() {
+    let place = Place::new("");
+    fs::create_dir(place.path("tasks")).unwrap();
+    for words in [&[][..], &["check"]] {
+        let (code, out, _) = place.tasks(words);
+        assert!(code == 0 && out.contains("cron/NAME/TASK.md") && out.contains("/tasks"), "{out}");
+    }
 }

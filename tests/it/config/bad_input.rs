@@ -1,10 +1,11 @@
 //! Every way to get the text of the file wrong, and exactly what the person who wrote it reads.
 //!
-//! `bad_input.txt` is the table. After a deliberate change of a message, run with `BLESS=1` and read the diff.
+//! `bad_input.txt` is the table. After a deliberate change of a message, run with `BESTOW_BLESS=1` and read the diff.
 
 use std::fmt::Write;
 
 use super::Place;
+use crate::support::as_written;
 
 const TABLE: &str = include_str!("bad_input.txt");
 
@@ -37,14 +38,7 @@ fn answer(text: &str) -> String {
 #[test]
 fn every_mistake_is_named_with_its_place_and_what_to_do() {
     let answered = answered();
-    if std::env::var_os("BLESS").is_some() {
-        std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/config/bad_input.txt"), &answered).unwrap();
-        return;
-    }
-    for (told, expected) in answered.split(CASE).zip(TABLE.split(CASE)) {
-        assert_eq!(told, expected);
-    }
-    assert_eq!(answered.len(), TABLE.len());
+    as_written(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/config/bad_input.txt"), &answered);
 }
 
 #[test]

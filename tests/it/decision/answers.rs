@@ -20,6 +20,59 @@ async fn an_input_that_a_person_changed_is_what_may_run() {
     assert_eq!(ruled(&ann, Action::command("node other.js")).await, Ruled::Ask, "once");
 }
 
+/// The attack: what was approved for one directory, one environment, one sandbox runs in another.
+#[tokio::test]
+async fn a_yes_is_for_the_directory_and_the_circumstances_that_were_asked_about() {
+    let world = World::new();
+    let file = |dir: &str| {
+        let mut policy = policy(settings(|_| {}), &[("ann", "you", &["@write:/ws"])]);
+        policy.agents.get_mut(&id("ann")).unwrap().profile.working_dir = dir.parse().unwrap();
+        policy
+    };
+    world.engine.configure(file("/ws")).await.unwrap();
+    let ann = world.engine.agent(&id("ann")).unwrap();
+    let quiet = || dangerous().under("no network, 1 minute");
+    let (_, ticket) = asked(&ann, quiet()).await;
+    world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
+    assert_eq!(ruled(&ann, dangerous()).await, Ruled::Ask, "under no circumstances in particular");
+    assert_eq!(ruled(&ann, dangerous().under("no network, 2 minutes")).await, Ruled::Ask);
+    world.engine.configure(file("/elsewhere")).await.unwrap();
+    assert_eq!(ruled(&ann, quiet()).await, Ruled::Ask, "in another directory");
+    world.engine.configure(file("/ws")).await.unwrap();
+    assert_eq!(ruled(&ann, quiet()).await, Ruled::Allow);
+    assert_eq!(ruled(&ann, quiet()).await, Ruled::Ask, "once");
+}
+
+/// What the person puts in its place runs as what was asked about would have run.
+#[tokio::test]
+async fn an_input_that_a_person_changed_runs_under_the_same_circumstances() {
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    let (_, ticket) = asked(&ann, dangerous().under("quiet")).await;
+    let other = || Action::command("node other.js");
+    world.you().answer(ticket.id(), Answer::allow().instead(other())).await.unwrap();
+    assert_eq!(ruled(&ann, other()).await, Ruled::Ask);
+    assert_eq!(ruled(&ann, other().under("quiet")).await, Ruled::Allow);
+}
+
+#[tokio::test]
+async fn a_yes_for_the_run_to_a_command_is_for_the_directory_it_was_asked_about_in() {
+    let world = World::new();
+    let file = |dir: &str| {
+        let mut policy = policy(settings(|_| {}), &[("ann", "you", &[])]);
+        policy.agents.get_mut(&id("ann")).unwrap().profile.working_dir = dir.parse().unwrap();
+        policy
+    };
+    world.engine.configure(file("/ws")).await.unwrap();
+    let ann = world.engine.agent(&id("ann")).unwrap();
+    let (_, ticket) = asked(&ann, dangerous()).await;
+    world.you().answer(ticket.id(), Answer::allow().scope(Scope::Session)).await.unwrap();
+    world.engine.configure(file("/elsewhere")).await.unwrap();
+    assert_eq!(ruled(&ann, dangerous()).await, Ruled::Ask);
+    world.engine.configure(file("/ws")).await.unwrap();
+    assert_eq!(ruled(&ann, dangerous()).await, Ruled::Allow);
+}
+
 /// C36: a person who is tricked into worse is told so, and nothing is approved.
 #[tokio::test]
 async fn an_input_that_a_person_changed_may_not_climb() {

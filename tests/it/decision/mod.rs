@@ -4,6 +4,7 @@ mod answers;
 mod envelope;
 mod facts;
 mod hooks;
+mod lineage;
 mod modes;
 mod secrets;
 

@@ -5,7 +5,7 @@
 use bestow::{Action, Authorization, Mode, OnNoUser, Operation, Verdict};
 
 use super::in_mode;
-use crate::support::{World, id, tags};
+use crate::support::{World, as_written, id, tags};
 
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/decision/modes.txt");
 
@@ -110,13 +110,7 @@ async fn table() -> String {
 
 #[tokio::test]
 async fn the_table_of_modes_is_as_written() {
-    let found = table().await;
-    if std::env::var_os("BESTOW_BLESS").is_some() {
-        std::fs::write(TABLE, &found).unwrap();
-    }
-    let written = std::fs::read_to_string(TABLE).unwrap_or_default();
-    let wrong: Vec<_> = found.lines().zip(written.lines()).filter(|(found, written)| found != written).collect();
-    assert!(found == written, "the table reads differently: {wrong:#?}");
+    as_written(TABLE, &table().await);
 }
 
 #[test]

@@ -1,6 +1,11 @@
 //! A file takes effect while everything runs.
 
-use bestow::{AgentId, Check, Event, Mode, Origin, Permission, Policy, Reads, Refusal, Scope, Settings, Widening};
+use std::time::Duration;
+
+use bestow::{
+    AgentId, Check, Event, Interaction, Mode, OnNoUser, Origin, Permission, Policy, Reads, Refusal, Scope, Settings,
+    Verdict, Widening,
+};
 
 use crate::support::{World, check, heard, id, policy, refusal, settings, tag, tags, why};
 
@@ -17,6 +22,10 @@ fn careful(change: impl FnOnce(&mut Settings), agents: Agents<'_>) -> Policy {
         change(settings);
     });
     policy(settings, agents)
+}
+
+fn secs(count: u64) -> Duration {
+    Duration::from_secs(count)
 }
 
 /// What the last reload said was gained and lost.
@@ -255,6 +264,90 @@ async fn a_looser_mode_and_a_shorter_list_of_protected_paths_are_widening() {
     assert_eq!(check(&ann, "@read:/p"), Check::NotHeld);
     world.engine.agree_to_widening(1).await.unwrap();
     assert_eq!((ann.profile().unwrap().mode, check(&ann, "@read:/p")), (Mode::Bypass, Check::Held));
+}
+
+/// Whatever of a file can let more happen waits for a person, key by key; what goes the other way takes effect at once.
+#[tokio::test]
+async fn every_key_that_can_widen_waits_and_every_one_that_narrows_does_not() {
+    type Change = fn(&mut Settings);
+    // The narrow value, and the wide one.
+    let keys: [(&str, Change, Change); 12] = [
+        ("reads", |s| s.reads = Reads::Granted, |s| s.reads = Reads::Anywhere),
+        ("interaction", |s| s.interaction = Interaction::NonInteractive, |s| s.interaction = Interaction::Interactive),
+        ("on_no_user", |s| s.on_no_user = OnNoUser::Deny, |s| s.on_no_user = OnNoUser::Queue),
+        ("default_verdict", |s| s.default_verdict = Verdict::Deny, |s| s.default_verdict = Verdict::Ask),
+        ("request_timeout", |s| s.request_timeout = secs(1), |s| s.request_timeout = secs(2)),
+        ("denial_memory", |s| s.denial_memory = secs(2), |s| s.denial_memory = secs(1)),
+        ("max_pending", |s| s.max_pending = 1, |s| s.max_pending = 2),
+        ("max_asks_per_minute", |s| s.max_asks_per_minute = 1, |s| s.max_asks_per_minute = 2),
+        ("max_grants", |s| s.max_grants = 10, |s| s.max_grants = 20),
+        ("max_children", |s| s.max_children = 1, |s| s.max_children = 2),
+        ("max_depth", |s| s.max_depth = 1, |s| s.max_depth = 2),
+        ("confirm_widening", |s| s.widening = Widening::Confirm, |s| s.widening = Widening::Apply),
+    ];
+    for (key, narrow, wide) in keys {
+        let world = World::new();
+        let is = |change: Change| {
+            let now = world.engine.settings().unwrap();
+            let mut other = Settings::clone(&now);
+            change(&mut other);
+            *now == other
+        };
+        world.engine.configure(careful(narrow, &[])).await.unwrap();
+        let mut events = world.engine.subscribe();
+        world.engine.configure(careful(wide, &[])).await.unwrap();
+        assert!(is(narrow) && !is(wide), "{key} widened by itself");
+        let told = heard(&mut events).into_iter().find_map(|recorded| match recorded.event {
+            Event::ConfigHeldBack { besides, .. } => Some(besides),
+            _ => None,
+        });
+        assert!(told.unwrap().iter().any(|(_, said)| said.starts_with(key)), "{key} is told");
+        world.engine.agree_to_widening(1).await.unwrap();
+        assert!(is(wide), "{key}");
+        world.engine.configure(careful(narrow, &[])).await.unwrap();
+        assert!(is(narrow), "{key} narrows at once");
+    }
+}
+
+/// Neither direction is the narrow one: a hook that is not heard says no less than yes.
+#[tokio::test]
+async fn how_long_hooks_take_and_what_tasks_and_gates_do_waits_either_way() {
+    type Change = fn(&mut Settings);
+    let keys: [Change; 4] = [
+        |s| s.hook_timeout = secs(1),
+        |s| s.hook_timeout = secs(100),
+        |s| s.tasks.gate_time_limit = secs(1),
+        |s| s.tasks.on_missing = bestow::OnMissing::Skip,
+    ];
+    for change in keys {
+        let world = World::new();
+        world.engine.configure(careful(|_| {}, &[])).await.unwrap();
+        let before = world.engine.settings().unwrap();
+        world.engine.configure(careful(change, &[])).await.unwrap();
+        assert_eq!(world.engine.settings().unwrap(), before);
+        world.engine.agree_to_widening(1).await.unwrap();
+        assert_ne!(world.engine.settings().unwrap(), before);
+    }
+}
+
+/// The attack: whoever edits the file moves an agent to where its commands may then write.
+#[tokio::test]
+async fn another_working_directory_kind_or_mode_waits_and_another_name_does_not() {
+    let world = World::new();
+    let first = || careful(|_| {}, &[("ann", "you", &["@read:/"])]);
+    world.engine.configure(first()).await.unwrap();
+    let ann = world.engine.agent(&id("ann")).unwrap();
+    let mut next = first();
+    let spec = &mut next.agents.get_mut(&id("ann")).unwrap().profile;
+    (spec.working_dir, spec.kind) = ("/elsewhere".parse().unwrap(), bestow::Kind::Cron);
+    (spec.mode, spec.name) = (Mode::Auto, Some("Ann".parse().unwrap()));
+    let wanted = bestow::Profile::clone(spec);
+    world.engine.configure(next).await.unwrap();
+    let now = ann.profile().unwrap();
+    assert_eq!((now.working_dir.as_str(), now.mode), ("/ws", Mode::Default));
+    assert_eq!((now.kind, now.name.clone()), (bestow::Kind::Permanent, wanted.name.clone()));
+    world.engine.agree_to_widening(1).await.unwrap();
+    assert_eq!(*ann.profile().unwrap(), wanted);
 }
 
 /// A broad line does not reach what is sensitive either.

@@ -55,7 +55,8 @@ async fn a_change_for_all_tools_counts_for_those_that_come_later() {
     assert_eq!(decided.decision().verdict(), Verdict::Deny);
     assert!(rests_on(decided.decision(), "write-path-policy"));
     assert_eq!(verdict(&bot, read("secrets/k")).await, Verdict::Allow);
-    assert_eq!(verdict(&bot, write("secrets")).await, Verdict::Allow, "the glob is about what is below");
+    assert_eq!(verdict(&bot, write("secrets")).await, Verdict::Deny, "what is below, and the directory with it");
+    assert_eq!(verdict(&bot, write("secrets2")).await, Verdict::Allow);
 }
 
 #[tokio::test]

@@ -238,6 +238,14 @@ fn a_command_is_decided_before_it_runs_and_a_yes_is_for_just_that_one() {
             assert!(exec("echo y > new").await.is_err(), "another command");
             let with_env = sh("echo x > new").env("LD_PRELOAD", "/tmp/x.so");
             assert!(agent.exec_under(&ground.sandbox, profile.clone(), with_env).await.is_err(), "another environment");
+            let mut more = profile.limits().clone();
+            more.time *= 2;
+            for other in [profile.clone().limited(more), profile.clone().without_guard()] {
+                let run = agent.exec_under(&ground.sandbox, other, sh("echo x > new")).await;
+                assert!(run.is_err(), "another profile");
+            }
+            let reading = sh("echo x > new").inheriting();
+            assert!(agent.exec_under(&ground.sandbox, profile.clone(), reading).await.is_err(), "other input");
             assert!(!ground.path("workspace/new").exists());
             assert_eq!(exec("echo x > new").await.unwrap().code, Some(0));
             assert!(ground.path("workspace/new").exists());

@@ -33,17 +33,27 @@ async fn every_mistake_is_told_with_its_line() {
         ("---\nschedule: \"@daily\"\nenabled: yes\n---\nx", "line 3: `enabled` is `true` or `false`"),
         ("---\nschedule: \"@daily\"\nenabled: \"true\"\n---\nx", "line 3: `enabled` is `true` or `false`"),
         ("---\nschedule: \"@daily\"\nagent: ../x\n---\nx", "line 3: `agent` cannot be taken"),
-        ("---\nschedule: \"@daily\"\ntime_zone: Mars/Base\n---\nx", "line 3: `time_zone` is the name of a time zone"),
+        (
+            "---\nschedule: \"@daily\"\ntime_zone: Mars/Base\n---\nx",
+            "line 3: `time_zone`: there is no `Mars/Base`: its name",
+        ),
+        ("---\nschedule: \"@daily\"\ntime_zone: europe/berlin\n---\nx", "did you mean `Europe/Berlin`?"),
         ("---\nschedule: \"@daily\"\ntime_limit: 5\n---\nx", "line 3: `time_limit` is a number and a unit"),
         ("---\nschedule: \"@daily\"\nunknown: 1\n---\nx", "line 3: a task has no `unknown`"),
-        ("---\nschedule: * * * * *\n---\nx", "line 2"),
+        ("---\nschedule: * * * * *\n---\nx", "line 2: this is not YAML"),
+        ("---\nschedule: * * * * *\n---\nx", "put the text between quotation marks"),
+        ("---\nname: a\nschedule: @daily\n---\nx", "put the text between quotation marks"),
+        ("---\nschedule: 0 0 * * * *\n---\nx", "leave the seconds out"),
+        ("---\nschedule: \"@daily\"\ngate:\n\tcommand: x\n---\nx", "line 4"),
+        ("---\nschedule: \"@daily\"\ngate:\n  cmd: x\n  timeout: 1s\n---\nx", "its keys are command, permissions"),
         ("---\na: &b [1]\n---\nx", "anchors"),
         ("---\na: !tag x\n---\nx", "tags"),
         ("---\n- a\n---\nx", "each line here is a key"),
         ("---\n{: }: [\n---\nx", "line"),
         ("---\na: [[[[[[[[[[1]]]]]]]]]]\n---\nx", "too deep"),
         ("---\nschedule: \"@daily\"\ngate: x\n---\nx", "line 3: `gate` is a map"),
-        ("---\nschedule: \"@daily\"\ngate:\n  cwd: /\n---\nx", "a gate needs a `command`"),
+        ("---\nschedule: \"@daily\"\ngate:\n  cwd: /\n---\nx", "`command` is missing from `gate`"),
+        ("---\nschedule: \"@daily\"\ngate:\n  command: \"\"\n---\nx", "`command` is missing from `gate`"),
     ] {
         let told = wrong(text).await;
         assert!(told.contains(expected), "{text}: {told}");
@@ -56,8 +66,9 @@ async fn every_mistake_of_a_gate_is_told() {
         ("permissions: [\"@banana\"]", "line 5: `@banana`: a permission is `@network`"),
         ("permissions: [\"@write:../x\"]", "`@write:../x`"),
         ("permissions: [[a]]", "is a list of texts"),
-        ("timeout: 50ms", "from `100ms` to `5m`"),
-        ("timeout: 6m", "from `100ms` to `5m`"),
+        ("timeout: 50ms", "line 5: `timeout` is `50ms`, and a gate may take from `100ms` to `5m`"),
+        ("timeout: 6m", "`timeout` is `6m`, and a gate may take from `100ms` to `5m`"),
+        ("timeout: 300001", "from `100ms` to `5m`"),
         ("home: /tmp", "below something that the gate declares to write"),
         ("env: [a]", "is a map of names and texts"),
         ("env: { \"A B\": x }", "is no variable"),
@@ -113,6 +124,51 @@ async fn a_file_that_is_too_long_or_not_text_is_not_taken() {
     assert_eq!(tasks.list().await, []);
     let told = format!("{:?}", stage.told_so_far());
     assert!(told.contains("longer than 65536 bytes") && told.contains("not UTF-8"), "{told}");
+}
+
+#[tokio::test]
+async fn what_is_no_task_of_the_heartbeat_says_why() {
+    let mut stage = Stage::new().await;
+    stage.save("heartbeat/a.md", "---\nschedule: \"@daily\"\nagent: nightly\n---\nx");
+    let _tasks = stage.start().await;
+    let TaskEvent::Rejected { why, .. } = stage.told_kind("task.rejected").await else { panic!() };
+    assert!(why.contains("line 2: `schedule` is for tasks below `cron/`") && why.contains("line 3: `agent`"), "{why}");
+}
+
+#[tokio::test]
+async fn what_lies_where_no_task_is_looked_for_is_told() {
+    let mut stage = Stage::new().await;
+    stage.save("cron/report.md", "---\nschedule: \"@daily\"\n---\nx");
+    std::fs::create_dir(stage.path("tasks/cron/empty").as_path()).unwrap();
+    for harmless in ["cron/README.md", "cron/notes.txt", "heartbeat/notes.txt", "heartbeat/.hidden.md", "other/x.md"] {
+        stage.save(harmless, "x");
+    }
+    let tasks = stage.start().await;
+    tasks.look().await;
+    let told: Vec<_> = stage.told_so_far().iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].contains("cron/empty/TASK.md") && told[0].contains("there is no `TASK.md` in this directory"));
+    assert!(told[1].contains("cron/report.md") && told[1].contains("move this to `cron/report/TASK.md`"), "{told:?}");
+}
+
+/// The attack: a file that costs more to read than to write.
+#[tokio::test]
+async fn a_file_made_to_be_expensive_is_told_in_few_words_and_the_others_run() {
+    let mut stage = Stage::new().await;
+    let many: String = (0..9_000).map(|number| format!("k{number}:\n")).collect();
+    let aliases = "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n";
+    let deep = format!("a: {}", "[".repeat(60_000));
+    let maps: String = (0..300).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
+    for (name, front) in [("many", many.as_str()), ("aliases", aliases), ("deep", &deep), ("maps", &maps)] {
+        stage.save(&format!("cron/{name}/TASK.md"), &format!("---\n{front}\n---\nx"));
+    }
+    stage.cron("right", "schedule: \"0 1 * * *\"", "x");
+    let tasks = stage.start().await;
+    assert_eq!(tasks.list().await.len(), 1);
+    let rejected: Vec<_> = stage.told_so_far().into_iter().filter(|event| event.kind() == "task.rejected").collect();
+    assert_eq!(rejected.len(), 4);
+    assert!(rejected.iter().all(|event| event.to_string().len() < 10_000), "{rejected:?}");
+    assert!(rejected[2].to_string().contains("and 8969 more"), "{}", rejected[2]);
 }
 
 #[tokio::test]

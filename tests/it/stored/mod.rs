@@ -14,7 +14,7 @@ mod disk;
 mod faults;
 #[cfg(all(feature = "config", feature = "journal", target_os = "linux"))]
 mod full;
-mod held;
+pub(crate) mod held;
 #[cfg(feature = "journal")]
 mod narrowing;
 mod order;

@@ -1,8 +1,8 @@
 //! What every store does, whatever it keeps events in.
 
-use std::sync::Arc;
 #[cfg(feature = "journal")]
 use std::path::PathBuf;
+use std::sync::Arc;
 
 #[cfg(feature = "journal")]
 use bestow::journal::{Disk, Journal, RealDisk, SEGMENT};
@@ -16,7 +16,12 @@ use crate::support::{START, World, ask, check, id, settings, tag, why};
 enum Ground {
     Memory(Arc<MemoryStore>),
     #[cfg(feature = "journal")]
-    Journal { disk: Arc<dyn Disk>, directory: PathBuf, segment: u64, _kept: Option<tempfile::TempDir> },
+    Journal {
+        disk: Arc<dyn Disk>,
+        directory: PathBuf,
+        segment: u64,
+        _kept: Option<tempfile::TempDir>,
+    },
 }
 
 impl Ground {

@@ -65,6 +65,7 @@ impl Always {
             Subject::Shape(shape) => About::Shape(shape),
             Subject::Access(access) => About::Access(*access),
             Subject::Input(_) => return Err(KeepError::not_sayable(format_args!("{name} is for one use"))),
+            Subject::Doing(_) => return Err(KeepError::not_sayable(format_args!("{name} is a no"))),
         };
         let rule = rule(&ruling.tool, ruling.operation, &ruling.resource, about)?;
         Ok(Always {

@@ -1,0 +1,91 @@
+//! Arithmetic and tests: both evaluate text, and what they evaluate may assign and run.
+
+use super::{Arg, Value, Walker, is_evaluation_trap};
+use crate::command::{
+    answer::Span,
+    syntax::tree::{Piece, Word},
+    tier::Tier,
+};
+
+/// The most texts that one expression is followed through: the value of a variable is an expression again.
+const MAX_EXPRESSIONS: usize = 64;
+
+impl Walker<'_> {
+    /// `[[ … ]]`: harmless but for operands that are evaluated as arithmetic.
+    pub(super) fn test(&mut self, words: &[Word], span: Span) {
+        let words: Vec<Arg> = words.iter().flat_map(|word| self.expand_whole(word)).collect();
+        self.here = span;
+        let evaluates =
+            |arg: &Arg| matches!(arg.text.as_str(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R");
+        if words.iter().any(evaluates) {
+            if words.iter().any(Arg::is_wild) {
+                self.suspect("an arithmetic test evaluates text that nobody has read");
+            }
+            self.evaluate(words.iter().map(|word| word.text.clone()).collect());
+        }
+        match words.iter().find(|word| is_evaluation_trap(&word.text)) {
+            Some(_) => self.suspect("a test evaluates a command hidden in a subscript"),
+            None => self.note(Tier::Safe, "a test", span),
+        }
+    }
+
+    /// Arithmetic evaluates the values of variables, and with them any command in a subscript.
+    pub(super) fn arithmetic(&mut self, pieces: &[Piece]) {
+        if pieces.is_empty() {
+            return;
+        }
+        let here = self.here;
+        let texts = self.expand_whole(&Word { span: here, pieces: pieces.to_vec() });
+        self.here = here;
+        if texts.iter().any(Arg::is_wild) {
+            self.suspect("arithmetic evaluates text that nobody has read");
+        }
+        self.evaluate(texts.into_iter().map(|arg| arg.text).collect());
+    }
+
+    /// What evaluating `texts` sets and runs, through the values of the variables they name.
+    pub(super) fn evaluate(&mut self, mut texts: Vec<String>) {
+        let mut seen: Vec<String> = Vec::new();
+        while let Some(text) = texts.pop() {
+            if is_evaluation_trap(&text) {
+                self.suspect("arithmetic evaluates a command hidden in a subscript");
+            }
+            let assigns = assigns(&text);
+            for name in names(&text) {
+                if assigns {
+                    let before = self.scope.read(name);
+                    self.set(name, before.or(&Value::tame()));
+                }
+                if seen.iter().any(|known| known == name) {
+                    continue;
+                }
+                seen.push(name.to_owned());
+                let Some(value) = self.scope.assigned(name) else { continue };
+                let unread = value.is_wild();
+                texts.extend(value.texts.iter().filter(|text| !is_number(text)).cloned());
+                if unread || seen.len() + texts.len() > MAX_EXPRESSIONS {
+                    self.suspect("arithmetic evaluates text that nobody has read");
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    let names = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    names.filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
+}
+
+/// Whether an expression sets a variable; comparisons do not.
+fn assigns(text: &str) -> bool {
+    let mut text = text.replace("<<=", "=").replace(">>=", "=");
+    for comparison in ["==", "!=", "<=", ">="] {
+        text = text.replace(comparison, " ");
+    }
+    text.contains('=') || text.contains("++") || text.contains("--")
+}

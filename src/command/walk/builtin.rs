@@ -1,0 +1,191 @@
+//! Builtins that change what the shell knows. What they do besides is judged like any other command.
+
+use super::{Arg, HOME, Known, SOMETHING, UNKNOWN, Value, Walker, scope::Positional};
+use crate::command::{
+    judge::Input,
+    syntax::{is_name, tree::ELEMENT},
+};
+
+impl Walker<'_> {
+    /// What a command changes in the shell that runs it. `line` is what it is given to read, where that is certain.
+    pub(super) fn remember(&mut self, args: &[Arg], line: &Input) {
+        let Some((program, rest)) = unwrapped(args) else { return };
+        match program.text.as_str() {
+            "cd" | "pushd" | "popd" => self.changes_directory(&program.text, rest),
+            "read" => self.reads(rest, line),
+            "mapfile" | "readarray" => {
+                let named = rest.iter().rev().find(|arg| !arg.text.starts_with('-'));
+                self.set_to_anything(named.map_or("MAPFILE", |name| &name.text).to_owned());
+            }
+            "getopts" => {
+                rest.iter().skip(1).take(1).for_each(|name| self.set_to_anything(name.text.clone()));
+                self.set_to_anything("OPTARG".into());
+            }
+            "let" => self.evaluate(rest.iter().map(|arg| arg.text.clone()).collect()),
+            "export" | "declare" | "local" | "readonly" | "typeset" => self.declares(&program.text, rest),
+            "printf" => {
+                if let Some(name) = printed_into(rest) {
+                    self.set_to_anything(name.to_owned());
+                }
+            }
+            "wait" => {
+                let at = rest.iter().position(|arg| arg.text == "-p");
+                let name = at.and_then(|at| rest.get(at + 1)).map(|name| name.text.clone());
+                name.into_iter().for_each(|name| self.set(&name, Value::tame()));
+            }
+            "set" => self.sets_parameters(rest),
+            "shift" => match rest {
+                [] => self.scope.positional.shift(1),
+                [count] if count.is_exact() => match count.text.parse() {
+                    Ok(count) => self.scope.positional.shift(count),
+                    Err(_) => self.scope.positional = Positional::unknown(),
+                },
+                _ => self.scope.positional = Positional::unknown(),
+            },
+            "unset" => self.unsets(rest),
+            "source" | "." => self.scope.forget(),
+            "return" | "break" | "continue" => self.leave(),
+            _ => {}
+        }
+    }
+
+    fn changes_directory(&mut self, program: &str, rest: &[Arg]) {
+        let mut operands = rest.iter().filter(|arg| !arg.text.starts_with('-') || arg.text == "-");
+        match operands.next() {
+            None if program == "cd" => self.scope.enter(&HOME.to_string()),
+            None => self.scope.enter(&UNKNOWN.to_string()),
+            Some(target) if target.text == "-" || target.text.starts_with('+') || program == "popd" => {
+                self.scope.enter(&UNKNOWN.to_string());
+            }
+            Some(target) => self.scope.enter(&target.text),
+        }
+    }
+
+    /// With any other option, `read` takes less than the line, or another one.
+    fn reads(&mut self, rest: &[Arg], line: &Input) {
+        let plainly =
+            matches!(rest, [name] if !name.text.starts_with('-')) || matches!(rest, [raw, _] if raw.text == "-r");
+        let mut names: Vec<String> = rest
+            .iter()
+            .map(|arg| arg.text.clone())
+            .filter(|text| is_name(text.split('[').next().unwrap_or_default()))
+            .collect();
+        if names.is_empty() {
+            names.push("REPLY".into());
+        }
+        let value = line_read(line).filter(|_| plainly).map_or_else(Value::wild, Value::text);
+        names.iter().for_each(|name| self.set(name, value.clone()));
+    }
+
+    fn declares(&mut self, program: &str, rest: &[Arg]) {
+        let flags: String = rest.iter().filter_map(|arg| arg.text.strip_prefix('-')).collect();
+        // Another name for a variable: whatever is set may be any.
+        if flags.contains('n') && program != "export" {
+            self.scope.forget();
+        }
+        let odd = flags.contains(['i', 'l', 'u', 'c']);
+        for arg in rest.iter().filter(|arg| !arg.text.starts_with(['-', '+'])) {
+            let (name, value) = match arg.text.split_once('=') {
+                Some((name, text)) => (name, Some(self.declared(arg, text))),
+                None => (arg.text.as_str(), None),
+            };
+            let appends = name.ends_with('+');
+            let name = name.trim_end_matches('+').to_owned();
+            let before = self.scope.read(&name);
+            match value {
+                Some(value) if odd || appends => self.set(&name, before.or(&value).or(&Value::wild())),
+                Some(value) => self.set(&name, value),
+                None if flags.contains(['f', 'p', 'F']) || matches!(program, "export" | "readonly") => {}
+                None if odd => self.set(&name, Value::wild()),
+                // `local name` hides what was there, elsewhere it stays.
+                None => self.set(&name, before.or(&Value::one_of(vec![String::new()], Known::Fully))),
+            }
+            if program == "readonly" || flags.contains('r') {
+                self.scope.fix(&name);
+            }
+        }
+    }
+
+    fn declared(&self, arg: &Arg, text: &str) -> Value {
+        let value = Arg { text: text.to_owned(), ..arg.clone() };
+        if text.contains(ELEMENT) { list_of(&value) } else { Value::of(&[value]) }
+    }
+
+    fn sets_parameters(&mut self, rest: &[Arg]) {
+        let named = |arg: &Arg| arg.text.len() > 1 && arg.text.starts_with(['-', '+']) && arg.text.ends_with('o');
+        let mut at = 0;
+        while let Some(arg) = rest.get(at) {
+            if arg.text == "--" {
+                self.scope.positional = Positional::of(rest.get(at + 1..).unwrap_or_default());
+                return;
+            }
+            if !arg.text.starts_with(['-', '+']) {
+                break;
+            }
+            at += if named(arg) { 2 } else { 1 };
+        }
+        let operands = rest.get(at..).unwrap_or_default();
+        if !operands.is_empty() {
+            self.scope.positional = Positional::of(operands);
+        }
+    }
+
+    fn unsets(&mut self, rest: &[Arg]) {
+        let functions = rest.iter().any(|arg| arg.text.starts_with('-') && arg.text.contains('f'));
+        for arg in rest.iter().filter(|arg| !arg.text.starts_with('-')) {
+            self.scope.undefine(&arg.text);
+            if functions {
+                continue;
+            }
+            self.set(&arg.text, Value::text(""));
+        }
+    }
+
+    fn set_to_anything(&mut self, name: String) {
+        self.set(&name, Value::wild());
+    }
+}
+
+/// The builtin itself behind `command` and `builtin`.
+fn unwrapped(mut args: &[Arg]) -> Option<(&Arg, &[Arg])> {
+    loop {
+        let (program, rest) = args.split_first()?;
+        if !matches!(program.text.as_str(), "command" | "builtin") {
+            return Some((program, rest));
+        }
+        let options = rest.iter().take_while(|arg| arg.text.starts_with('-')).count();
+        args = rest.get(options..)?;
+    }
+}
+
+/// The variable behind `printf -v`.
+fn printed_into(rest: &[Arg]) -> Option<&str> {
+    let [option, rest @ ..] = rest else { return None };
+    match option.text.strip_prefix("-v") {
+        Some("") => rest.first().map(|name| name.text.as_str()),
+        joined => joined,
+    }
+}
+
+/// The elements of a list that was written out.
+pub(super) fn list_of(list: &Arg) -> Value {
+    let mut elements = list.text.split(ELEMENT);
+    let keyed = |text: &str| text.starts_with('[');
+    if elements.next().is_none_or(|before| !before.is_empty()) || list.is_wild() || elements.clone().any(keyed) {
+        return Value::wild();
+    }
+    let texts: Vec<String> = elements.map(str::to_owned).collect();
+    let open = list.glob && texts.iter().any(|text| text.starts_with(['*', '?', '[', '@', '+', '!']));
+    match list.known {
+        _ if open => Value::list(texts, Known::Partly),
+        known if list.glob => Value::list(texts, known.max(Known::Environment)),
+        known => Value::list(texts, known),
+    }
+}
+
+/// The one line that `read` finds in a here-string, if that is all there is.
+fn line_read(input: &Input) -> Option<String> {
+    let Input::Text(text) = input else { return None };
+    let line = text.strip_suffix('\n').unwrap_or(text);
+    (!line.contains(['\n', '\\', UNKNOWN, SOMETHING, HOME])).then(|| line.trim().to_owned())
+}

@@ -1,0 +1,199 @@
+//! Lists, branches and loops: which way a line takes nobody knows, so what is known behind them is what holds on every
+//! way.
+
+use super::{Input, Output, Scope, Walker, simple};
+use crate::command::syntax::tree::{Joint, Pipeline, Script, Statement, Word};
+
+/// How often a loop is walked until what it changes is given up.
+const MAX_ROUNDS: usize = 4;
+
+impl Walker<'_> {
+    /// Walks with a copy of the shell's memory, as a subshell does.
+    pub(super) fn apart<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
+        let scope = self.scope.clone();
+        let left = self.left.take();
+        let result = walk(self);
+        self.scope = scope;
+        self.left = left;
+        result
+    }
+
+    /// What is known here may be what holds behind an enclosing loop or function: `break`, `return` and their kin.
+    pub(super) fn leave(&mut self) {
+        match &mut self.left {
+            Some(left) => left.join(&self.scope),
+            None => self.left = Some(self.scope.clone()),
+        }
+    }
+
+    fn join_left(&mut self) {
+        if let Some(left) = &self.left {
+            self.scope.join(left);
+        }
+    }
+
+    /// Walks the body of a function or of a text that can be left early; what is known then is known behind it too.
+    pub(super) fn leaving<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.left.take();
+        let result = walk(self);
+        self.join_left();
+        self.left = outer;
+        result
+    }
+
+    /// Walks the statements; says what they print, as far as that is known.
+    pub(super) fn script(&mut self, script: &Script) -> Option<Output> {
+        let mut printed: Option<Output> = None;
+        for statement in &script.statements {
+            let output = if statement.background {
+                self.apart(|walker| walker.and_or(statement))
+            } else {
+                self.and_or(statement)
+            };
+            let Some(output) = output else { continue };
+            printed = Some(before(printed, output));
+        }
+        printed
+    }
+
+    /// Each pipeline runs from what is known if those before it went as it asks for.
+    pub(super) fn and_or(&mut self, statement: &Statement) -> Option<Output> {
+        let (first, others) = statement.pipelines.split_first()?;
+        let mut printed = self.pipeline(first);
+        if others.is_empty() {
+            return printed;
+        }
+        let mut failed = self.scope.clone();
+        let mut succeeded = std::mem::take(&mut self.scope);
+        for pipeline in others {
+            let (from, other) = match pipeline.joint {
+                Joint::First | Joint::And => (&mut succeeded, &mut failed),
+                Joint::Or => (&mut failed, &mut succeeded),
+            };
+            self.scope = from.clone();
+            let output = self.pipeline(pipeline);
+            other.join(&self.scope);
+            *from = std::mem::take(&mut self.scope);
+            printed = output.map(|output| before(printed.take(), output)).or(printed);
+        }
+        succeeded.join(&failed);
+        self.scope = succeeded;
+        printed.map(|output| Output { exact: false, ..output })
+    }
+
+    /// Walks the commands of a pipeline; says what its last one certainly prints.
+    fn pipeline(&mut self, pipeline: &Pipeline) -> Option<Output> {
+        if let [command] = pipeline.commands.as_slice() {
+            return self.command(command, Input::Terminal);
+        }
+        let before = self.scope.clone();
+        let mut input = Input::Terminal;
+        let mut last = None;
+        for command in &pipeline.commands {
+            self.scope = before.clone();
+            last = self.leaving(|walker| walker.command(command, input));
+            input = last.clone().map_or(Input::Unknown, |output| Input::Text(output.text));
+        }
+        // The last one may share the shell: `lastpipe`, `zsh`, `ksh`.
+        self.scope.join(&before);
+        last
+    }
+
+    /// `if`: every branch may be the one, and without `else` none may be.
+    pub(super) fn choose(&mut self, branches: &[(Script, Script)], otherwise: Option<&Script>) -> Option<Output> {
+        let mut printed: Option<Output> = None;
+        let mut ends: Vec<Scope> = Vec::new();
+        for (test, body) in branches {
+            let asked = self.script(test);
+            let after_test = self.scope.clone();
+            let done = self.script(body);
+            ends.push(std::mem::replace(&mut self.scope, after_test));
+            for output in [asked, done].into_iter().flatten() {
+                printed = Some(before(printed.take(), output));
+            }
+        }
+        if let Some(output) = otherwise.and_then(|script| self.script(script)) {
+            printed = Some(before(printed, output));
+        }
+        ends.iter().for_each(|end| self.scope.join(end));
+        printed
+    }
+
+    /// `case`: any arm, none, or several one after the other.
+    pub(super) fn case(&mut self, subject: &Word, arms: &[(Vec<Word>, Script)]) -> Option<Output> {
+        self.expand_whole(subject);
+        let mut printed: Option<Output> = None;
+        let entry = self.scope.clone();
+        let mut ends = entry.clone();
+        for (patterns, body) in arms {
+            patterns.iter().for_each(|pattern| drop(self.expand_whole(pattern)));
+            if let Some(output) = self.script(body) {
+                printed = Some(before(printed.take(), output));
+            }
+            ends.join(&self.scope);
+            self.scope.join(&entry);
+        }
+        self.scope = ends;
+        printed
+    }
+
+    /// Walks the body of a loop until another round would change nothing that is known.
+    pub(super) fn repeat(&mut self, mut round: impl FnMut(&mut Self) -> Option<Output>) -> Option<Output> {
+        let outer = self.left.take();
+        let entry = self.scope.clone();
+        let first_part = self.parts.len();
+        let mut printed = None;
+        for count in 0..=MAX_ROUNDS {
+            let start = self.scope.clone();
+            let new_parts = self.parts.len();
+            let output = round(self);
+            if count == 0 {
+                printed = output;
+            } else {
+                self.drop_repeated(first_part, new_parts);
+            }
+            self.join_left();
+            self.scope.join(&start);
+            if self.scope.is_settled(&start) || self.is_exhausted() {
+                break;
+            }
+            match count {
+                0 => {}
+                count if count + 1 < MAX_ROUNDS => self.scope.widen(&entry),
+                _ => self.scope.forget(),
+            }
+        }
+        if let Some(outer) = outer {
+            match &mut self.left {
+                Some(left) => left.join(&outer),
+                None => self.left = Some(outer),
+            }
+        }
+        printed.map(|output| Output { exact: false, ..output })
+    }
+
+    /// What a later round of a loop has said again.
+    fn drop_repeated(&mut self, first: usize, new: usize) {
+        let later = self.parts.split_off(new.min(self.parts.len()));
+        for part in later {
+            if !self.parts.get(first..).unwrap_or_default().contains(&part) {
+                self.parts.push(part);
+            }
+        }
+    }
+
+    /// Whether what is printed goes on: not where it is redirected.
+    pub(super) fn kept(
+        &self,
+        output: Option<Output>,
+        redirects: &[crate::command::syntax::tree::Redirect],
+    ) -> Option<Output> {
+        output.filter(|_| !simple::goes_elsewhere(redirects))
+    }
+}
+
+/// One output behind the other; together they are not exact.
+fn before(first: Option<Output>, second: Output) -> Output {
+    let text = first.map_or_else(String::new, |output| output.text);
+    Output { text: text + &second.text, exact: false }
+}

@@ -1,0 +1,110 @@
+//! Functions: what they are defined as, and what a call of one runs.
+
+use std::rc::Rc;
+
+use super::{
+    Arg, Input, MAX_NESTING, Output, Walker,
+    scope::{Function, Positional},
+};
+use crate::command::{
+    answer::Span,
+    judge,
+    syntax::tree::{Command, Form, Piece, Script},
+    tier::Tier,
+};
+
+impl Walker<'_> {
+    /// A definition runs nothing, but what it holds may run later, in this text or in the next: it counts.
+    pub(super) fn define(&mut self, name: &str, body: &Rc<Command>, span: Span) {
+        self.scope.define(name, body);
+        let bomb = self.deeper(|walker| {
+            walker.running.push(name.to_owned());
+            let first = walker.parts.len();
+            walker.apart(|walker| {
+                walker.scope.positional = Positional::unknown();
+                walker.command(body, Input::Unknown);
+            });
+            walker.running.pop();
+            walker.parts.iter().skip(first).any(|part| part.tier == Tier::Destructive)
+        });
+        if bomb == Some(false) && calls_itself_twice(name, body) {
+            self.note(Tier::Destructive, "a function that starts copies of itself without end (a fork bomb)", span);
+        }
+    }
+
+    /// A call runs the body with these arguments: each of the bodies that the name has had.
+    pub(super) fn call(&mut self, args: &[Arg], function: &Function, span: Span) -> Option<Output> {
+        let name = args.first().map(|arg| arg.text.clone()).unwrap_or_default();
+        let rest = args.get(1..).unwrap_or_default();
+        let verdict = self.search_suffixes(rest);
+        if verdict.tier == Tier::Destructive {
+            self.note(verdict.tier, verdict.rule, span);
+        }
+        if self.running.contains(&name) || self.running.len() >= MAX_NESTING {
+            self.note(Tier::Dangerous, "a function that calls itself", span);
+            self.scope.forget();
+            return None;
+        }
+        let before = self.scope.clone();
+        self.running.push(name);
+        let mut printed = String::new();
+        for body in &function.bodies {
+            let after = std::mem::replace(&mut self.scope, before.clone());
+            self.scope.positional = Positional::of(rest);
+            let output = self.leaving(|walker| walker.deeper(|walker| walker.command(body, Input::Unknown)));
+            printed.extend(output.flatten().map(|output| output.text));
+            // What was local is as it was; what was not is as the body left it.
+            self.scope.positional = before.positional.clone();
+            self.scope.join(&after);
+        }
+        self.running.pop();
+        self.note(Tier::Safe, "calls a function of this text", span);
+        (!printed.is_empty()).then_some(Output { text: printed, exact: false })
+    }
+}
+
+/// Whether a call of the function may run something else of that name: it may not be defined, or not be looked for.
+pub(super) fn may_be_a_program(name: &str, function: &Function) -> bool {
+    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
+    !function.certain || !plain || judge::is_known(name)
+}
+
+/// Whether a function calls itself more than once, or in the background: each call then starts others.
+fn calls_itself_twice(name: &str, body: &Command) -> bool {
+    let mut calls = 0_usize;
+    count_calls(name, body, false, &mut calls, 0);
+    calls >= 2
+}
+
+fn count_calls(name: &str, command: &Command, background: bool, calls: &mut usize, depth: usize) {
+    if depth > MAX_NESTING {
+        return;
+    }
+    let mut scripts: Vec<&Script> = Vec::new();
+    match &command.form {
+        Form::Simple(simple) => {
+            let first = simple.words.first().and_then(|word| match word.pieces.as_slice() {
+                [Piece::Bare(text) | Piece::Quoted(text)] => Some(text.as_str()),
+                _ => None,
+            });
+            if first == Some(name) {
+                *calls += if background { 2 } else { 1 };
+            }
+        }
+        Form::If { branches, otherwise } => {
+            scripts.extend(branches.iter().flat_map(|(test, body)| [test, body]).chain(otherwise));
+        }
+        Form::While { test, body } => scripts.extend([test, body]),
+        Form::Group(script)
+        | Form::Subshell(script)
+        | Form::For { body: script, .. }
+        | Form::Count { body: script, .. } => scripts.push(script),
+        Form::Case { arms, .. } => scripts.extend(arms.iter().map(|(_, script)| script)),
+        Form::Function { .. } | Form::Arithmetic(_) | Form::Test(_) => {}
+    }
+    for statement in scripts.into_iter().flat_map(|script| &script.statements) {
+        for inner in statement.pipelines.iter().flat_map(|pipeline| &pipeline.commands) {
+            count_calls(name, inner, background || statement.background, calls, depth + 1);
+        }
+    }
+}

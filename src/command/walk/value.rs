@@ -1,0 +1,88 @@
+//! What is known of a variable.
+
+use super::arg::{Arg, Known, SOMETHING, UNKNOWN};
+
+/// The most texts one variable may have, and the most bytes in one of them: what is more is not known.
+const MAX_TEXTS: usize = 64;
+const MAX_BYTES: usize = 4_096;
+
+/// The texts a variable may have, and how well they are known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::command) struct Value {
+    pub(in crate::command) texts: Vec<String>,
+    pub(in crate::command) known: Known,
+    /// The texts are the elements of a list, in their order, and not alternatives.
+    pub(in crate::command) list: bool,
+}
+
+impl Value {
+    /// One of these texts.
+    pub(in crate::command) fn one_of(texts: Vec<String>, known: Known) -> Self {
+        let small = texts.len() <= MAX_TEXTS && texts.iter().all(|text| text.len() <= MAX_BYTES);
+        if small { Value { texts, known, list: false } } else { Value::wild() }
+    }
+
+    /// This text, to the last character.
+    pub(in crate::command) fn text(text: impl Into<String>) -> Self {
+        Value::one_of(vec![text.into()], Known::Fully)
+    }
+
+    /// These elements.
+    pub(in crate::command) fn list(texts: Vec<String>, known: Known) -> Self {
+        Value { list: true, ..Value::one_of(texts, known) }
+    }
+
+    /// Not known, but of a form that can do no harm (a number, a commit).
+    pub(in crate::command) fn tame() -> Self {
+        Value::one_of(vec![SOMETHING.into()], Known::Environment)
+    }
+
+    /// What the environment holds.
+    pub(in crate::command) fn inherited() -> Self {
+        Value::one_of(vec![UNKNOWN.into()], Known::Environment)
+    }
+
+    /// Anything.
+    pub(in crate::command) fn wild() -> Self {
+        Value { texts: vec![UNKNOWN.into()], known: Known::Partly, list: false }
+    }
+
+    /// One of `values`, which are alternatives.
+    pub(in crate::command) fn of(values: &[Arg]) -> Self {
+        // A name that a glob finds is chosen by whoever made the files, but a glob that starts with text starts so.
+        let open = values.iter().any(|value| value.is_wild() || value.may_be_option() && value.glob);
+        if open {
+            let texts = values.iter().map(|value| value.text.clone()).collect();
+            return Value::one_of(texts, Known::Partly);
+        }
+        let globs = values.iter().any(|value| value.glob);
+        let known = values.iter().map(|value| value.known).max().unwrap_or_default();
+        let known = if globs { known.max(Known::Environment) } else { known };
+        Value::one_of(values.iter().map(|value| value.text.clone()).collect(), known)
+    }
+
+    pub(in crate::command) fn is_wild(&self) -> bool {
+        self.known == Known::Partly
+    }
+
+    /// This or the other.
+    pub(in crate::command) fn or(&self, other: &Value) -> Value {
+        if self == other {
+            return self.clone();
+        }
+        let mut texts = self.texts.clone();
+        texts.extend(other.texts.iter().filter(|text| !self.texts.contains(text)).cloned());
+        let known = if self.list || other.list { Known::Partly } else { self.known.max(other.known) };
+        Value::one_of(texts, known)
+    }
+
+    /// This with the other behind it, if that stays small.
+    pub(in crate::command) fn then(&self, other: &Value) -> Value {
+        let known = self.known.max(other.known);
+        if self.list || other.list || self.texts.len() * other.texts.len() > MAX_TEXTS {
+            return self.or(other).or(&Value::wild());
+        }
+        let both = self.texts.iter().flat_map(|start| other.texts.iter().map(move |end| format!("{start}{end}")));
+        Value::one_of(both.collect(), known)
+    }
+}

@@ -1,0 +1,186 @@
+//! What of a changed file gives nobody more than before, and what all of it changes, in words.
+//!
+//! Each type is taken apart without a rest: a key that is new does not compile until it is said here what of it widens.
+
+use std::sync::Arc;
+
+use crate::model::{Interaction, Mode, OnNoUser, Profile, Reads, Rule, Settings, Verdict, Widening};
+
+/// The new settings, as far as they are no wider.
+pub(super) fn settings(now: &Settings, new: &Settings) -> Settings {
+    let Settings {
+        reads,
+        interaction,
+        on_no_user,
+        widening,
+        default_verdict,
+        request_timeout,
+        denial_memory,
+        max_pending,
+        max_asks_per_minute,
+        max_grants,
+        max_children,
+        max_depth,
+        // One that has less time says less, be it yes or no.
+        hook_timeout: _,
+        protected,
+        // Whom tasks run as, when and with what: any change can be more.
+        tasks: _,
+        commands,
+        sensitive,
+    } = new;
+    Settings {
+        reads: unless(now.reads == Reads::Granted, now.reads, *reads),
+        interaction: unless(now.interaction == Interaction::NonInteractive, now.interaction, *interaction),
+        on_no_user: unless(now.on_no_user == OnNoUser::Deny, now.on_no_user, *on_no_user),
+        widening: unless(now.widening == Widening::Confirm, now.widening, *widening),
+        default_verdict: now.default_verdict.max(*default_verdict),
+        request_timeout: now.request_timeout.min(*request_timeout),
+        denial_memory: now.denial_memory.max(*denial_memory),
+        max_pending: now.max_pending.min(*max_pending),
+        max_asks_per_minute: now.max_asks_per_minute.min(*max_asks_per_minute),
+        max_grants: now.max_grants.min(*max_grants),
+        max_children: now.max_children.min(*max_children),
+        max_depth: now.max_depth.min(*max_depth),
+        hook_timeout: now.hook_timeout,
+        protected: with_all(protected, &now.protected),
+        tasks: now.tasks.clone(),
+        commands: now.commands.narrowed(commands),
+        sensitive: with_all(sensitive, &now.sensitive),
+    }
+}
+
+fn unless<T>(is_narrow: bool, now: T, new: T) -> T {
+    if is_narrow { now } else { new }
+}
+
+/// The new list, with what is no longer in it.
+fn with_all<T: Clone + PartialEq>(new: &[T], now: &[T]) -> Arc<[T]> {
+    let gone = now.iter().filter(|one| !new.contains(one));
+    new.iter().chain(gone).cloned().collect()
+}
+
+/// The new description, but nothing of it that could let more happen.
+pub(super) fn profile(now: &Profile, new: &Profile) -> Profile {
+    let Profile {
+        id,
+        owner,
+        name,
+        // What kinds may do is not in one order.
+        kind: _,
+        // Its commands write there.
+        working_dir: _,
+        mode,
+        // Whoever is above binds.
+        parent: _,
+    } = new;
+    Profile {
+        id: id.clone(),
+        owner: owner.clone(),
+        name: name.clone(),
+        kind: now.kind,
+        working_dir: now.working_dir.clone(),
+        mode: unless(!lets_no_more(now.mode, *mode), now.mode, *mode),
+        parent: now.parent.clone(),
+    }
+}
+
+/// Whether nothing happens by itself in mode `new` that does not in mode `now`. Modes are in no one order: `never` asks
+/// nothing, and lets happen what `untrusted` asks about.
+fn lets_no_more(now: Mode, new: Mode) -> bool {
+    let asks_the_same = |mode| matches!(mode, Mode::Default | Mode::OnRequest);
+    match new {
+        Mode::Plan => true,
+        Mode::Untrusted => now != Mode::Plan && now != Mode::Never,
+        Mode::Never => now != Mode::Plan && now != Mode::Untrusted,
+        Mode::Default | Mode::OnRequest => asks_the_same(now) || matches!(now, Mode::Bypass | Mode::Auto),
+        Mode::OnFailure | Mode::Auto | Mode::Bypass => now == new,
+    }
+}
+
+/// The rules as the file has them now, with what they no longer keep from happening, and without what they newly allow.
+pub(super) fn rules(now: &[Rule], new: &[Rule]) -> Arc<[Rule]> {
+    let kept = now.iter().filter(|rule| rule.verdict > Verdict::Allow && !has(new, rule));
+    let narrower = new.iter().filter(|rule| rule.verdict > Verdict::Allow || has(now, rule));
+    narrower.chain(kept).cloned().collect()
+}
+
+/// What the rules of a file let happen that they did not before, a sentence each.
+pub(super) fn widening_rules(now: &[Rule], new: &[Rule]) -> Vec<String> {
+    let gone = now.iter().filter(|rule| rule.verdict > Verdict::Allow && !has(new, rule));
+    let more = new.iter().filter(|rule| rule.verdict == Verdict::Allow && !has(now, rule));
+    gone.map(|rule| format!("no longer: {rule}")).chain(more.map(Rule::to_string)).collect()
+}
+
+fn has(rules: &[Rule], rule: &Rule) -> bool {
+    rules.iter().any(|other| other.says_the_same(rule))
+}
+
+/// What is different about an agent, a sentence each.
+pub(super) fn changed_profile(now: &Profile, new: &Profile) -> Vec<String> {
+    let Profile { id: _, owner, name, kind, working_dir, mode, parent } = now;
+    let of = |profile: &Profile| profile.parent.as_ref().map_or("nobody".to_owned(), ToString::to_string);
+    let fields = [
+        (owner != &new.owner, "owner", owner.to_string(), new.owner.to_string()),
+        (kind != &new.kind, "kind", kind.to_string(), new.kind.to_string()),
+        (mode != &new.mode, "mode", format!("{mode:?}"), format!("{:?}", new.mode)),
+        (working_dir != &new.working_dir, "working_dir", working_dir.to_string(), new.working_dir.to_string()),
+        (name != &new.name, "name", now.label().to_string(), new.label().to_string()),
+        (parent != &new.parent, "parent", of(now), of(new)),
+    ];
+    in_words(fields).collect()
+}
+
+/// What is different about the settings, a sentence each.
+pub(super) fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
+    let Settings {
+        reads,
+        interaction,
+        on_no_user,
+        widening,
+        default_verdict,
+        request_timeout,
+        denial_memory,
+        max_pending,
+        max_asks_per_minute,
+        max_grants,
+        max_children,
+        max_depth,
+        hook_timeout,
+        protected,
+        tasks,
+        commands,
+        sensitive,
+    } = now;
+    macro_rules! field {
+        ($name:ident, $key:literal) => {
+            ($name != &new.$name, $key, format!("{:?}", $name), format!("{:?}", new.$name))
+        };
+    }
+    let fields = [
+        field!(reads, "reads"),
+        field!(interaction, "interaction"),
+        field!(on_no_user, "on_no_user"),
+        field!(default_verdict, "default_verdict"),
+        field!(widening, "confirm_widening"),
+        field!(request_timeout, "request_timeout"),
+        field!(denial_memory, "denial_memory"),
+        field!(hook_timeout, "hook_timeout"),
+        field!(max_pending, "max_pending"),
+        field!(max_asks_per_minute, "max_asks_per_minute"),
+        field!(max_grants, "max_grants"),
+        field!(max_children, "max_children"),
+        field!(max_depth, "max_depth"),
+        field!(tasks, "tasks"),
+    ];
+    let unprotected = protected.iter().filter(|path| !new.protected.contains(path));
+    let unprotected = unprotected.map(|path| format!("{path} is no longer protected"));
+    let plain = sensitive.iter().filter(|name| !new.sensitive.contains(name));
+    let plain = plain.map(|name| format!("{name} is no longer sensitive"));
+    in_words(fields).chain(unprotected).chain(plain).chain(commands.changes(&new.commands)).collect()
+}
+
+fn in_words<const N: usize>(fields: [(bool, &'static str, String, String); N]) -> impl Iterator<Item = String> {
+    let changed = fields.into_iter().filter(|(changed, ..)| *changed);
+    changed.map(|(_, field, now, new)| format!("{field} from {now} to {new}"))
+}

@@ -1,0 +1,131 @@
+//! Who stands above an agent: who created it, who created that one, and so on. What is denied there is denied below, also
+//! once whoever it was denied to is gone.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ptr,
+    sync::Arc,
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{AgentId, Ended, Event, Mode, OwnerId, Ruling, RunId, Timestamp, Verdict};
+
+use super::{State, state::Agent};
+
+/// Agents that are gone and still bind those they created. Each has a number, since another agent may have its name by now.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Gone {
+    next: u64,
+    agents: BTreeMap<u64, Agent>,
+}
+
+impl Gone {
+    pub(super) fn agents(&self) -> impl Iterator<Item = &Agent> {
+        self.agents.values()
+    }
+
+    pub(super) fn agents_mut(&mut self) -> impl Iterator<Item = &mut Agent> {
+        self.agents.values_mut()
+    }
+
+    /// The number of `agent`, which is new unless one that binds in the same way is there.
+    fn keep(&mut self, agent: Agent) -> u64 {
+        if let Some((number, _)) = self.agents.iter().find(|(_, other)| **other == agent) {
+            return *number;
+        }
+        let number = self.next;
+        self.next += 1;
+        self.agents.insert(number, agent);
+        number
+    }
+}
+
+impl State {
+    /// Everybody above `agent`, whether there or gone, the nearest first.
+    pub(super) fn above<'s>(&'s self, agent: &'s Agent) -> Vec<&'s Agent> {
+        let (mut all, mut done, mut of) = (Vec::<&Agent>::new(), 0, agent);
+        loop {
+            for parent in self.directly_above(of) {
+                if !all.iter().any(|known| ptr::eq(*known, parent)) {
+                    all.push(parent);
+                }
+            }
+            let Some(next) = all.get(done) else { return all };
+            (of, done) = (next, done + 1);
+        }
+    }
+
+    /// Whether `agent`, or anybody above it, is in a mode in which only reads happen by themselves.
+    pub(crate) fn only_reads_by_itself(&self, agent: &AgentId) -> bool {
+        let is_strict = |agent: &Agent| matches!(agent.profile.mode, Mode::Plan | Mode::Untrusted);
+        let agent = self.agents.get(agent);
+        agent.is_some_and(|agent| is_strict(agent) || self.above(agent).into_iter().any(is_strict))
+    }
+
+    /// Who bears the name of the one that created `agent`, and those of that name who are gone.
+    fn directly_above<'s>(&'s self, agent: &'s Agent) -> impl Iterator<Item = &'s Agent> {
+        let there = agent.profile.parent.as_ref().and_then(|parent| self.agents.get(parent));
+        let there = there.filter(|parent| is_child(agent, parent));
+        there.into_iter().chain(agent.bound_by.iter().filter_map(|number| self.gone.agents.get(number)))
+    }
+
+    /// Whether anybody was created by `agent`, and is there or binds others in turn.
+    pub(super) fn binds(&self, agent: &Agent) -> bool {
+        self.agents.values().chain(self.gone.agents()).any(|other| is_child(other, agent))
+    }
+
+    /// `agent`, which is known no longer, goes on binding those it created; those that bind nobody any more are let go.
+    ///
+    /// The runs that somebody has left by that.
+    pub(super) fn bury(&mut self, agent: Agent) -> BTreeSet<(OwnerId, RunId)> {
+        let mut left = BTreeSet::from([run_of(&agent)]);
+        if self.binds(&agent) {
+            let number = self.gone.keep(agent.as_bond());
+            let all = self.agents.values_mut().chain(self.gone.agents.values_mut());
+            for other in all.filter(|other| is_child(other, &agent)) {
+                other.bound_by.insert(number);
+            }
+        }
+        while !self.gone.agents.is_empty() {
+            let all = self.agents.values().chain(self.gone.agents());
+            let needed: BTreeSet<u64> = all.flat_map(|agent| agent.bound_by.iter().copied()).collect();
+            let before = self.gone.agents.len();
+            self.gone.agents.retain(|number, agent| {
+                let is_needed = needed.contains(number);
+                left.extend((!is_needed).then(|| run_of(agent)));
+                is_needed
+            });
+            if self.gone.agents.len() == before {
+                break;
+            }
+        }
+        left
+    }
+
+    /// Noes that bind nobody, now that agents are gone.
+    pub(super) fn noes_follow(&self, events: &[Event], _now: Timestamp) -> Vec<Event> {
+        if self.rulings.is_empty() || !events.iter().any(|event| event.retired().is_some()) {
+            return Vec::new();
+        }
+        let everybody = || self.agents.values().chain(self.gone.agents());
+        let runs: BTreeSet<_> = everybody().map(|agent| (&agent.profile.owner, &agent.run)).collect();
+        let lasting: BTreeSet<_> = everybody().flat_map(|agent| agent.rulings.iter().map(|ruling| ruling.id)).collect();
+        let is_over = |ruling: &&Arc<Ruling>| match &ruling.run {
+            Some(run) => !runs.contains(&(&ruling.owner, run)),
+            None => !lasting.contains(&ruling.id),
+        };
+        let noes = self.rulings.values().filter(|ruling| ruling.verdict == Verdict::Deny);
+        let ended =
+            |ruling: &Arc<Ruling>| Event::RulingEnded { ruling: Arc::clone(ruling), ended: Ended::HolderRetired };
+        noes.filter(is_over).map(ended).collect()
+    }
+}
+
+fn is_child(agent: &Agent, of: &Agent) -> bool {
+    agent.profile.parent.as_ref() == Some(&of.profile.id) && agent.profile.owner == of.profile.owner
+}
+
+fn run_of(agent: &Agent) -> (OwnerId, RunId) {
+    (agent.profile.owner.clone(), agent.run.clone())
+}
