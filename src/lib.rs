@@ -44,8 +44,8 @@ pub use model::{
     PathGlob, PathPolicy, Pending, Permission, PermissionSet, Permissions, Place, Policies, Policy, PolicyPatch,
     Profile, Reach, Reads, Reason, Recorded, Reference, Reply, Request, RequestId, Resolution, Right, Route, Rule,
     RuleRef, Ruled, Ruling, RulingId, RunId, RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath, Scope,
-    SensitiveName, Settings, Shown, Skip, Source, Spoken, SpokenPart, Subject, TaskEnd, TaskEvent, TaskId, TaskKind,
-    TaskSettings, Timestamp, ToolName, Verdict, Want, Widening, sanitize,
+    SensitiveName, Settings, Shown, Skip, Source, Subject, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings,
+    Timestamp, ToolName, Verdict, Want, Widening, sanitize,
 };
 pub use seam::{
     AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, MemoryStore,

@@ -41,6 +41,15 @@ pub enum InvalidAddition {
         /// Why.
         reason: String,
     },
+    /// An example that comes out the same without the addition: it shows nothing.
+    ProvesNothing {
+        /// The program of the addition.
+        program: String,
+        /// The example.
+        example: String,
+        /// What it comes out as anyway.
+        tier: Tier,
+    },
     /// A raise that raises nothing.
     NotRaised(String),
     /// More additions, or more text in one, than a person writes.
@@ -63,6 +72,10 @@ impl fmt::Display for InvalidAddition {
             InvalidAddition::Example { program, example, matches, tier, reason } => {
                 let (list, example) = (if *matches { "match" } else { "not_match" }, Shown(example));
                 write!(f, "`{example}` stands in `{list}` of `{program}` and comes out {tier}: {}", Shown(reason))
+            }
+            InvalidAddition::ProvesNothing { program, example, tier } => {
+                let example = Shown(example);
+                write!(f, "`{example}` stands in `match` of `{program}` and is {tier} without it: it shows nothing")
             }
             InvalidAddition::NotRaised(name) => write!(f, "`{name}` can be raised to dangerous or destructive only"),
             InvalidAddition::TooMany(name) => {
@@ -142,27 +155,27 @@ impl Additions {
     }
 
     fn against_examples(self, rules: &CommandRules) -> Vec<(Row, InvalidAddition)> {
-        let classifier = Classifier::new(Profile::Default).with_additions(self);
-        let wrong = |program: &str, example: &str, matches: bool, fits: &dyn Fn(Tier) -> bool| {
-            let Classification { tier, reason, .. } = classifier.classify(example);
-            let (program, example) = (program.to_owned(), example.to_owned());
-            (fits(tier) != matches).then_some(InvalidAddition::Example { program, example, matches, tier, reason })
-        };
-        let each =
-            |matches: &[String], not_matches: &[String], row: Row, program: &str, fits: &dyn Fn(Tier) -> bool| {
-                let examples = matches.iter().map(|one| (one, true)).chain(not_matches.iter().map(|one| (one, false)));
-                examples
-                    .filter_map(|(example, matches)| wrong(program, example, matches, fits))
-                    .map(|why| (row, why))
-                    .collect::<Vec<_>>()
-            };
-        let safe = rules.safe.iter().enumerate().flat_map(|(index, row)| {
-            each(&row.matches, &row.not_matches, Row::Safe(index), &row.program, &|tier| tier == Tier::Safe)
-        });
-        let raises = rules.raises.iter().enumerate().flat_map(|(index, row)| {
-            each(&row.matches, &row.not_matches, Row::Raise(index), &row.program, &|tier| tier >= row.tier)
-        });
-        safe.chain(raises).collect()
+        let with = Classifier::new(Profile::Default).with_additions(self.clone());
+        let mut wrong = Vec::new();
+        for (index, row) in rules.safe.iter().enumerate() {
+            let without = Classifier::new(Profile::Default).with_additions(self.without(index));
+            let example = Examples { program: &row.program, matches: &row.matches, not_matches: &row.not_matches };
+            let found = example.wrong(&with, Some(&without), |tier| tier == Tier::Safe);
+            wrong.extend(found.into_iter().map(|why| (Row::Safe(index), why)));
+        }
+        for (index, row) in rules.raises.iter().enumerate() {
+            let example = Examples { program: &row.program, matches: &row.matches, not_matches: &row.not_matches };
+            // A raise of what is as bad already lets nothing run that did not: it need not prove itself.
+            let found = example.wrong(&with, None, |tier| tier >= row.tier);
+            wrong.extend(found.into_iter().map(|why| (Row::Raise(index), why)));
+        }
+        wrong
+    }
+
+    /// All but one of those that are safe.
+    fn without(&self, left_out: usize) -> Additions {
+        let others = self.safe.iter().enumerate().filter(|(index, _)| *index != left_out);
+        Additions { safe: others.map(|(_, row)| row.clone()).collect(), raises: Arc::clone(&self.raises) }
     }
 
     /// The rule by which a command only reads, if one was added.
@@ -186,6 +199,36 @@ impl Additions {
         let raise = self.raises.iter().filter(fits).max_by_key(|raise| raise.tier)?;
         let rule = format!("`{}` was raised by an added rule", raise.program);
         Some(Verdict { tier: raise.tier, rule: rule.into() })
+    }
+}
+
+/// The examples of one addition.
+struct Examples<'r> {
+    program: &'r str,
+    matches: &'r [String],
+    not_matches: &'r [String],
+}
+
+impl Examples<'_> {
+    /// What is wrong with them: they do not come out as they should, or do so without the addition.
+    fn wrong(
+        &self,
+        with: &Classifier,
+        without: Option<&Classifier>,
+        fits: impl Fn(Tier) -> bool,
+    ) -> Vec<InvalidAddition> {
+        let examples =
+            self.matches.iter().map(|one| (one, true)).chain(self.not_matches.iter().map(|one| (one, false)));
+        let wrong = |(example, matches): (&String, bool)| {
+            let (program, example) = (self.program.to_owned(), example.to_owned());
+            let Classification { tier, reason, .. } = with.classify(&example);
+            if fits(tier) != matches {
+                return Some(InvalidAddition::Example { program, example, matches, tier, reason });
+            }
+            let tier = without.filter(|_| matches)?.classify(&example).tier;
+            fits(tier).then_some(InvalidAddition::ProvesNothing { program, example, tier })
+        };
+        examples.filter_map(wrong).collect()
     }
 }
 

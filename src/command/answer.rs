@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer, ser::SerializeTuple};
 
-use crate::model::{Spoken, SpokenPart};
+use crate::model::{Said, Spoken, SpokenPart};
 
 use super::{
     shape::Shape,
@@ -40,9 +40,12 @@ pub struct Part {
     pub rule: String,
     /// Where the part stands.
     pub span: Span,
-    /// The program as it stands there, then the programs it starts, as far as they were followed.
+    /// The program as it stands there.
     #[serde(skip)]
-    pub(crate) commands: Vec<Spoken>,
+    pub(crate) runs: Option<Spoken>,
+    /// Every command that may run because of it.
+    #[serde(skip)]
+    pub(crate) starts: Vec<Spoken>,
 }
 
 /// The tier of a whole command line or tool call: that of its strictest part.
@@ -71,7 +74,7 @@ impl Part {
         let text = text.get(span.start..span.end).unwrap_or(text);
         let end = (0..=text.len().min(MAX_SHOWN_BYTES)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         let command = text.get(..end).unwrap_or_default().to_owned();
-        Part { tier, command, rule: rule.into(), span, commands: Vec::new() }
+        Part { tier, command, rule: rule.into(), span, runs: None, starts: Vec::new() }
     }
 }
 
@@ -120,11 +123,17 @@ impl Classification {
 
     /// The parts as rules compare them; none if the text was not understood.
     pub(crate) fn spoken(&self) -> Option<Vec<SpokenPart>> {
-        let part = |part: &Part| SpokenPart { tier: part.tier, commands: part.commands.clone() };
+        let part = |part: &Part| SpokenPart { tier: part.tier, runs: part.runs.clone(), starts: part.starts.clone() };
         let strictest = self.parts.iter().map(|part| part.tier).max().unwrap_or(Tier::Safe);
         // What makes the whole worse than its parts, no rule about a part can answer for.
-        let besides = (strictest < self.tier).then(|| SpokenPart { tier: self.tier, commands: Vec::new() });
+        let besides = (strictest < self.tier).then(|| SpokenPart { tier: self.tier, runs: None, starts: Vec::new() });
         self.understood.then(|| self.parts.iter().map(part).chain(besides).collect())
+    }
+
+    /// The programs of its parts, as they are run there.
+    pub(crate) fn programs(&self) -> Vec<&str> {
+        let runs = self.parts.iter().filter_map(|part| part.runs.as_ref()?.words.first());
+        runs.filter_map(Said::known).collect()
     }
 
     /// What is affected by the parts that nobody can undo.

@@ -78,6 +78,14 @@ impl Classifier {
         }
     }
 
+    /// How much work following a line takes, in units that do not depend on the machine.
+    #[cfg(test)]
+    pub(super) fn work(&self, text: &str) -> usize {
+        let mut walker = Walker::new(self, text);
+        walker.walk(syntax::parse(text), None);
+        walker.work()
+    }
+
     /// The same, with the number of steps that the parser took.
     pub(super) fn classify_counting(&self, text: &str) -> (Classification, usize) {
         let parsed = syntax::parse(text);

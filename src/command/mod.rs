@@ -16,6 +16,7 @@ mod judge;
 mod lang;
 mod line;
 mod options;
+mod overheard;
 mod safe;
 mod shape;
 mod syntax;

@@ -53,7 +53,8 @@ struct Roles {
     command: &'static [&'static str],
     /// Options whose value is prose.
     prose: &'static [&'static str],
-    paths: bool,
+    /// Whether operands are paths; if so, the options that take no value. What stands behind any other may be its value.
+    paths: Option<&'static [&'static str]>,
 }
 
 /// How a word in a role is shown.
@@ -64,15 +65,23 @@ const TEXT: &str = "<any text>";
 const MAX_SHOWN_BYTES: usize = 500;
 
 const ROLES: &[Roles] = &[
-    Roles { command: &["mkdir"], prose: &[], paths: true },
-    Roles { command: &["touch"], prose: &[], paths: true },
-    Roles { command: &["git", "add"], prose: &[], paths: true },
-    Roles { command: &["git", "restore"], prose: &[], paths: true },
-    Roles { command: &["git", "commit"], prose: &["-m", "--message"], paths: false },
-    Roles { command: &["gh", "pr", "comment"], prose: &["-b", "--body"], paths: false },
-    Roles { command: &["gh", "issue", "comment"], prose: &["-b", "--body"], paths: false },
-    Roles { command: &["rustfmt"], prose: &[], paths: true },
-    Roles { command: &["gofmt"], prose: &[], paths: true },
+    Roles { command: &["mkdir"], prose: &[], paths: Some(&["-p", "-v", "-pv", "--parents", "--verbose"]) },
+    Roles { command: &["touch"], prose: &[], paths: Some(&["-a", "-c", "-m", "--no-create"]) },
+    Roles {
+        command: &["git", "add"],
+        prose: &[],
+        paths: Some(&["-f", "-n", "-v", "-N", "--force", "--dry-run", "--verbose"]),
+    },
+    Roles {
+        command: &["git", "restore"],
+        prose: &[],
+        paths: Some(&["-S", "-W", "-q", "--staged", "--worktree", "--quiet"]),
+    },
+    Roles { command: &["git", "commit"], prose: &["-m", "--message"], paths: None },
+    Roles { command: &["gh", "pr", "comment"], prose: &["-b", "--body"], paths: None },
+    Roles { command: &["gh", "issue", "comment"], prose: &["-b", "--body"], paths: None },
+    Roles { command: &["rustfmt"], prose: &[], paths: Some(&["--check", "-q", "-v", "--quiet", "--verbose"]) },
+    Roles { command: &["gofmt"], prose: &[], paths: Some(&["-d", "-e", "-l", "-s", "-w"]) },
 ];
 
 impl Shape {
@@ -150,16 +159,18 @@ fn roles(name: &str, rest: &[String]) -> Vec<ShapeWord> {
             && command.zip(rest).all(|(wanted, word)| wanted == word)
     });
     let Some(row) = row else { return rest.iter().map(fixed).collect() };
-    let mut prose = false;
+    let (mut prose, mut value) = (false, false);
     let subcommand = row.command.len() - 1;
     rest.iter()
         .enumerate()
         .map(|(index, word)| {
             let text = std::mem::replace(&mut prose, row.prose.contains(&word.as_str()));
+            let alone = |flags: &[&str]| word == "--" || flags.contains(&word.as_str());
+            let value = std::mem::replace(&mut value, word.starts_with('-') && !row.paths.is_some_and(alone));
             match word {
                 _ if index < subcommand => fixed(word),
                 _ if text => ShapeWord::Text,
-                word if row.paths && is_inside(word) => ShapeWord::PathInside,
+                word if row.paths.is_some() && !value && is_inside(word) => ShapeWord::PathInside,
                 word => fixed(word),
             }
         })
@@ -170,7 +181,9 @@ fn is_inside(word: &str) -> bool {
     // `./` is the whole directory, and not a path in it.
     let itself = word.split('/').all(|part| matches!(part, "" | "."));
     let starts_elsewhere = word.starts_with(['-', '/', '~', ':', '+', '!', '@']) || itself;
-    !starts_elsewhere && !word.contains('=') && !tool::is_sensitive(word) && !tool::is_guarded(word)
+    // Programs expand patterns themselves: `'*'` is everything, whatever the shell makes of it.
+    let means_more = word.contains(['=', '*', '?', '[', '\\']) || word.contains("://");
+    !starts_elsewhere && !means_more && !tool::is_sensitive(word) && !tool::is_guarded(word)
 }
 
 impl fmt::Display for Shape {

@@ -147,3 +147,70 @@ fn a_hundred_thousand_levels_are_answered_and_hide_nothing() {
         assert_eq!(classify(&format!("rm -rf /; {shorter}")).tier, Tier::Destructive, "{open}");
     }
 }
+
+/// What a program starts, a rule against it hears of: behind every wrapper, two deep, as words and as a text.
+#[test]
+fn wrapping_a_denied_command_in_any_listed_wrapper_never_escapes_the_deny() {
+    let pattern: crate::CommandPattern = "git push **".parse().unwrap();
+    let hears = |line: &str| {
+        let Some(parts) = classify(line).spoken() else { return true };
+        parts.iter().flat_map(|part| part.runs.iter().chain(&part.starts)).any(|command| pattern.may_cover(command))
+    };
+    let prefixes = super::judge::prefixes();
+    let texts = ["sh -c", "eval", "su -c", "script -c", "ssh host", "env -S", "watch", "bash <<<"];
+    let commands = ["git push", "/x/git -C . push origin", "git $x", "$x git push", "g''it \"$@\""];
+    let mut escaped = Vec::new();
+    for (command, outer) in commands.iter().flat_map(|command| prefixes.iter().map(move |outer| (command, outer))) {
+        let inner = &prefixes[(outer.len() * 7 + command.len()) % prefixes.len()];
+        let text = texts[outer.len() % texts.len()];
+        for line in [
+            format!("{outer} {command}"),
+            format!("{outer} {inner} {command}"),
+            format!("{outer} \"$x\" {command}"),
+            format!("{outer} --unheard-of {command}"),
+            format!("{text} '{command}'"),
+            format!("{outer} {text} '{command}'"),
+            format!("{text} '{outer} {command}'"),
+        ] {
+            escaped.extend((!hears(&line)).then_some(line));
+        }
+    }
+    assert!(escaped.is_empty(), "{} of them:\n{}", escaped.len(), escaped.join("\n"));
+    assert!(!hears("git status") && !hears("nice git status") && !hears("sh -c 'git status'"));
+}
+
+#[test]
+fn what_doubles_itself_is_given_up_and_not_followed() {
+    let work = |text: &str| Classifier::default().work(text);
+    let doubled = [
+        "x=$x$x; ",
+        "x=${x}x$x$x; ",
+        "x=\"$x $x\"; ",
+        "x=${x//a/$x}$x; ",
+        "x+=$x; ",
+        "set -- $* $*; ",
+        "a+=(\"${a[@]}\"); ",
+    ];
+    for unit in doubled {
+        for use_of_it in ["ls $x", "echo \"$x$x$x$x\"", "rm -rf $x", "f() { echo $*; }; f $*", "echo ${a[@]}"] {
+            let text = |times: usize| format!("x=ab; a=(b c); set -- a b; {}{use_of_it}", unit.repeat(times));
+            let (once, twice) = (work(&text(200)), work(&text(400)));
+            assert!(twice <= 3 * once + 200_000, "{unit}{use_of_it}: {once}, then {twice}");
+            assert_eq!(classify(&format!("{}; rm -rf /", text(400))).tier, Tier::Destructive);
+        }
+    }
+    // Every bound at once: alternatives of alternatives in one word, in loops within loops.
+    let wide = format!("for x in {{1..60}}; do for y in {{1..60}}; do echo {}; done; done", "$x$y".repeat(2_000));
+    assert!(work(&wide) < 8 << 20, "{}", work(&wide));
+    let braces = format!("echo {}{}", "{a,b}".repeat(8), "c".repeat(50_000));
+    assert!(classify(&format!("{braces}; rm -rf /")).tier == Tier::Destructive);
+}
+
+#[test]
+fn calls_that_multiply_hide_nothing_behind_the_bound() {
+    let mut text = String::from("f0() { ls; }; ");
+    for level in 1..20 {
+        text += &format!("f{level}() {{ f{0}; f{0}; f{0}; }}; ", level - 1);
+    }
+    assert_eq!(classify(&format!("{text} f19; rm -rf /")).tier, Tier::Destructive);
+}

@@ -45,8 +45,19 @@ pub(super) fn classify(classifier: &Classifier, name: &str, input: &Value) -> Cl
             Err(_) => Classification::plain(Tier::Safe, "reads only"),
         };
     }
-    Classification::plain(Tier::Dangerous, "a tool that is not on any list")
+    // It may be a shell under another name: then what destroys must not pass for less.
+    match only_text(input, &["command", "input"]) {
+        Ok(Some(command)) => {
+            let found = classifier.classify(command);
+            let destroys = found.tier == Tier::Destructive;
+            Some(found).filter(|_| destroys).map(|found| found.at_least_dangerous(UNLISTED))
+        }
+        Ok(None) | Err(_) => None,
+    }
+    .unwrap_or_else(|| Classification::plain(Tier::Dangerous, UNLISTED))
 }
+
+const UNLISTED: &str = "a tool that is not on any list";
 
 /// What a call of a tool does, as far as its name and input tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -46,7 +46,8 @@ impl Classification {
 }
 
 fn advice(part: &Part) -> Option<&'static str> {
-    let programs = part.commands.iter().rev().filter_map(|command| command.words.first()?.as_deref());
+    let exactly = part.starts.iter().filter(|command| !command.anywhere).rev();
+    let programs = exactly.filter_map(|command| command.words.first()?.written());
     let named = programs.map(|program| program.rsplit('/').next().unwrap_or(program));
     let known = named.filter_map(|name| {
         let mut rows = ADVICE.iter();

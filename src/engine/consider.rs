@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::{
     command::{Call, Classifier},
-    kernel::{Considered, Target},
+    kernel::{Considered, Mentions, Target},
     model::{
         Access, Action, AgentId, CommandShape, Destructive, Operation, Permission, Profile, Reason, Right,
-        SanitizedPath, Tier, ToolName, What, redacted, redacted_with,
+        SanitizedPath, Shown, Tier, ToolName, What, redacted, redacted_but, redacted_with,
     },
     seam::Real,
 };
@@ -30,7 +32,7 @@ impl Shared {
                     Call::Reads(path) => (Operation::Read, Ok(path.to_owned())),
                     Call::Unclear(operation, why) => (operation, Err(why)),
                     Call::Unknown => {
-                        let unknown = unknown_tool(action, input.to_string());
+                        let unknown = unknown_tool(action, input, &self.classifier.load());
                         let unknown = Considered { cwd: runs_in(profile, Operation::Command), ..unknown };
                         return self.using_besides(action, unknown);
                     }
@@ -74,6 +76,14 @@ impl Shared {
     }
 
     fn path(&self, profile: &Profile, base: Considered, text: &str) -> Considered {
+        // Whose home that would be, and whether the tool would think so too, nobody knows.
+        if text.starts_with('~') {
+            return invalid(
+                base,
+                text,
+                "`~` stands for no directory here: write the path out, or `./~…` for what is called so",
+            );
+        }
         let absolute = if text.starts_with('/') { text.to_owned() } else { format!("{}/{text}", profile.working_dir) };
         match self.paths.real(&absolute) {
             Ok(real) if !text.is_empty() => self.at(base, real),
@@ -155,11 +165,15 @@ fn command(base: Considered, text: &str, classifier: &Classifier) -> Considered 
     });
     let (tier, tier_reason) = (Some(judged.tier), redacted_with(&judged.reason, text));
     let target = Target::Command { text: text.into(), parts: judged.spoken() };
-    Considered { target, shown: redacted(text), tier, tier_reason, shape, destructive, ..base }
+    let shown = redacted_but(text, &judged.programs());
+    Considered { target, shown, tier, tier_reason, shape, destructive, ..base }
 }
 
 /// Whoever may use the network may reach any host; what it may do there is for rules.
 fn host(base: Considered, text: &str) -> Considered {
+    if let Some(host) = host_of_url(text) {
+        return invalid(base, text, &format!("a URL is no host: name the host, `{}`", Shown(host)));
+    }
     let is_host = !text.is_empty() && !text.chars().any(|c| c.is_whitespace() || c.is_control());
     if !is_host {
         return invalid(base, text, "a host is a name or an address, without spaces");
@@ -174,12 +188,36 @@ fn host(base: Considered, text: &str) -> Considered {
     Considered { target, shown, tier: Some(Tier::Safe), tier_reason, needs, ..base }
 }
 
+/// The host that a URL names, or what has the parts of one.
+fn host_of_url(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("//").unwrap_or(("", text));
+    let host = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    (host != text).then_some(host)
+}
+
 /// A tool that nobody has classified may do anything: its name is what it is known by.
-fn unknown_tool(action: &Action, input: String) -> Considered {
+fn unknown_tool(action: &Action, input: &Value, classifier: &Classifier) -> Considered {
     let tool = action.tool.clone().unwrap_or_else(|| Operation::Command.own_tool());
     let text: Arc<str> = tool.as_str().into();
-    let base = blank(Operation::Command, tool, action, input);
-    let target = Target::Command { text: Arc::clone(&text), parts: None };
+    let mut texts = vec![&*text];
+    texts_in(input, &mut texts);
+    let mentions = Mentions::of(texts, |line| classifier.classify(line).spoken());
+    let base = blank(Operation::Command, tool, action, input.to_string());
+    let target = Target::Tool { name: Arc::clone(&text), mentions };
     let tier_reason = "a tool that is not on any list".into();
     Considered { target, shown: text, tier: Some(Tier::Dangerous), tier_reason, ..base }
+}
+
+/// Every text in `value`, with the names of its fields.
+fn texts_in<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(all) => all.iter().for_each(|one| texts_in(one, texts)),
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| {
+            texts.push(name);
+            texts_in(value, texts);
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }

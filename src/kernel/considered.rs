@@ -7,6 +7,8 @@ use crate::model::{
     SpokenPart, Tier, ToolName,
 };
 
+use super::mentions::Mentions;
+
 /// An action, understood. Everything that needs the disk or a parser has been asked.
 #[derive(Debug)]
 pub(crate) struct Considered {
@@ -45,6 +47,8 @@ pub(crate) enum Target {
     Path(SanitizedPath),
     /// A command line, in its parts; none of them if it was not understood.
     Command { text: Arc<str>, parts: Option<Vec<SpokenPart>> },
+    /// A tool that is on no list, by its name. It may run any of what it mentions.
+    Tool { name: Arc<str>, mentions: Mentions },
     /// A host.
     Host(Arc<str>),
     /// Nothing that could happen, and why.
@@ -67,7 +71,7 @@ impl Considered {
             tier: self.tier.unwrap_or(Tier::Dangerous),
             tier_reason: Arc::clone(&self.tier_reason),
             input: Digest::of_texts(whole),
-            access: Digest::of_texts([operation, tool, resource].into_iter().chain(cwd)),
+            access: Digest::of_texts([operation, tool, resource].into_iter().chain(cwd).chain(self.said())),
             circumstances: self.circumstances,
             shape: self.shape.clone(),
             doing: self.doing(),
@@ -82,6 +86,11 @@ impl Considered {
         self.needs.iter().map(|right| &right.permission)
     }
 
+    /// What a tool that is on no list was told: of such a tool nobody knows what of that is the resource.
+    fn said(&self) -> Option<&str> {
+        matches!(self.target, Target::Tool { .. }).then_some(self.input.as_str())
+    }
+
     /// What an approval binds besides what is shown: the rights that it uses, for a program the very file, and its
     /// circumstances.
     fn bound(&self) -> Vec<String> {
@@ -93,8 +102,12 @@ impl Considered {
 
     /// What a command line does, however it is written.
     pub(crate) fn doing(&self) -> Option<Doing> {
-        let Target::Command { text, parts } = &self.target else { return None };
-        Some(Doing::of(text, parts.as_deref()))
+        match &self.target {
+            Target::Command { text, parts } => Some(Doing::of(text, parts.as_deref())),
+            // A no to a tool of which nobody knows what it does is one to the tool.
+            Target::Tool { name, .. } => Some(Doing::of(name, None)),
+            Target::Path(_) | Target::Host(_) | Target::Invalid { .. } => None,
+        }
     }
 
     fn resource(&self) -> &str {
@@ -102,6 +115,7 @@ impl Considered {
             Target::Path(path) => path.as_str(),
             Target::Command { text, .. } | Target::Invalid { text, .. } => text,
             Target::Host(host) => host,
+            Target::Tool { name, .. } => name,
         }
     }
 }

@@ -9,8 +9,8 @@ use globset::{Candidate, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    Access, AgentId, Decision, Digest, Operation, OwnerId, PathGlob, PathPolicy, Permission, Policies, Ruling, RunId,
-    SanitizedPath, Scope, ToolName, Verdict,
+    Access, AgentId, CommandPattern, Decision, Digest, Operation, OwnerId, PathGlob, PathPolicy, Permission, Policies,
+    Ruling, RunId, SanitizedPath, Scope, ToolName, Verdict,
 };
 
 use super::{
@@ -152,6 +152,12 @@ impl Compiled {
                     .into_iter()
                     .filter(|(verdict, _, list)| list.iter().any(|pattern| meets(pattern, parts.as_deref(), *verdict)));
                 said.extend(spoken.map(|(verdict, name, _)| (verdict, name)));
+            }
+            Target::Tool { mentions, .. } => {
+                let may_run = |list: &[CommandPattern]| list.iter().any(|pattern| mentions.may_run(pattern));
+                let denied = may_run(&self.0.written.deny_commands).then_some((Verdict::Deny, Policies::DENY_COMMANDS));
+                let asked = may_run(&self.0.written.approve_commands);
+                said.extend(denied.into_iter().chain(asked.then_some((Verdict::Ask, Policies::APPROVE_COMMANDS))));
             }
             Target::Host(_) | Target::Invalid { .. } => {}
         }

@@ -200,6 +200,7 @@ impl fmt::Display for Refusal {
                     decision.action.phrase(),
                     Shown(&decision.decision_reason)
                 )?;
+                decision.rule_refs.iter().try_for_each(|rule| write!(f, "; {rule}"))?;
                 match decision.decision {
                     Ruled::Ask => f.write_str("; it can be asked for with `authorize`"),
                     Ruled::Deny | Ruled::Unavailable | Ruled::Allow | Ruled::Sandboxed => Ok(()),

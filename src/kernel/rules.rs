@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use globset::{GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::model::{CommandPattern, Rule, SpokenPart, Tier, Verdict, base_name};
+use crate::model::{CommandPattern, Rule, SpokenPart, Tier, Verdict};
 
 use super::considered::{Considered, Target};
 
@@ -93,6 +93,7 @@ impl Rules {
                 found.into_iter().filter_map(|glob| self.0.by_glob.get(glob).copied()).collect()
             }
             Target::Command { parts, .. } => self.about_programs(parts.as_deref()),
+            Target::Tool { .. } => self.about_programs(None),
             Target::Path(_) | Target::Host(_) | Target::Invalid { .. } => Vec::new(),
         };
         places.extend(&self.0.plain);
@@ -116,9 +117,9 @@ impl Rules {
         let all = || self.0.by_program.values().flatten().copied().collect();
         let Some(parts) = parts else { return all() };
         let mut places = Vec::new();
-        for command in parts.iter().flat_map(|part| &part.commands) {
-            let Some(Some(program)) = command.words.first() else { return all() };
-            places.extend(self.0.by_program.get(base_name(program)).into_iter().flatten());
+        for command in parts.iter().flat_map(|part| part.runs.iter().chain(&part.starts)) {
+            let Some(programs) = command.programs() else { return all() };
+            places.extend(programs.iter().filter_map(|program| self.0.by_program.get(*program)).flatten());
         }
         places
     }
@@ -132,6 +133,7 @@ fn speaks_about(rule: &Rule, action: &Considered) -> bool {
         rule.shape.as_ref().is_none_or(|shape| action.shape.as_ref().is_some_and(|other| other.key == shape.key));
     let command = rule.command.as_ref().is_none_or(|pattern| match &action.target {
         Target::Command { parts, .. } => meets(pattern, parts.as_deref(), rule.verdict),
+        Target::Tool { mentions, .. } => rule.verdict > Verdict::Allow && mentions.may_run(pattern),
         Target::Path(_) | Target::Host(_) | Target::Invalid { .. } => false,
     });
     tool && operation && shape && command
@@ -140,7 +142,7 @@ fn speaks_about(rule: &Rule, action: &Considered) -> bool {
 /// What is not understood may be anything: enough for a no or a question, never for a yes.
 pub(super) fn meets(pattern: &CommandPattern, parts: Option<&[SpokenPart]>, verdict: Verdict) -> bool {
     let Some(parts) = parts else { return verdict > Verdict::Allow };
-    let mut commands = parts.iter().flat_map(|part| &part.commands);
+    let mut commands = parts.iter().flat_map(|part| part.runs.iter().chain(&part.starts));
     match verdict {
         Verdict::Allow => parts.iter().any(|part| is_allowed(&[pattern], part)),
         Verdict::Ask | Verdict::Deny => commands.any(|command| pattern.may_cover(command)),
@@ -154,5 +156,5 @@ fn allow_all(patterns: &[&CommandPattern], parts: &[SpokenPart]) -> bool {
 
 /// The program as it stands there must be the one that is named; what it starts is its business.
 fn is_allowed(patterns: &[&CommandPattern], part: &SpokenPart) -> bool {
-    part.commands.first().is_some_and(|command| patterns.iter().any(|pattern| pattern.certainly_covers(command)))
+    part.runs.as_ref().is_some_and(|command| patterns.iter().any(|pattern| pattern.certainly_covers(command)))
 }

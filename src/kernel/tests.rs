@@ -63,9 +63,9 @@ fn request(number: u128, from: &str, tags: &[&str]) -> Command {
 
 /// A command line that is one command, which uses nothing.
 fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Considered> {
-    let words = text.split(' ').map(|word| Some(word.to_owned())).collect();
-    let commands = vec![crate::model::Spoken { words }];
-    let parts = Some(vec![crate::model::SpokenPart { tier, commands }]);
+    let words = text.split(' ').map(|word| crate::model::Said::Is(word.to_owned())).collect();
+    let runs = Some(crate::model::Spoken::of(words));
+    let parts = Some(vec![crate::model::SpokenPart { tier, runs, starts: Vec::new() }]);
     std::sync::Arc::new(super::Considered {
         operation: crate::model::Operation::Command,
         tool: "bash".parse().unwrap(),

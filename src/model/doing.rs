@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Digest, Spoken, SpokenPart, Tier, base_name};
+use super::{Digest, Said, Spoken, SpokenPart, Tier, base_name};
 
 /// A command line as a person's no remembers it. Digests, since words may be secrets.
 ///
@@ -25,8 +25,8 @@ impl Doing {
     pub(crate) fn of(text: &str, parts: Option<&[SpokenPart]>) -> Doing {
         let parts = parts.unwrap_or_default();
         let risky = parts.iter().filter(|part| part.tier > Tier::Safe);
-        let needs_a_word = risky.map(|part| part.commands.first().and_then(known)).collect::<Option<_>>();
-        let runs = parts.iter().flat_map(|part| &part.commands).filter_map(known).collect();
+        let needs_a_word = risky.map(|part| part.runs.as_ref().and_then(known)).collect::<Option<_>>();
+        let runs = parts.iter().flat_map(|part| part.runs.iter().chain(&part.starts)).filter_map(known).collect();
         let spelling: String = text.chars().filter(|c| !c.is_whitespace() && !"'\"\\".contains(*c)).collect();
         let spelling = Digest::of_texts([spelling.as_str()]);
         Doing { spelling, needs_a_word: needs_a_word.unwrap_or_default(), runs }
@@ -41,7 +41,8 @@ impl Doing {
 
 /// The words of a command, if all are known. A program is the same under any path.
 fn known(command: &Spoken) -> Option<Digest> {
-    let words: Vec<&str> = command.words.iter().map(Option::as_deref).collect::<Option<_>>()?;
+    let words: Vec<&str> =
+        command.words.iter().map(Said::known).collect::<Option<_>>().filter(|_| !command.anywhere)?;
     let (program, words) = words.split_first()?;
     Some(Digest::of_texts(std::iter::once(base_name(program)).chain(words.iter().copied())))
 }

@@ -6,6 +6,8 @@ mod command;
 mod decision;
 mod digest;
 mod doing;
+#[cfg(any(feature = "sandbox", feature = "schedule"))]
+mod domain;
 mod envelope;
 mod event;
 mod glob;
@@ -14,6 +16,7 @@ mod guard;
 mod id;
 mod identity;
 mod path;
+mod pattern;
 mod permission;
 mod policy;
 mod redact;
@@ -36,6 +39,8 @@ pub use command::{CommandProfile, CommandRules, InvalidProfile, InvalidTier, Rai
 pub use decision::{Decision, DecisionSource, Ruled};
 pub use digest::{Digest, InvalidDigest};
 pub use doing::Doing;
+#[cfg(any(feature = "sandbox", feature = "schedule"))]
+pub use domain::{Domain, InvalidDomain};
 pub use envelope::{Envelope, Ids, InvalidEnvelope, Reference};
 pub use event::{Cause, Event, HookCall, Recorded};
 pub use glob::{InvalidGlob, PathGlob, Reach};
@@ -47,9 +52,10 @@ pub use id::{
 };
 pub use identity::FileIdentity;
 pub use path::{InvalidPath, SanitizedPath, sanitize};
+pub use pattern::{CommandPattern, InvalidPattern};
 pub use permission::{Access, InvalidPermission, InvalidPermissions, Permission, Permissions, Want};
 pub use policy::{AgentPolicy, BaseRight, Interaction, LeftOut, OnNoUser, Policy, Settings, Widening};
-pub(crate) use redact::{has_mark, redacted, redacted_value, redacted_with};
+pub(crate) use redact::{has_mark, redacted, redacted_but, redacted_value, redacted_with};
 pub(crate) use request::Allowed;
 pub use request::{Answer, Ask, Decider, Outcome, Pending, Reply, Request, Resolution, Route};
 pub use rule::{Rule, RuleRef};
@@ -58,8 +64,7 @@ pub use sandbox::{SandboxFacts, SandboxViolation};
 pub use sensitive::{InvalidSensitiveName, SensitiveName};
 pub(crate) use sensitive::{SENSITIVE_NAMES, sensitive_part};
 pub use set::{PermissionSet, Reads};
-pub(crate) use spoken::base_name;
-pub use spoken::{CommandPattern, InvalidPattern, Spoken, SpokenPart};
+pub(crate) use spoken::{Ends, Said, Spoken, SpokenPart, base_name};
 pub use task::{
     CatchUp, GateOutcome, InvalidTaskId, OnMissing, Skip, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings,
 };

@@ -79,6 +79,12 @@ pub struct Request {
     /// What is about to happen, if the question is about an action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<Arc<ActionFacts>>,
+    /// The hooks of the host program that want a person to say, or have failed to say something.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hooks: Vec<Arc<str>>,
+    /// Whether one of them has failed. Then a yes is one for this once, whatever else it is for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hook_failed: bool,
     /// Why.
     pub reason: Reason,
     /// The widest scope wanted.

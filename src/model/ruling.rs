@@ -50,6 +50,9 @@ pub struct Ruling {
     /// The request answered, if it was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<RequestId>,
+    /// The hooks that wanted a person to say when this was said: what others want is another question.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hooks: Vec<Arc<str>>,
     /// Why, if they said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,

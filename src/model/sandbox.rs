@@ -28,6 +28,9 @@ pub struct SandboxFacts {
     pub hidden: Vec<SanitizedPath>,
     /// Whether it has a network.
     pub network: bool,
+    /// The hosts that its network is kept to; none if it is not kept to any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
     /// The sockets it was handed, compared from outside: with `@events` the one that leads to the engine, otherwise none.
     pub unix_sockets: Vec<String>,
     /// The names of its environment variables; values may be secrets.

@@ -3,7 +3,11 @@
 mod action;
 mod stored;
 
-use std::{ffi::OsString, path::PathBuf, time::Duration};
+use std::{
+    ffi::{OsStr, OsString},
+    path::PathBuf,
+    time::Duration,
+};
 
 use crate::tasks::Work;
 use bestow::{
@@ -29,7 +33,7 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
        bestow classify [--json] [--profile default|strict] [--config FILE] [--] COMMAND
        bestow classify --jsonl [--profile default|strict] [--config FILE]
        bestow path --jsonl
-       bestow exec --agent ID [--config FILE] [--grant TAG]... [--timeout SECONDS] -- COMMAND...
+       bestow exec --agent ID [--config FILE] [--grant TAG]... [--domain NAME]... [--timeout SECONDS] -- COMMAND...
        bestow sandbox profile --agent ID --format bwrap|srt|codex|json [--config FILE] [--grant TAG]... [--domain NAME]...
        bestow request TAG... --reason TEXT [--wait SECONDS]
        bestow grant TAG... --to ID --reason TEXT
@@ -76,11 +80,12 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
   exec
       Runs a command as the agent of the file (agents.toml here, if none is named), confined to what its exec scope
       allows: it stands in the agent's working directory, reads what is not protected, and has nothing else but the
-      tags it is granted here, each of which the agent must hold. What cannot be enforced does not run.
+      tags it is granted here, each of which the agent must hold. What cannot be enforced does not run. With --domain,
+      `@network` is these hosts only, by way of a proxy that is in the command's environment.
 
   sandbox profile
-      Prints what exec would enforce, in the words of another program. What a format cannot say is an error. With
-      --domain, `@network` is these hosts only; only srt and json can say that.
+      Prints what exec would enforce, in the words of another program. What a format cannot say is an error. Hosts
+      (--domain) only srt and json can say.
 
   request, grant, events
       Within a command that was given @events: they speak for its agent to its engine, and reach nothing else.
@@ -355,9 +360,9 @@ fn scoped(mut parser: Parser, has_format: bool) -> Result<Option<(Scoped, Option
             Long("agent") => agent = Some(parser.value()?.parse()?),
             Long("config") => config = parser.value()?.into(),
             Long("grant") => named.push(parser.value()?.parse()?),
-            Long("domain") if has_format => domains.push(parser.value()?.parse()?),
+            Long("domain") => domains.push(parser.value()?.parse()?),
             Long("format") if has_format => format = Some(parser.value()?.parse()?),
-            Long("timeout") if !has_format => time = Some(Duration::from_secs(parser.value()?.parse()?)),
+            Long("timeout") if !has_format => time = Some(seconds("--timeout", &parser.value()?)?),
             Short('h') | Long("help") => return Ok(None),
             Value(program) => {
                 words.push(program);
@@ -373,7 +378,7 @@ fn scoped(mut parser: Parser, has_format: bool) -> Result<Option<(Scoped, Option
 fn request(parser: Parser) -> Result<Asked, Error> {
     let mut wait = None;
     let said = said(parser, "wait", |parser| {
-        wait = Some(Duration::from_secs(parser.value()?.parse()?));
+        wait = Some(seconds("--wait", &parser.value()?)?);
         Ok(())
     })?;
     Ok(said.map_or(Asked::Help, |said| Asked::Request(said, wait)))
@@ -417,4 +422,11 @@ fn events(mut parser: Parser) -> Result<Asked, Error> {
         Some(Short('h') | Long("help")) => Ok(Asked::Help),
         Some(more) => Err(more.unexpected()),
     }
+}
+
+/// A time as people type it: whole seconds, at least one.
+fn seconds(option: &str, typed: &OsStr) -> Result<Duration, Error> {
+    let number = typed.to_str().and_then(|text| text.parse().ok()).filter(|number| *number > 0);
+    let wrong = || format!("`{option}` takes whole seconds, at least one, as in `{option} 90`, and not {typed:?}");
+    Ok(Duration::from_secs(number.ok_or_else(wrong)?))
 }

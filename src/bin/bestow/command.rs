@@ -20,7 +20,7 @@ pub(crate) fn exec(asked: Scoped) -> End {
         let sandbox = Sandbox::with_this_program().map_err(End::failed)?;
         let mut words = asked.words.iter().cloned();
         let command = Command::new(words.next().unwrap_or_default()).args(words).inheriting();
-        let profile = profile.limited(limits);
+        let profile = profile.limited(limits).only_to(asked.domains.iter().cloned());
         stand_behind(engine, &agent, &profile.action(&command).map_err(End::failed)?).await?;
         let done = agent.exec_under(&sandbox, profile, command).await;
         let done = done.map_err(|why| refused(&why, settings))?;

@@ -6,7 +6,7 @@ use bestow::{
     Engine, Event, GateOutcome, Interaction, OnMissing, Policy, PolicyFile, Settings, Shown, Skip, Subscription,
     TaskEnd, TaskEvent, TaskId, TaskKind,
     sandbox::Sandbox,
-    schedule::{NotStarted, Problem, Scheduler, Surveyed, TaskRun, survey},
+    schedule::{NotStarted, Scheduler, Surveyed, TaskRun, survey},
 };
 use tokio::sync::mpsc;
 
@@ -77,11 +77,13 @@ fn none(engine: &Engine) -> Result<End, End> {
 
 fn check(engine: &Engine, all: &[Surveyed]) -> Result<End, End> {
     let settings = engine.settings().map_err(End::failed)?;
+    let filters = Sandbox::with_this_program().is_ok_and(|sandbox| sandbox.backend() == "bubblewrap");
     let mut wrong = Vec::new();
-    for Surveyed { file, task, hindered, missing, ignored, .. } in all {
+    for surveyed @ Surveyed { file, task, hindered, missing, ignored, .. } in all {
         if let Some(ignored) = ignored {
             eprintln!("bestow: {file}: it lists permissions, which give nothing: {}", Shown(ignored));
         }
+        let gate = |why: &str| at(file, surveyed.gate_line, why);
         if !missing.is_empty() {
             let lacks = missing.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             let becomes = match settings.tasks.on_missing {
@@ -89,10 +91,14 @@ fn check(engine: &Engine, all: &[Surveyed]) -> Result<End, End> {
                 OnMissing::Ask => "a person is asked before the task runs",
                 OnMissing::Skip => "the task does not run",
             };
-            eprintln!("bestow: {file}: its gate needs what its agent lacks, so {becomes}: {lacks}");
+            eprintln!("bestow: {}", gate(&format!("the gate needs what its agent lacks, so {becomes}: {lacks}")));
+        }
+        let hosts = task.as_ref().ok().and_then(|task| task.gate.as_ref()).is_some_and(|gate| !gate.domains.is_empty());
+        if hosts && !filters {
+            wrong.push(gate("the gate names hosts, and keeping it to them takes bubblewrap: install it"));
         }
         let wrongs = task.as_ref().err().into_iter().flatten().chain(hindered);
-        wrong.extend(wrongs.map(|why| at(file, why)));
+        wrong.extend(wrongs.map(|problem| at(file, problem.line, &problem.why)));
     }
     match all.len() {
         _ if !wrong.is_empty() => Err(End::failed(wrong.join("\n"))),
@@ -103,7 +109,7 @@ fn check(engine: &Engine, all: &[Surveyed]) -> Result<End, End> {
 }
 
 /// As compilers say where something is.
-fn at(file: &str, Problem { line, why, .. }: &Problem) -> String {
+fn at(file: &str, line: Option<u32>, why: &str) -> String {
     let line = line.map(|line| format!(":{line}")).unwrap_or_default();
     format!("{}{line}: {}", Shown(file), Shown(why))
 }
@@ -152,7 +158,9 @@ fn not_taken(engine: &Engine, id: &TaskId) -> End {
     };
     let found = all.iter().find(|surveyed| *surveyed.file == *file).and_then(|surveyed| surveyed.task.as_ref().err());
     match found {
-        Some(wrong) => End::failed(wrong.iter().map(|why| at(&file, why)).collect::<Vec<_>>().join("\n")),
+        Some(wrong) => End::failed(
+            wrong.iter().map(|problem| at(&file, problem.line, &problem.why)).collect::<Vec<_>>().join("\n"),
+        ),
         None => End::failed(format_args!("there is no task {id}: `bestow tasks` lists them")),
     }
 }

@@ -102,6 +102,10 @@ impl Walker<'_> {
         if is_runner(name, rest) {
             found = found.or_stricter(self.search_words(rest));
         }
+        if name == "git" && rest.iter().any(|word| word.text.contains("alias.")) {
+            // A subcommand of another name, or a command line.
+            self.speak_of_anything();
+        }
         let mut prose = false;
         for word in rest {
             let skip = std::mem::replace(&mut prose, PROSE.contains(&word.text.as_str()));
@@ -109,6 +113,7 @@ impl Walker<'_> {
             if skip || (option.len() < word.text.len() && PROSE.contains(&option)) {
                 continue;
             }
+            self.overhear_texts(std::slice::from_ref(word));
             if let Some(text) = command_text(&word.text) {
                 found = found.or_stricter(self.search_text(text, word.span));
             }
@@ -117,11 +122,17 @@ impl Walker<'_> {
     }
 }
 
-fn is_runner(name: &str, rest: &[Arg]) -> bool {
+/// Whether the words make this program run a command.
+pub(in crate::command) fn is_runner(name: &str, rest: &[Arg]) -> bool {
     RUNNERS.iter().any(|runner| match runner.split_once(' ') {
         None => *runner == name,
         Some((program, sub)) => program == name && rest.iter().any(|arg| arg.text == sub),
     })
+}
+
+/// Whether a program has some use that runs what its words say.
+pub(in crate::command) fn has_runner(name: &str) -> bool {
+    names().any(|runner| runner == name)
 }
 
 /// The programs with some use that runs what its words say.

@@ -158,6 +158,7 @@ impl Walker<'_> {
         let Ok(options) = Options::read(rest, reading) else { return Some(self.unread_wrapper(rest)) };
         let start = options.first_operand? + wrapper.own_operands;
         let inner = rest.get(start..).filter(|inner| !inner.is_empty())?;
+        self.overhear_texts(&options.values.iter().copied().chain(inner.first()).cloned().collect::<Vec<_>>());
         let verdict = self.judge(inner, input);
         let floor = Verdict { tier: wrapper.floor, rule: "runs another program in a changed setting".into() };
         Some(floor.or_stricter(verdict))
@@ -166,7 +167,7 @@ impl Walker<'_> {
     /// An option nobody knows may take the next word or not: every word may start the command.
     fn unread_wrapper(&mut self, rest: &[Arg]) -> Verdict {
         Verdict::dangerous("runs another program with options that are not on the list")
-            .or_stricter(self.search_suffixes(rest))
+            .or_stricter(self.search_words(rest))
     }
 
     fn judge_env(&mut self, rest: &[Arg], input: &Input) -> Option<Verdict> {
@@ -188,6 +189,7 @@ impl Walker<'_> {
             let Some((name, value)) = word.text.split_once('=') else { break };
             let value = Arg { text: value.into(), ..word.clone() };
             verdict = verdict.or_stricter(variable::judge(name, &value, false));
+            self.overhear_variable(name, &value);
             start += 1;
         }
         match rest.get(start..) {
@@ -268,7 +270,9 @@ fn input_words(input: &Input, whole_lines: bool, span: crate::command::answer::S
         Input::Text(text) => {
             let lines = text.lines().take(if whole_lines { 64 } else { 0 });
             let words = lines.chain(text.split_whitespace().take(256));
-            let mut words: Vec<Arg> = words.map(|word| Arg::literal(word, span)).collect();
+            // Any of them may be left to another turn.
+            let maybe = |word| Arg { expanded: true, ..Arg::literal(word, span) };
+            let mut words: Vec<Arg> = words.map(maybe).collect();
             words.push(anything());
             words
         }

@@ -13,12 +13,13 @@ mod suffix;
 pub(super) mod variable;
 
 pub(super) use code::printed as printed_by_code;
+pub(super) use embedded::{has_runner, is_runner};
 #[cfg(test)]
 pub(super) use inner::prefixes;
+pub(super) use shell::is_shell;
+pub(super) use suffix::runs_its_words;
 
 use std::borrow::Cow;
-
-use crate::model::Spoken;
 
 use super::{
     destroy,
@@ -67,15 +68,19 @@ impl Verdict {
 impl Walker<'_> {
     /// Judges an argument vector with what it is given to read.
     pub(super) fn judge(&mut self, args: &[Arg], input: &Input) -> Verdict {
-        self.spoken.push(Spoken { words: args.iter().map(said).collect() });
-        self.deeper(|walker| walker.judge_here(args, input))
-            .unwrap_or_else(|| Verdict::dangerous("wrapped too deeply to follow"))
+        self.speak(args);
+        self.overhear_wrapper(args, input);
+        self.deeper(|walker| walker.judge_here(args, input)).unwrap_or_else(|| {
+            self.speak_of_anything();
+            Verdict::dangerous("wrapped too deeply to follow")
+        })
     }
 
     fn judge_here(&mut self, args: &[Arg], input: &Input) -> Verdict {
         let Some(program) = args.first() else { return Verdict::dangerous("there is no program to run") };
         let found = self.destroys(args);
         if let Some(rule) = found {
+            self.overhear_all(args);
             return Verdict::destructive(rule);
         }
         let name = basename(&program.text).to_owned();
@@ -102,6 +107,7 @@ impl Walker<'_> {
             Proof::Reads(rule) => Verdict::safe(rule),
             Proof::Unproven(rule) => Verdict::dangerous(rule),
             Proof::Unknown => {
+                self.overhear_all(args);
                 let searched = self.search_suffixes(args.get(1..).unwrap_or_default());
                 Verdict::dangerous(unknown_program(args)).or_stricter(searched).or_stricter(self.as_if_removing(args))
             }
@@ -135,11 +141,6 @@ impl Walker<'_> {
         }
         verdict
     }
-}
-
-/// The word, if the text tells all of it.
-fn said(arg: &Arg) -> Option<String> {
-    arg.is_exact().then(|| arg.text.clone())
 }
 
 fn unknown_program(args: &[Arg]) -> String {

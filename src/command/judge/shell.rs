@@ -1,11 +1,11 @@
 //! Shells and builtins that run a text.
 
-use super::{Input, Verdict};
+use super::{Input, Verdict, basename};
 use crate::command::{
     options::{Options, Reading},
     syntax,
     tier::Tier,
-    walk::{Arg, HOME, Positional, SOMETHING, UNKNOWN, Value, Walker},
+    walk::{Arg, Dialect, HOME, Positional, SOMETHING, UNKNOWN, Value, Walker},
 };
 
 /// Programs that run a script or a text in (roughly) this language.
@@ -26,6 +26,11 @@ pub(super) const SHELLS: &[&str] = &[
     "powershell",
     "cmd",
 ];
+
+/// Whether a word names one of them.
+pub(in crate::command) fn is_shell(word: &str) -> bool {
+    SHELLS.contains(&basename(word))
+}
 
 /// Other programs and builtins that run a text they are given.
 pub(super) const TEXT_RUNNERS: &[&str] = &[
@@ -72,13 +77,19 @@ impl Walker<'_> {
     pub(super) fn judge_shell(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
         if SHELLS.contains(&name) {
-            return self.judge_shell_program(rest, input);
+            let outer = std::mem::replace(&mut self.dialect, Dialect::of(name));
+            let verdict = self.judge_shell_program(rest, input);
+            self.dialect = outer;
+            return verdict;
         }
         match name {
             "eval" => Some(self.eval(rest)),
             "trap" => self.trap(rest),
             "source" | "." => {
                 let content = rest.first().and_then(|arg| arg.content.clone());
+                if content.is_none() && rest.first().is_some_and(|arg| arg.substituted) {
+                    self.speak_of_anything();
+                }
                 let found = content.map_or(Verdict::safe(""), |text| self.run_text(&text, self.here));
                 Some(Verdict::dangerous("runs a script that is not part of this text").or_stricter(found))
             }
@@ -93,6 +104,10 @@ impl Walker<'_> {
             }
             "tmux" | "screen" | "ssh" if matches!(rest, [word] if LISTS.contains(&word.text.as_str())) => None,
             "ssh" | "mosh" | "autossh" | "rsh" | "sshpass" | "dsh" | "pdsh" => {
+                let reads = rest.iter().filter(|arg| !arg.text.starts_with('-')).count() <= 1;
+                if reads && matches!(input, Input::Unknown) {
+                    self.speak_of_anything();
+                }
                 Some(self.remote(rest).or_stricter(self.search_input(input)))
             }
             "tmux" | "screen" | "at" | "batch" | "parallel" | "entr" | "hyperfine" | "concurrently" | "expect" => {
@@ -116,6 +131,12 @@ impl Walker<'_> {
         };
         if options.has("-c") {
             return Some(self.shell_text(&options));
+        }
+        let script = options.operands.first();
+        if script.is_none_or(|script| script.text == "-" || script.substituted) || options.has("-s") {
+            // Where the text is known, it is followed below; where not, it may be anything.
+            let known = script.is_some_and(|script| script.content.is_some()) || matches!(input, Input::Text(_));
+            (!known).then(|| self.speak_of_anything());
         }
         if rest.first().is_some_and(|arg| matches!(arg.text.as_str(), "--version" | "--help")) {
             return None;
@@ -227,7 +248,9 @@ impl Walker<'_> {
         let joined_well = words.len() == 1 || words.iter().all(|text| plain(text));
         let written = joined_well && options.operands.iter().all(|arg| arg.is_exact());
         // The words lose their quotes when they are joined; a reader means them as they stand.
+        let outer = std::mem::replace(&mut self.dialect, Dialect::Posix);
         let verdict = self.run_text(&words.join(" "), span).or_stricter(self.search_suffixes(rest));
+        self.dialect = outer;
         Some(if written {
             verdict
         } else {
@@ -242,22 +265,30 @@ impl Walker<'_> {
     }
 
     /// Follows a text as part of the command line: what it does is written down, its tier comes back.
-    pub(super) fn run_text(&mut self, text: &str, span: crate::command::answer::Span) -> Verdict {
+    pub(in crate::command) fn run_text(&mut self, text: &str, span: crate::command::answer::Span) -> Verdict {
         let before = self.parts.len();
         let here = self.here;
         let done = self.deeper(|walker| {
             walker.here = span;
+            if text.contains([UNKNOWN, SOMETHING]) && !walker.overheard.is_guessing() {
+                // What stands there may end the quotes around it.
+                walker.lose("a text that is not written out");
+            }
             if walker.text_budget < text.len() {
-                walker.suspect("more texts within texts than are followed");
+                walker.lose("more texts within texts than are followed");
                 walker.raw_search(text, span);
                 return;
             }
             walker.text_budget -= text.len();
             let text = &respelled(text);
             let parsed = syntax::parse(text);
+            if !walker.dialect.reads(text, &parsed) {
+                walker.suspect("the shell that runs this text reads it otherwise than bash does");
+                walker.raw_search(text, span);
+            }
             if !parsed.understood() {
                 let why = parsed.faults.first().map_or("not understood", |fault| fault.why);
-                walker.suspect(format!("the text that is run was not understood: {why}"));
+                walker.lose(format!("the text that is run was not understood: {why}"));
                 walker.raw_search(text, span);
             }
             walker.walk(parsed, Some(span));
@@ -275,17 +306,17 @@ impl Walker<'_> {
 
     /// Looks into a text without holding its harmless parts against the command line.
     pub(in crate::command) fn search_text(&mut self, text: &str, span: crate::command::answer::Span) -> Verdict {
-        let before = self.parts.len();
-        let scope = self.scope.clone();
-        let verdict = self.run_text(text, span);
-        self.scope = scope;
-        self.parts.truncate(before);
+        let verdict = self.quietly(|walker| walker.run_text(text, span));
         if verdict.tier == Tier::Destructive { verdict } else { Verdict::safe("") }
     }
 
     /// Looks into every word as a text, and into all of them as a command line from each word on.
     pub(super) fn search_words(&mut self, rest: &[Arg]) -> Verdict {
         let mut found = self.search_suffixes(rest);
+        self.overhear_texts(rest);
+        if rest.iter().any(|word| word.text.contains([UNKNOWN, SOMETHING])) {
+            self.speak_of_anything();
+        }
         for word in rest.iter().filter(|word| word.text.contains(char::is_whitespace)) {
             found = found.or_stricter(self.search_text(&word.text, word.span));
         }
@@ -302,6 +333,7 @@ impl Walker<'_> {
 
     /// `parallel 'command {}' ::: words`: the command with each word in its place.
     fn search_template(&mut self, rest: &[Arg]) -> Verdict {
+        self.overhear_template(rest);
         let Some(at) = rest.iter().position(|arg| arg.text.starts_with(":::")) else { return Verdict::safe("") };
         let (template, words) = rest.split_at(at);
         let template: Vec<&str> = template.iter().map(|arg| arg.text.as_str()).collect();
@@ -317,6 +349,7 @@ impl Walker<'_> {
         for word in rest {
             if let Some((_, value)) = word.text.split_once('=') {
                 found = found.or_stricter(self.search_text(value, word.span));
+                self.overhear_start_of(value, word.span);
             }
         }
         found

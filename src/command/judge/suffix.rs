@@ -22,8 +22,10 @@ const MAX_CANDIDATES_IN_ALL: usize = 512;
 impl Walker<'_> {
     /// The worst that a command starting at any of `words` does; only destruction counts.
     pub(in crate::command) fn search_suffixes(&mut self, words: &[Arg]) -> Verdict {
+        self.speak_anywhere(words);
         let mut candidates = 0;
         let mut before: Option<&str> = None;
+        let mut worst = Verdict::safe("");
         for (index, word) in words.iter().enumerate() {
             let name = basename(&word.text);
             // The first of several equal names sees everything the others see.
@@ -35,25 +37,26 @@ impl Walker<'_> {
             candidates += 1;
             self.candidates += 1;
             if candidates > MAX_CANDIDATES || self.candidates > MAX_CANDIDATES_IN_ALL {
+                self.speak_of_anything();
                 return Verdict::destructive("hides what it runs among too many names of dangerous programs");
             }
             let suffix = words.get(index..).unwrap_or_default();
-            let found = self.quietly(|walker| walker.judge(suffix, &Input::Unknown));
-            if found.tier == Tier::Destructive {
-                return found;
-            }
+            // What else is started behind it counts as well, however bad this is.
+            worst =
+                worst.or_stricter(self.guess(|walker| walker.quietly(|walker| walker.judge(suffix, &Input::Unknown))));
         }
-        Verdict::safe("")
+        if worst.tier == Tier::Destructive { worst } else { Verdict::safe("") }
     }
 
-    /// Judges without writing anything down.
-    fn quietly<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
-        let (before, spoken) = (self.parts.len(), self.spoken.len());
+    /// Judges without writing down any part; what it starts may be started.
+    pub(in crate::command) fn quietly<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.parts.len();
         let scope = self.scope.clone();
         let result = work(self);
         self.scope = scope;
-        self.parts.truncate(before);
-        self.spoken.truncate(spoken);
+        for part in self.parts.split_off(before) {
+            self.overheard.extend(part.starts);
+        }
         result
     }
 
@@ -82,6 +85,11 @@ static LEADING: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     let lists = [SHELLS, TEXT_RUNNERS].into_iter().flatten().copied();
     lists.chain(inner::names()).chain(code::names()).chain(sql_client::names()).chain(embedded::names()).collect()
 });
+
+/// Whether a program runs what its words say, in whatever use.
+pub(in crate::command) fn runs_its_words(name: &str) -> bool {
+    SHELLS.contains(&name) || TEXT_RUNNERS.contains(&name) || inner::is_wrapper(name)
+}
 
 /// Whether a program can be found destructive at all.
 pub(super) fn may_destroy(name: &str) -> bool {

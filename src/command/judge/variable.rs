@@ -129,6 +129,34 @@ pub(in crate::command) fn steers_programs(name: &str) -> bool {
         || name.ends_with("_EDITOR")
 }
 
+/// Variables whose value is a command line that programs run.
+pub(in crate::command) fn names_a_command(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "BROWSER",
+        "CC",
+        "CXX",
+        "EDITOR",
+        "FCEDIT",
+        "GIT_EXTERNAL_DIFF",
+        "GIT_SSH",
+        "LESSCLOSE",
+        "LESSOPEN",
+        "PROMPT_COMMAND",
+        "PS0",
+        "PS1",
+        "PS2",
+        "PS4",
+        "RSYNC_RSH",
+        "CVS_RSH",
+        "RUSTC",
+        "RUSTC_WRAPPER",
+        "SHELL",
+        "VISUAL",
+    ];
+    const ENDS: &[&str] = &["ASKPASS", "EDITOR", "PAGER", "_COMMAND", "_CMD"];
+    NAMES.contains(&name) || ENDS.iter().any(|end| name.ends_with(end))
+}
+
 /// Judges `name=value`; `alone` when it is not in front of a command but only sets a variable of the shell.
 pub(in crate::command) fn judge(name: &str, value: &Arg, alone: bool) -> Verdict {
     let harmless = HARMLESS.contains(&name) || name.starts_with("LC_");

@@ -16,6 +16,11 @@ fn is_in(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == word)
 }
 
+/// Whether a test or an action takes the word behind it.
+pub(in crate::command) fn takes_value(word: &str) -> bool {
+    is_in(VALUED, word)
+}
+
 /// Whether every word of an expression is a test, or an action that only prints.
 pub(in crate::command) fn check(rest: &[Arg]) -> Result<(), String> {
     let mut words = rest.iter().peekable();

@@ -14,6 +14,7 @@ impl Reader<'_> {
         if self.peek_second() == Some(b'(') {
             let known_faults = self.ledger.faults.len();
             if let Ok(inside) = self.arithmetic_in_parentheses() {
+                self.ledger.bash_only = true;
                 return Ok(Form::Arithmetic(inside));
             }
             self.at = start;
@@ -28,6 +29,7 @@ impl Reader<'_> {
     /// The compound command that the reserved word opens.
     pub(super) fn compound(&mut self, word: &'static str) -> Read<Form> {
         self.skip_reserved(word);
+        self.ledger.bash_only |= matches!(word, "select" | "function" | "[[" | "coproc");
         match word {
             "{" => self.group(),
             "if" => self.condition(),
@@ -156,6 +158,7 @@ impl Reader<'_> {
                 if self.eat(b';') {
                     self.eat(b'&');
                 } else {
+                    self.ledger.bash_only = true;
                     self.demand(b'&', "a case that is not closed")?;
                 }
             } else if self.reserved() != Some("esac") {
@@ -184,21 +187,51 @@ impl Reader<'_> {
     /// `[[ … ]]`: only the words matter, the operators between them do not.
     fn test(&mut self) -> Read<Form> {
         let mut words: Vec<Word> = Vec::new();
+        let mut stretch: Vec<String> = Vec::new();
         loop {
             self.skip_newlines()?;
             if self.reserved() == Some("]]") {
                 self.skip_reserved("]]");
+                self.check_test(&stretch);
                 return Ok(Form::Test(words));
             }
             let operator = matches!(self.peek(), Some(b'&' | b'|' | b'<' | b'>' | b'(' | b')' | b';'));
             if operator && !matches!(self.peek_second(), Some(b'(') if matches!(self.peek(), Some(b'<' | b'>'))) {
+                if matches!(self.peek(), Some(b'<' | b'>')) {
+                    stretch.push("<".into());
+                } else {
+                    self.check_test(&stretch);
+                    stretch.clear();
+                }
                 self.at += 1;
                 continue;
             }
+            let (start, negates) = (self.at, self.reserved() == Some("!"));
             match self.word()? {
-                Some(word) => words.push(word),
+                Some(word) => {
+                    if !negates {
+                        stretch.push(self.slice(start, self.at).to_owned());
+                    }
+                    words.push(word);
+                }
                 None => return self.stop("a test that is not closed"),
             }
+        }
+    }
+
+    /// What stands between two of `&&`, `||`, `(` and `)`: a word, an operator with one, or one between two. Anything
+    /// else is no test, and a command to a shell that does not know `[[`.
+    fn check_test(&mut self, stretch: &[String]) {
+        const BETWEEN: &[&str] =
+            &["=", "==", "!=", "=~", "<", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-ef", "-nt", "-ot"];
+        let fits = match stretch {
+            [] | [_] => true,
+            [operator, _] => operator.starts_with('-'),
+            [_, operator, _] => BETWEEN.contains(&operator.as_str()),
+            _ => false,
+        };
+        if !fits {
+            self.fault("a test that is none");
         }
     }
 

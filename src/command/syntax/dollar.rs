@@ -19,12 +19,14 @@ impl Reader<'_> {
             }
             Some(b'[') => {
                 self.at += 1;
+                self.ledger.bash_only = true;
                 let inside = self.nested(|reader| reader.arithmetic(b'[', b']'))?;
                 self.demand(b']', "arithmetic that is not closed")?;
                 pieces.0.push(Piece::Arithmetic(inside.into()));
             }
             Some(b'\'') if !quoted => {
                 self.at += 1;
+                self.ledger.bash_only = true;
                 self.escaped_quote(pieces)?;
             }
             Some(b'"') if !quoted => {}

@@ -34,5 +34,6 @@ pub(super) fn parse(text: &str) -> Parsed {
         reader.fault("a control character");
     }
     let ledger = reader.ledger;
-    Parsed { script, bodies: ledger.bodies, faults: ledger.faults, broken, steps: ledger.steps }
+    let (bodies, faults, bash_only, steps) = (ledger.bodies, ledger.faults, ledger.bash_only, ledger.steps);
+    Parsed { script, bodies, faults, broken, bash_only, steps }
 }

@@ -34,6 +34,8 @@ pub(super) struct Ledger {
     pub(super) nodes: usize,
     pub(super) steps: usize,
     pub(super) allowed_steps: usize,
+    /// Something was met that `sh` does not know, or reads otherwise.
+    pub(super) bash_only: bool,
 }
 
 /// Reads one text from left to right.

@@ -27,7 +27,10 @@ impl Reader<'_> {
         let flow = match flow {
             Operator::Plain(flow) => flow,
             Operator::Copy if is_descriptor(&target) => Flow::Duplicate,
-            Operator::Copy | Operator::HereDocument { .. } => Flow::Write,
+            Operator::Copy | Operator::HereDocument { .. } => {
+                self.ledger.bash_only = true;
+                Flow::Write
+            }
         };
         Ok(Some(Redirect { flow, descriptor: descriptor.flatten(), target }))
     }
@@ -67,6 +70,7 @@ impl Reader<'_> {
                 self.at += 1;
                 self.eat(b'<');
                 if self.eat(b'<') {
+                    self.ledger.bash_only = true;
                     return Some(Operator::Plain(Flow::HereString));
                 }
                 return Some(Operator::HereDocument { strip_tabs: self.eat(b'-') });
@@ -74,6 +78,7 @@ impl Reader<'_> {
             (b'<', Some(b'&')) | (b'>', Some(b'&')) => Operator::Copy,
             (b'<', Some(b'>')) | (b'>', Some(b'>' | b'|')) => Operator::Plain(Flow::Write),
             (b'&', Some(b'>')) => {
+                self.ledger.bash_only = true;
                 self.at += 1;
                 self.eat(b'>');
                 self.eat(b'>');

@@ -125,7 +125,7 @@ impl Reader<'_> {
                 return Ok(());
             }
             self.at += 1;
-            self.eat(b'&');
+            self.ledger.bash_only |= self.eat(b'&');
             self.empty_lines()?;
         }
     }

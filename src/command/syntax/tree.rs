@@ -215,6 +215,8 @@ pub(in crate::command) struct Parsed {
     pub(in crate::command) faults: Vec<Fault>,
     /// Whether the text ends inside something, or says something that is not shell.
     pub(in crate::command) broken: bool,
+    /// Something in it is known to bash only: another shell reads it otherwise, or not at all.
+    pub(in crate::command) bash_only: bool,
     /// How much work it took, in units that do not depend on the machine.
     pub(in crate::command) steps: usize,
 }

@@ -58,6 +58,7 @@ impl Reader<'_> {
                 b'<' | b'>' if self.peek_second() == Some(b'(') => {
                     self.at += 1;
                     let script = self.parenthesised()?;
+                    self.ledger.bash_only = true;
                     pieces.0.push(Piece::Process(script.into()));
                 }
                 b'(' if pieces.opens_extended_glob() => self.extended_glob(&mut pieces)?,
@@ -172,6 +173,7 @@ impl Reader<'_> {
     /// `@(a|b)` and its kin: the parts are read, the whole is a glob.
     fn extended_glob(&mut self, pieces: &mut Pieces) -> Read<()> {
         pieces.0.push(Piece::Glob('*'));
+        self.ledger.bash_only = true;
         self.nested(|reader| {
             reader.at += 1;
             let mut open = 1_usize;
@@ -191,6 +193,7 @@ impl Reader<'_> {
 
     /// The elements of `name=( … )`, one after the other in the same word.
     fn array(&mut self, pieces: &mut Pieces) -> Read<()> {
+        self.ledger.bash_only = true;
         self.nested(|reader| {
             reader.at += 1;
             loop {

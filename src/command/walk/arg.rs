@@ -35,6 +35,8 @@ pub(in crate::command) struct Arg {
     pub(in crate::command) expanded: bool,
     /// Holds the output of a command.
     pub(in crate::command) substituted: bool,
+    /// Nobody knows how many words it becomes, and which.
+    pub(in crate::command) open: bool,
     /// What is in the file that the word names, where a process substitution tells.
     pub(in crate::command) content: Option<String>,
 }

@@ -19,12 +19,12 @@ impl Walker<'_> {
             |arg: &Arg| matches!(arg.text.as_str(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R");
         if words.iter().any(evaluates) {
             if words.iter().any(Arg::is_wild) {
-                self.suspect("an arithmetic test evaluates text that nobody has read");
+                self.lose("an arithmetic test evaluates text that nobody has read");
             }
             self.evaluate(words.iter().map(|word| word.text.clone()).collect());
         }
         match words.iter().find(|word| is_evaluation_trap(&word.text)) {
-            Some(_) => self.suspect("a test evaluates a command hidden in a subscript"),
+            Some(_) => self.lose("a test evaluates a command hidden in a subscript"),
             None => self.note(Tier::Safe, "a test", span),
         }
     }
@@ -38,9 +38,23 @@ impl Walker<'_> {
         let texts = self.expand_whole(&Word { span: here, pieces: pieces.to_vec() });
         self.here = here;
         if texts.iter().any(Arg::is_wild) {
-            self.suspect("arithmetic evaluates text that nobody has read");
+            self.lose("arithmetic evaluates text that nobody has read");
         }
         self.evaluate(texts.into_iter().map(|arg| arg.text).collect());
+    }
+
+    /// `((…))` is a shell in a shell to those that do not know it: two words side by side are no arithmetic.
+    pub(super) fn search_commands(&mut self, pieces: &[Piece]) {
+        let here = self.here;
+        let texts = self.expand_whole(&Word { span: here, pieces: pieces.to_vec() });
+        self.here = here;
+        for text in texts.iter().map(|arg| &arg.text).filter(|text| holds_a_command(text)) {
+            self.suspect("what stands in `((…))` is no arithmetic");
+            let found = self.search_text(text, here);
+            if found.tier == Tier::Destructive {
+                self.note(found.tier, found.rule, here);
+            }
+        }
     }
 
     /// What evaluating `texts` sets and runs, through the values of the variables they name.
@@ -48,7 +62,7 @@ impl Walker<'_> {
         let mut seen: Vec<String> = Vec::new();
         while let Some(text) = texts.pop() {
             if is_evaluation_trap(&text) {
-                self.suspect("arithmetic evaluates a command hidden in a subscript");
+                self.lose("arithmetic evaluates a command hidden in a subscript");
             }
             let assigns = assigns(&text);
             for name in names(&text) {
@@ -64,12 +78,28 @@ impl Walker<'_> {
                 let unread = value.is_wild();
                 texts.extend(value.texts.iter().filter(|text| !is_number(text)).cloned());
                 if unread || seen.len() + texts.len() > MAX_EXPRESSIONS {
-                    self.suspect("arithmetic evaluates text that nobody has read");
+                    self.lose("arithmetic evaluates text that nobody has read");
                     return;
                 }
             }
         }
     }
+}
+
+/// Whether an operand follows another without an operator between them, or an option does.
+fn holds_a_command(text: &str) -> bool {
+    let operand = |c: char| c.is_alphanumeric() || c == '_';
+    let mut words = text.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        let next = words.peek().copied().unwrap_or_default();
+        let option = next.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic()));
+        if word.ends_with(operand)
+            && (option || next.starts_with(|c: char| operand(c) || "./~\"'".contains(c) && next.len() > 1))
+        {
+            return true;
+        }
+    }
+    false
 }
 
 fn is_number(text: &str) -> bool {

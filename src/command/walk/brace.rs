@@ -5,7 +5,9 @@ use crate::command::syntax::tree::Piece;
 /// The most words one word may become.
 const MAX_WORDS: usize = 256;
 /// The longest sequence that is written out.
-const MAX_SEQUENCE: i64 = 64;
+const MAX_SEQUENCE: i64 = 63;
+/// The most pieces of all these words together.
+const MAX_PIECES: usize = 1 << 15;
 
 /// The most braces that are looked into: each costs a look at the rest of the word.
 const MAX_BRACES: usize = 64;
@@ -53,7 +55,10 @@ fn append(atoms: &[Piece], expansion: &mut Expansion, depth: usize) {
     while let Some(atom) = atoms.get(at) {
         let found = if is(atom, "{") && depth < 16 { alternatives(atoms, at) } else { None };
         match found {
-            Some((parts, end)) if expansion.words.len() * parts.len() <= MAX_WORDS => {
+            Some((parts, end))
+                if expansion.words.len() * parts.len() <= MAX_WORDS
+                    && expansion.words.len() * parts.len() * atoms.len() <= MAX_PIECES =>
+            {
                 let before = std::mem::take(&mut expansion.words);
                 let mut grown = Vec::new();
                 for part in parts {

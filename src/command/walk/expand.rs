@@ -28,6 +28,13 @@ struct Draft {
 }
 
 impl Draft {
+    /// A word that may be anything.
+    fn unknown() -> Self {
+        let current =
+            Arg { text: UNKNOWN.into(), known: Known::Partly, expanded: true, splits: true, ..Arg::default() };
+        Draft { done: Vec::new(), current, started: true }
+    }
+
     fn push(&mut self, text: &str) {
         self.started = true;
         // A literal NUL or marker character must not look like one of ours.
@@ -127,7 +134,7 @@ impl Walker<'_> {
             slots.iter_mut().for_each(only_ends_of_numbers);
         }
         if count(&slots) > MAX_WAYS {
-            self.suspect("more ways to read it than are followed");
+            self.lose("more ways to read it than are followed");
             return vec![slots.into_iter().flatten().flatten().collect()];
         }
         slots.into_iter().filter(|slot| !slot.is_empty()).fold(vec![Vec::new()], |ways, slot| {
@@ -158,7 +165,7 @@ impl Walker<'_> {
             return vec![self.expand_pieces(&word.pieces, word, true)];
         };
         if !expansion.complete {
-            self.suspect("more braces than are followed");
+            self.lose("more braces than are followed");
         }
         expansion.words.iter().map(|pieces| self.expand_pieces(pieces, word, true)).collect()
     }
@@ -171,17 +178,29 @@ impl Walker<'_> {
     fn expand_pieces(&mut self, pieces: &[Piece], word: &Word, splits: bool) -> Slot {
         let mut drafts = vec![Draft::default()];
         for piece in pieces {
+            if self.expanded > MAX_EXPANDED {
+                // What the piece runs still counts; what it says does not any more.
+                self.expand_piece(piece, &mut vec![Draft::default()], splits);
+                drafts = vec![Draft::unknown()];
+                continue;
+            }
             self.expand_piece(piece, &mut drafts, splits);
             self.expanded += drafts.iter().map(|draft| draft.current.text.len()).sum::<usize>();
             if self.expanded > MAX_EXPANDED {
-                self.suspect("expansions longer than are followed");
-                drafts.truncate(1);
+                self.lose("expansions longer than are followed");
+                drafts = vec![Draft::unknown()];
             }
         }
+        let other_blanks = self.scope.assigned("IFS").is_some();
         let finish = |mut draft: Draft| {
             draft.started |= !splits || !draft.current.text.is_empty();
             draft.end_word();
-            draft.done.into_iter().map(|arg| Arg { span: word.span, ..arg }).collect()
+            let draft = draft.done.into_iter().map(|arg| {
+                let blanks = other_blanks && arg.expanded;
+                let open = arg.open || blanks || pieces.iter().any(|piece| is_open_list(piece, arg.known));
+                Arg { span: word.span, open, ..arg }
+            });
+            draft.collect()
         };
         drafts.into_iter().map(finish).collect()
     }
@@ -282,7 +301,7 @@ impl Walker<'_> {
                 Value::wild()
             }
             Change::Prompt => {
-                self.suspect("`@P` expands its value once more, commands included");
+                self.lose("`@P` expands its value once more, commands included");
                 Value::wild()
             }
         }
@@ -340,6 +359,13 @@ fn is_star(parameter: &Parameter) -> bool {
     matches!(parameter.subscript.as_slice(), [Piece::Quoted(text)] if text == "*")
 }
 
+/// Becomes several words or none, even in quotes, and nobody knows which.
+fn is_open_list(piece: &Piece, known: Known) -> bool {
+    let Piece::Parameter(parameter) = piece else { return false };
+    let list = !parameter.subscript.is_empty() || parameter.form == Change::Indirect;
+    is_all(parameter) || (list && known != Known::Fully)
+}
+
 /// `${PATH:0:1}` and its kin are a slash that nobody sees.
 fn first_slash(parameter: &Parameter) -> Option<String> {
     let [Piece::Quoted(range)] = parameter.inside.as_slice() else { return None };
@@ -368,6 +394,7 @@ fn multiply(drafts: &mut Vec<Draft>, texts: &[String], known: Known, separators:
     let grown = drafts.iter().flat_map(|draft| {
         texts.iter().take(room).map(move |text| {
             let mut draft = draft.clone();
+            draft.current.open |= lost;
             draft.push_value(text, known, separators);
             draft
         })

@@ -31,6 +31,7 @@ use super::{
     classifier::Classifier,
     destroy,
     judge::{Input, variable},
+    overheard::Overheard,
     syntax::{
         self,
         tree::{Command, Form, Parsed, Script, Word},
@@ -45,6 +46,53 @@ pub(super) const MAX_NESTING: usize = 24;
 /// How many bytes of words may be made, over all: a value that doubles itself is given up long before it is large.
 const MAX_EXPANDED: usize = 1 << 22;
 
+/// How far a shell reads a text as bash does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// It is bash.
+    Bash,
+    /// All but what only bash knows.
+    Posix,
+    /// Plain words and lists only.
+    Plain,
+    /// Nothing.
+    Foreign,
+}
+
+impl Dialect {
+    /// That of the shell `name`.
+    pub(super) fn of(name: &str) -> Self {
+        match name {
+            "bash" | "rbash" | "bash5" => Dialect::Bash,
+            "sh" | "dash" | "ash" => Dialect::Posix,
+            "zsh" | "ksh" | "mksh" | "fish" => Dialect::Plain,
+            _ => Dialect::Foreign,
+        }
+    }
+
+    /// Whether the shell reads `text`, which was parsed as bash, in the same way.
+    pub(super) fn reads(self, text: &str, parsed: &Parsed) -> bool {
+        match self {
+            Dialect::Bash => true,
+            Dialect::Posix => !parsed.bash_only,
+            Dialect::Plain => !parsed.bash_only && is_plain(text),
+            Dialect::Foreign => false,
+        }
+    }
+}
+
+/// Words, lists, pipes and quotes, without a sign that means more to some shell than to bash.
+fn is_plain(text: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || c.is_ascii_whitespace() || "-_./,:@%+;|&\"'*?>=$".contains(c);
+    let mut before = ' ';
+    text.chars().all(|c| {
+        let starts = !before.is_alphanumeric();
+        let odd = (c == '=' && starts) || (before == '$' && !c.is_ascii_alphabetic()) || (before == '&' && c == '>');
+        before = c;
+        plain(c) && !odd
+    }) && before != '$'
+}
+
 /// The state of one walk.
 #[derive(Debug)]
 pub(super) struct Walker<'c> {
@@ -52,8 +100,8 @@ pub(super) struct Walker<'c> {
     pub(super) text: &'c str,
     pub(super) scope: Scope,
     pub(super) parts: Vec<Part>,
-    /// The commands that were judged for the part that is being looked at.
-    pub(super) spoken: Vec<Spoken>,
+    /// What may run because of the part that is being looked at.
+    pub(super) overheard: Overheard,
     /// Bodies of here-documents of the text that is being walked.
     bodies: Rc<Vec<Word>>,
     /// What lies on the way to here, so that nothing is followed for ever.
@@ -73,6 +121,8 @@ pub(super) struct Walker<'c> {
     left: Option<Scope>,
     /// How many bytes of words have been made.
     expanded: usize,
+    /// The shell whose text is being walked.
+    pub(super) dialect: Dialect,
     /// Texts of traps: they run again at the end, with what is known then.
     pub(super) traps: Vec<(String, Span)>,
 }
@@ -84,7 +134,7 @@ impl<'c> Walker<'c> {
             text,
             scope: Scope::default(),
             parts: Vec::new(),
-            spoken: Vec::new(),
+            overheard: Overheard::default(),
             bodies: Rc::default(),
             nesting: 0,
             visits: 0,
@@ -95,13 +145,14 @@ impl<'c> Walker<'c> {
             running: Vec::new(),
             left: None,
             expanded: 0,
+            dialect: Dialect::Bash,
             traps: Vec::new(),
         }
     }
 
     /// The work done so far, in units that do not depend on the machine.
     #[cfg(test)]
-    pub(super) fn work(&self) -> usize {
+    pub(in crate::command) fn work(&self) -> usize {
         self.visits + self.expanded
     }
 
@@ -136,10 +187,19 @@ impl<'c> Walker<'c> {
         self.note(Tier::Dangerous, rule, self.here);
     }
 
+    /// Writes down that nobody followed what may run here: it may be anything.
+    pub(super) fn lose(&mut self, rule: impl Into<String>) {
+        self.suspect(rule);
+        let guessing = self.overheard.is_guessing();
+        if let Some(part) = self.parts.last_mut().filter(|_| !guessing) {
+            part.starts.push(Spoken::anything());
+        }
+    }
+
     /// Goes one level deeper, unless that is too deep.
     pub(super) fn deeper<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.nesting >= MAX_NESTING {
-            self.suspect("nested too deeply to follow");
+            self.lose("nested too deeply to follow");
             return None;
         }
         self.nesting += 1;
@@ -153,7 +213,7 @@ impl<'c> Walker<'c> {
         self.visits += 1;
         if self.visits > MAX_VISITS {
             if self.visits == MAX_VISITS + 1 {
-                self.suspect("too much to follow");
+                self.lose("too much to follow");
                 self.raw_search(self.text, Span { start: 0, end: self.text.len() });
             }
             return None;
@@ -203,6 +263,7 @@ impl<'c> Walker<'c> {
             Form::Arithmetic(pieces) => {
                 self.arithmetic(pieces);
                 self.note(Tier::Safe, "arithmetic", command.span);
+                self.search_commands(pieces);
                 None
             }
             Form::Test(words) => {
@@ -221,7 +282,7 @@ impl<'c> Walker<'c> {
             self.suspect(format!("the variable `{shown}` may change what programs do"));
         }
         if value.texts.iter().any(|text| is_evaluation_trap(text)) {
-            self.suspect("a variable holds a subscript with a command, which arithmetic would run");
+            self.lose("a variable holds a subscript with a command, which arithmetic would run");
         }
         // One element of a list: the others are what they were.
         let value = if plain == name { value } else { Value::wild() };

@@ -9,10 +9,13 @@ use super::{
     output::{self, Output},
     value::Value,
 };
+use crate::model::Spoken;
+
 use crate::command::{
     answer::Span,
     destroy::target,
     judge::{Input, variable},
+    overheard::said_of,
     syntax::tree::{Assignment, ELEMENT, Flow, Piece, Redirect, Simple},
     tier::Tier,
 };
@@ -82,7 +85,7 @@ impl Walker<'_> {
     fn run(&mut self, args: &[Arg], input: &Input, line: &Input, span: Span) -> Option<Output> {
         self.here = span;
         let Some(program) = args.first() else {
-            self.suspect("what is run depends on an expansion that may be empty");
+            self.lose("what is run depends on an expansion that may be empty");
             return None;
         };
         let Some(function) = self.scope.function(&program.text) else {
@@ -101,18 +104,17 @@ impl Walker<'_> {
     }
 
     fn run_program(&mut self, args: &[Arg], input: &Input, line: &Input, span: Span) {
-        let outside = std::mem::take(&mut self.spoken);
-        let verdict = self.judge(args, input);
-        let commands = std::mem::replace(&mut self.spoken, outside);
+        let (verdict, starts) = self.overhearing(|walker| walker.judge(args, input));
         match self.parts.last_mut() {
             // What is safe in several ways is said once.
             Some(part) if verdict.tier == Tier::Safe && part.same(verdict.tier, &verdict.rule, span) => {
-                part.commands.extend(commands);
+                part.starts.extend(starts);
             }
             _ => {
                 self.note(verdict.tier, verdict.rule, span);
                 if let Some(part) = self.parts.last_mut() {
-                    part.commands = commands;
+                    part.runs = Some(Spoken::of(said_of(args)));
+                    part.starts = starts;
                 }
             }
         }
@@ -127,15 +129,21 @@ impl Walker<'_> {
             let verdict = variable::judge(&assignment.name, value, alone);
             if verdict.tier > Tier::Safe {
                 // A variable that a program runs (a pager, an editor) is searched like a command line.
-                let found = self.search_text(value.content.as_ref().unwrap_or(&value.text), value.span);
+                let (found, starts) = self.overhearing(|walker| {
+                    walker.overhear_variable(&assignment.name, value);
+                    walker.search_text(value.content.as_ref().unwrap_or(&value.text), value.span)
+                });
                 let verdict = if found.tier == Tier::Destructive { found } else { verdict };
                 self.note(verdict.tier, verdict.rule, span);
+                if let Some(part) = self.parts.last_mut() {
+                    part.starts = starts;
+                }
             }
         }
         let subscript = matches!(assignment.value.pieces.as_slice(), [Piece::Glob('['), ..]);
         if assignment.partial && subscript {
             if values.iter().any(Arg::is_wild) {
-                self.suspect("a subscript evaluates text that nobody has read");
+                self.lose("a subscript evaluates text that nobody has read");
             }
             self.evaluate(values.iter().map(|value| between_brackets(&value.text).to_owned()).collect());
         }

@@ -123,7 +123,9 @@ impl<T> Written<T> {
     /// Where the word stands that is wrong; the row, if none is.
     fn place_of(&self, why: &InvalidAddition) -> usize {
         let word = match why {
-            InvalidAddition::Word(_, word) | InvalidAddition::Example { example: word, .. } => Some(word),
+            InvalidAddition::Word(_, word)
+            | InvalidAddition::Example { example: word, .. }
+            | InvalidAddition::ProvesNothing { example: word, .. } => Some(word),
             InvalidAddition::Program(name) | InvalidAddition::RunsOthers(name) => Some(name),
             InvalidAddition::NoExample(_) | InvalidAddition::NotRaised(_) | InvalidAddition::TooMany(_) => None,
         };
@@ -145,6 +147,9 @@ fn problem(why: &InvalidAddition) -> Problem {
         }
         InvalidAddition::Example { matches: true, .. } => problem.help("the rule does not say what it is meant to"),
         InvalidAddition::Example { matches: false, .. } => problem.help("the rule says more than it is meant to"),
+        InvalidAddition::ProvesNothing { .. } => {
+            problem.help("write a command that only this rule decides, or leave the rule out")
+        }
         InvalidAddition::RunsOthers(_) | InvalidAddition::NotRaised(_) | InvalidAddition::TooMany(_) => problem,
     }
 }

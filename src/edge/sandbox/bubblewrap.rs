@@ -56,7 +56,8 @@ const SCRATCH: &str = "1073741824";
 /// The words for bubblewrap, up to and with the `--` before the command. `absent` is what is not there, and is not to be.
 pub(super) fn words(profile: &Profile, read_only: &[SanitizedPath], absent: &[SanitizedPath]) -> Vec<OsString> {
     let mut words: Vec<OsString> = ALWAYS.iter().map(OsString::from).collect();
-    if !profile.network {
+    // Kept to some hosts, it has a network of its own, with nothing but a door in it.
+    if !profile.network || profile.is_kept_to_hosts() {
         words.push("--unshare-net".into());
     }
     words

@@ -41,12 +41,15 @@ pub(super) struct Spec {
     pub(super) limits: Limits,
     /// Whether a descriptor that leads to the engine comes along.
     pub(super) events: bool,
+    /// Whether a door of its network is opened, and handed to the host.
+    pub(super) door: bool,
 }
 
 /// What the helper says when it has confined itself.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Told {
-    /// Everything is in force; `landlock` is the version, `events` the descriptor that leads to the engine.
+    /// Everything is in force; `landlock` is the version, `events` the descriptor that leads to the engine. The door of
+    /// its network comes along, if it has one.
     Ready { landlock: Option<u32>, events: Option<i32> },
     /// Something is not, so nothing runs.
     Unavailable(String),

@@ -8,8 +8,9 @@ use std::{
     ffi::OsString,
     fs::File,
     io,
+    net::TcpListener,
     os::{
-        fd::{AsRawFd, OwnedFd},
+        fd::{AsFd, AsRawFd, OwnedFd},
         unix::{
             ffi::{OsStrExt, OsStringExt},
             net::UnixStream,
@@ -33,7 +34,7 @@ use rustix::{
 use super::{
     control::{Spec, Told, hear_go, receive, send},
     events::EVENTS_FD,
-    filter, land,
+    filter, land, way_out,
 };
 
 /// The word with which a program is started as the helper.
@@ -59,18 +60,20 @@ fn enter() -> io::Result<()> {
     let mut fds = received.fds.into_iter();
     let (Some(input), Some(started)) = (fds.next(), fds.next().map(UnixStream::from)) else { return Ok(()) };
     let confined = confine(&spec, &input, fds.next());
-    let (landlock, way) = match confined {
+    let (landlock, way, door) = match confined {
         Ok(confined) => confined,
         Err(why) => return send(&control, &Told::Unavailable(why), &[]),
     };
     let events = way.as_ref().map(AsRawFd::as_raw_fd);
-    send(&control, &Told::Ready { landlock, events }, &[])?;
+    send(&control, &Told::Ready { landlock, events }, &door.iter().map(AsFd::as_fd).collect::<Vec<_>>())?;
+    // It is the host's now: nobody in here listens at it.
+    drop(door);
     hear_go(&control)?;
     let why = become_command(&spec, way.as_ref());
     send(&started, &Told::NotStarted(why.to_string()), &[])
 }
 
-type Confined = (Option<u32>, Option<OwnedFd>);
+type Confined = (Option<u32>, Option<OwnedFd>, Option<TcpListener>);
 
 fn confine(spec: &Spec, input: &OwnedFd, way: Option<OwnedFd>) -> Result<Confined, String> {
     if spec.events != way.is_some() {
@@ -87,6 +90,7 @@ fn confine(spec: &Spec, input: &OwnedFd, way: Option<OwnedFd>) -> Result<Confine
         setsid().map_err(said("a session of its own"))?;
         set_parent_process_death_signal(Some(Signal::KILL)).map_err(said("dying with the host"))?;
     }
+    let door = spec.door.then(way_out::door).transpose().map_err(|why| format!("the door of its network: {why}"))?;
     spec.limits.apply()?;
     std::env::set_current_dir(spec.cwd.as_path()).map_err(|why| format!("`{}`: {why}", spec.cwd))?;
     drop_capabilities().map_err(said("dropping capabilities"))?;
@@ -97,7 +101,7 @@ fn confine(spec: &Spec, input: &OwnedFd, way: Option<OwnedFd>) -> Result<Confine
     for program in programs.iter().rev() {
         seccompiler::apply_filter(program).map_err(|why| format!("seccomp: {why}"))?;
     }
-    Ok((landlock, way))
+    Ok((landlock, way, door))
 }
 
 fn said(what: &'static str) -> impl Fn(rustix::io::Errno) -> String {

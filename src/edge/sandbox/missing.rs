@@ -7,9 +7,9 @@ use super::{Guard, Profile};
 /// What is missing; nothing if the profile can be enforced, with bubblewrap or without.
 pub(super) fn missing(profile: &Profile, has_bubblewrap: bool) -> Vec<String> {
     let mut all = Vec::new();
-    if !profile.domains.is_empty() {
+    if profile.is_kept_to_hosts() && !has_bubblewrap {
         let names = profile.domains.iter().map(|domain| format!("`{domain}`")).collect::<Vec<_>>().join(", ");
-        all.push(format!("neither bubblewrap nor Landlock can keep a network to {names}: it is all of it or none"));
+        all.push(format!("only bubblewrap can keep a network to {names}, and it is missing: install it"));
     }
     if profile.limits.processes.is_some() && geteuid().is_root() {
         all.push("the kernel does not bind the superuser to a limit of processes".to_owned());

@@ -21,7 +21,6 @@
 mod bubblewrap;
 mod command;
 mod control;
-mod domain;
 mod error;
 mod events;
 mod evidence;
@@ -38,9 +37,10 @@ mod profile;
 mod run;
 mod status;
 mod watched;
+mod way_out;
 
+pub use crate::model::{Domain, InvalidDomain};
 pub use command::{Command, Stream};
-pub use domain::{Domain, InvalidDomain};
 pub use error::{ExecError, ProfileError, SandboxError};
 pub(super) use events::Door;
 pub use events::{EVENTS_FD, connect_to_engine};

@@ -135,8 +135,8 @@ impl Profile {
 
     /// The same, with a network that is these hosts only. A profile without a network has none of them.
     ///
-    /// `@network` itself knows no hosts. Neither of our back ends can keep a network to some, so that such a profile does
-    /// not run here: it is for [`Profile::export`].
+    /// `@network` itself knows no hosts. With bubblewrap, the command gets a network of its own that holds a proxy and
+    /// nothing else; without, such a profile does not run.
     #[must_use]
     pub fn only_to(self, domains: impl IntoIterator<Item = Domain>) -> Profile {
         Profile { domains: domains.into_iter().collect(), ..self }
@@ -197,6 +197,11 @@ impl Profile {
     /// The hosts that its network is kept to; if there are none, it is not kept to any.
     pub fn domains(&self) -> impl Iterator<Item = &Domain> {
         self.domains.iter()
+    }
+
+    /// Whether it has a network, and not all of it.
+    pub(super) fn is_kept_to_hosts(&self) -> bool {
+        self.network && !self.domains.is_empty()
     }
 
     /// The deepest part of `path` that is sensitive.

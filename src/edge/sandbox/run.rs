@@ -32,8 +32,9 @@ use super::{
     helper::nothing,
     missing::missing,
     output::captured,
-    status::{Status, reaches},
+    status::{Status, has_a_network_of_its_own, reaches},
     watched::{Over, Watched, watched},
+    way_out::{self, WayOut},
 };
 use crate::model::{SandboxFacts, SanitizedPath};
 
@@ -128,7 +129,7 @@ impl Sandbox {
         };
         let plan = Plan { sandbox: self, profile, command, read_only: &guards.read_only };
         let (control, mut running) = Running::start(&plan)?;
-        let (facts, started) = match plan.stand(&control, way, &mut running) {
+        let (facts, started, _way_out) = match plan.stand(&control, way, &mut running) {
             Ok(standing) => standing,
             Err(why) => return Err(running.not_stood(control, why).into()),
         };
@@ -136,7 +137,7 @@ impl Sandbox {
             return Err(SandboxError::NotStarted("nobody waits for it any more".into()).into());
         }
         ready(&facts)?;
-        go(&control, &started)?;
+        go(&control, &started).map_err(|why| plan.naming_what_is_missing(why))?;
         let (status, over) = running.wait(profile.limits.time, watched).map_err(SandboxError::from)?;
         let timed_out = over == Over::TimeIsUp;
         let (stdout, stderr) = (running.stdout.take(), running.stderr.take());
@@ -179,6 +180,21 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
+    /// That there is no such program, where that is why nothing started.
+    fn naming_what_is_missing(&self, why: SandboxError) -> SandboxError {
+        let SandboxError::NotStarted(said) = &why else { return why };
+        let program = self.command.words.first().map(|word| word.to_string_lossy()).unwrap_or_default();
+        let is_path = program.contains('/');
+        // The helper, beyond the fence, can only say what the system told it.
+        let is_missing = *said == io::Error::from(rustix::io::Errno::NOENT).to_string();
+        let place = match self.command.environment.get("PATH").filter(|_| !is_path) {
+            Some(path) => format!("there is no such program on its PATH ({})", path.to_string_lossy()),
+            None => format!("there is no such program, or nothing that runs it, seen from `{}`", self.profile.cwd),
+        };
+        let reason = if is_missing { place } else { said.clone() };
+        SandboxError::NotStarted(format!("`{program}`: {reason}"))
+    }
+
     /// The process that becomes the command, by way of bubblewrap and the helper.
     fn process(&self) -> std::process::Command {
         let Sandbox { helper, bubblewrap } = self.sandbox;
@@ -198,7 +214,7 @@ impl Plan<'_> {
         control: &UnixStream,
         way: Option<OwnedFd>,
         running: &mut Running,
-    ) -> Result<(SandboxFacts, UnixStream), SandboxError> {
+    ) -> Result<(SandboxFacts, UnixStream, Option<WayOut>), SandboxError> {
         let input = match self.command.input {
             Stream::Inherit => io::stdin().as_fd().try_clone_to_owned()?,
             Stream::Nothing | Stream::Captured => nothing()?,
@@ -217,10 +233,24 @@ impl Plan<'_> {
         };
         let pid = told.sender.ok_or_else(|| unavailable("nobody knows which process it is"))?;
         running.leader = Some(pid);
+        let way_out = self.way_out(pid, told.fds)?;
         let status = Status::of(pid).map_err(|why| unavailable(&why))?;
         let events = events.zip(way);
         let socket = events.map(|(fd, way)| reaches(pid, fd, &way)).transpose().map_err(|why| unavailable(&why))?;
-        Ok((self.facts(&spec, landlock, pid, status, socket), started))
+        Ok((self.facts(&spec, landlock, pid, status, socket), started, way_out))
+    }
+
+    /// What is behind the door that the helper opened in its network, if it was to open one.
+    fn way_out(&self, pid: Pid, doors: Vec<OwnedFd>) -> Result<Option<WayOut>, SandboxError> {
+        match (self.profile.is_kept_to_hosts(), doors.into_iter().next()) {
+            (false, None) => Ok(None),
+            (true, Some(door)) => {
+                has_a_network_of_its_own(pid).map_err(|why| unavailable(&why))?;
+                Ok(Some(WayOut::through(door, self.profile.domains.clone())?))
+            }
+            (true, None) => Err(unavailable("the network has no door that could be kept to some hosts")),
+            (false, Some(_)) => Err(unavailable("the network has a door that nobody asked for")),
+        }
     }
 
     fn spec(&self) -> Spec {
@@ -231,6 +261,11 @@ impl Plan<'_> {
             // A file system of the sandbox's own, gone with it.
             environment.entry("TMPDIR".into()).or_insert_with(|| b"/dev/shm".to_vec());
         }
+        if self.profile.is_kept_to_hosts() {
+            for name in way_out::VARIABLES {
+                environment.insert(name.into(), way_out::ADDRESS.into());
+            }
+        }
         Spec {
             words: self.command.words.iter().map(bytes).collect(),
             environment,
@@ -240,6 +275,7 @@ impl Plan<'_> {
             has_namespaces: self.sandbox.bubblewrap.is_some(),
             limits: self.profile.limits.clone(),
             events: self.profile.events,
+            door: self.profile.is_kept_to_hosts(),
         }
     }
 
@@ -268,6 +304,7 @@ impl Plan<'_> {
             read_only: self.read_only.to_vec(),
             hidden: self.profile.hidden.clone(),
             network: spec.network,
+            hosts: self.profile.domains.iter().filter(|_| spec.door).map(ToString::to_string).collect(),
             unix_sockets: socket.into_iter().collect(),
             environment: spec.environment.keys().cloned().collect(),
             process_limits: self.profile.limits.named(),

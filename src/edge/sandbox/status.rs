@@ -15,6 +15,18 @@ pub(super) fn reaches(pid: Pid, fd: i32, socket: &OwnedFd) -> Result<String, Str
     Ok(format!("descriptor {fd}: the engine"))
 }
 
+/// Checks that a process does not stand in the network of this one.
+pub(super) fn has_a_network_of_its_own(pid: Pid) -> Result<(), String> {
+    let of = |process: &str| {
+        let path = format!("/proc/{process}/ns/net");
+        std::fs::read_link(path).map_err(|why| format!("which network it is in cannot be read back: {why}"))
+    };
+    if of("self")? == of(&pid.as_raw_nonzero().to_string())? {
+        return Err("it is in the network of the host".into());
+    }
+    Ok(())
+}
+
 /// The lines of `/proc/<pid>/status` that tell whether it is confined.
 #[derive(Debug, Default)]
 pub(super) struct Status {

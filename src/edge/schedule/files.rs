@@ -141,13 +141,14 @@ impl Directory {
     }
 
     fn content(&self, id: TaskId, place: &Place<'_>) -> Result<Content, Arc<str>> {
-        let file = place.open_read().map_err(|why| match why {
-            FileError::Link(_) => a_link(&self::file(&id)),
-            FileError::NotFound(_) => {
-                "there is no `TASK.md` in this directory: write it, or move the directory away".into()
+        let file = match place.open_read() {
+            Ok(file) => file,
+            Err(FileError::Link(_)) => return Err(a_link(&self::file(&id))),
+            Err(FileError::NotFound(_)) => {
+                return Err("there is no `TASK.md` in this directory: write it, or move the directory away".into());
             }
-            why => Arc::from(why.to_string()),
-        })?;
+            Err(why) => return Err(why.to_string().into()),
+        };
         let found = file.metadata().map_err(|why| why.to_string())?;
         others_may_write("it", &found)?;
         if 1 < found.nlink() {

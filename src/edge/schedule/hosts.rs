@@ -1,4 +1,6 @@
-//! Hosts that a gate may name, and those behind the names of package managers.
+//! The hosts behind the names of package managers.
+
+use crate::model::Domain;
 
 /// What each package manager's tools fetch from.
 pub(super) const PACKAGES: [(&str, &[&str]); 9] = [
@@ -13,22 +15,7 @@ pub(super) const PACKAGES: [(&str, &[&str]); 9] = [
     ("rust", &["crates.io", "index.crates.io", "static.crates.io"]),
 ];
 
-pub(super) fn of_packages(name: &str) -> Option<&'static [&'static str]> {
-    PACKAGES.iter().find(|(known, _)| *known == name).map(|(_, hosts)| *hosts)
-}
-
-/// A name of a host, exactly: what is below it is another host.
-pub(super) fn valid(name: &str) -> Result<(), String> {
-    if name == "*" {
-        return Err("`*` is every host: name those that are needed".into());
-    }
-    let label = |label: &str| {
-        let inner = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        inner && !label.is_empty() && label.len() <= 63 && !label.starts_with('-') && !label.ends_with('-')
-    };
-    if name.len() <= 253 && name.split('.').all(label) {
-        Ok(())
-    } else {
-        Err(format!("`{}` is no name of a host, as in `api.example.com`", name.escape_debug()))
-    }
+pub(super) fn of_packages(name: &str) -> Option<Vec<Domain>> {
+    let (_, hosts) = PACKAGES.iter().find(|(known, _)| *known == name)?;
+    hosts.iter().map(|host| host.parse().ok()).collect()
 }

@@ -36,6 +36,8 @@ pub use scheduler::{NotStarted, Scheduler, SchedulerError, TaskStatus, Tasks};
 pub use survey::{Surveyed, survey};
 pub use task::{Gate, Task, When};
 
+pub use crate::model::{Domain, InvalidDomain};
+
 pub(crate) use {
     files::{directories, matters},
     gate::{Gatekeeper, NoSandbox},

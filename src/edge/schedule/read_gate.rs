@@ -11,7 +11,7 @@ use super::{
     table::{Table, duration},
     yaml::Value,
 };
-use crate::model::Permission;
+use crate::model::{Domain, Permission};
 
 impl Table {
     /// The gate, if there is one. `dir` is what relative paths are relative to.
@@ -108,20 +108,20 @@ impl Table {
         found
     }
 
-    fn domains(&mut self, has_network: bool) -> Vec<String> {
+    fn domains(&mut self, has_network: bool) -> Vec<Domain> {
         let mut all = Vec::new();
         let mut first = None;
         for (name, line) in self.texts(&["allowed_domains", "allowedDomains"]) {
             first = first.or(Some(line));
-            match hosts::valid(&name) {
-                Ok(()) => all.push(name),
-                Err(why) => self.problems.push(Problem::at(line, why)),
+            match name.parse() {
+                Ok(host) => all.push(host),
+                Err(why) => self.problems.push(Problem::at(line, format!("`{}`: {why}", name.escape_debug()))),
             }
         }
         for (name, line) in self.texts(&["package_managers", "packageManagers"]) {
             first = first.or(Some(line));
             match hosts::of_packages(&name) {
-                Some(hosts) => all.extend(hosts.iter().map(|host| (*host).to_owned())),
+                Some(hosts) => all.extend(hosts),
                 None => {
                     let known = hosts::PACKAGES.map(|(name, _)| name).join(", ");
                     let why = format!("`{}` is none of the package managers: {known}", name.escape_debug());

@@ -25,6 +25,8 @@ pub struct Surveyed {
     pub task: Result<Task, Vec<Problem>>,
     /// Why a task whose file is good would not run as things stand: whom it names, what its gate wants.
     pub hindered: Vec<Problem>,
+    /// Where its gate stands, if it has one.
+    pub gate_line: Option<u32>,
     /// What its gate declares and its agent lacks; what becomes of it then, the settings say (`on_missing`).
     pub missing: Vec<Permission>,
     /// What the file lists as permissions, which gives nothing.
@@ -53,6 +55,7 @@ pub fn survey(engine: &Engine) -> Result<Vec<Surveyed>, SchedulerError> {
             file: Arc::clone(&found.file),
             task: Err(why),
             hindered: Vec::new(),
+            gate_line: None,
             missing: Vec::new(),
             ignored: None,
             next: None,
@@ -71,8 +74,9 @@ pub fn survey(engine: &Engine) -> Result<Vec<Surveyed>, SchedulerError> {
                 let memory = files::remembered(&look.dir, Some(&content.id)).unwrap_or_default();
                 let next = next(&read.task, content, &memory, &beat, settings, now);
                 let (hindered, missing) = stands(engine, &read, settings);
-                let (task, ignored) = (Ok(read.task), read.ignored);
-                Surveyed { file: found.file, task, hindered, missing, ignored, next, last: memory.last }
+                let Read { task, ignored, gate_line, .. } = read;
+                let (file, task, last) = (found.file, Ok(task), memory.last);
+                Surveyed { file, task, hindered, gate_line, missing, ignored, next, last }
             }
         }
     };

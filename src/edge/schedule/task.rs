@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use chrono_tz::Tz;
 
 use super::CronExpression;
-use crate::model::{AgentId, Permission, TaskId, Timestamp};
+use crate::model::{AgentId, Domain, Permission, TaskId, Timestamp};
 
 /// A scheduled task.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,5 +68,5 @@ pub struct Gate {
     /// What it needs, besides reading.
     pub permissions: Vec<Permission>,
     /// The hosts it reaches; those of its package managers are among them.
-    pub domains: Vec<String>,
+    pub domains: Vec<Domain>,
 }

@@ -122,7 +122,7 @@ pub(crate) async fn start(
         plan: Plan::new(settings.catch_up, settings.jitter),
         running: JoinSet::new(),
         room: Arc::new(Semaphore::new(room(&settings))),
-        scribe: Scribe::start(),
+        scribe: Scribe::start(engine.downgrade()),
         news: watch(dir.clone()),
         watch,
         dir,

@@ -81,7 +81,8 @@ impl State {
         id: RequestId,
     ) -> Result<Vec<Event>, Refusal> {
         let action = judgement.asks_about_action.then(|| case.action.facts());
-        if let Some(request) = self.same_action(case.agent, action.as_deref(), &judgement) {
+        let hooks = if action.is_some() { hooks_that_ask(case.opinions) } else { Vec::new() };
+        if let Some(request) = self.same_action(case.agent, action.as_deref(), &hooks, &judgement) {
             let approval_action_id = Some(request.id);
             let decision = Decision { approval_action_id, ..decision };
             return Ok(vec![evaluated(decision), Event::Joined { request }]);
@@ -109,6 +110,8 @@ impl State {
             settled,
             reason: case.action.reason.clone().unwrap_or_else(crate::model::Reason::not_said),
             action,
+            hooks,
+            hook_failed: case.opinions.iter().any(|opinion| opinion.failed),
             scope: None,
             run: case.agent.run.clone(),
             since: case.now,
@@ -124,6 +127,7 @@ impl State {
         &self,
         agent: &Agent,
         action: Option<&ActionFacts>,
+        hooks: &[Arc<str>],
         judgement: &Judgement<'_>,
     ) -> Option<Arc<Request>> {
         let mut pending = agent.pending.iter().filter_map(|id| self.pending.get(id)).map(|waiting| &waiting.request);
@@ -132,10 +136,16 @@ impl State {
             request.scope.is_none()
                 && about == action.map(|facts| (facts.input, facts.overrides))
                 && request.asked == judgement.missing
+                && hooks.iter().all(|hook| request.hooks.contains(hook))
                 && request.is_open()
         };
         pending.find(same).cloned()
     }
+}
+
+fn hooks_that_ask(opinions: &[Opinion]) -> Vec<Arc<str>> {
+    let asking = opinions.iter().filter(|opinion| opinion.verdict == Verdict::Ask);
+    asking.map(|opinion| Arc::clone(&opinion.hook)).collect()
 }
 
 fn evaluated(decision: Decision) -> Event {

@@ -198,7 +198,12 @@ impl State {
         match (judged.stage, judged.conclusion.ruled) {
             (Stage::Denied, Ruled::Deny) => Some(false),
             // A right that is asked for besides is given by a person, or not at all.
-            (Stage::AllowRule, Ruled::Allow) if waiting.request.asked.is_empty() => Some(true),
+            // And what a hook wants a person to say, a person says.
+            (Stage::AllowRule, Ruled::Allow)
+                if waiting.request.asked.is_empty() && waiting.request.hooks.is_empty() =>
+            {
+                Some(true)
+            }
             (_, Ruled::Allow | Ruled::Deny | Ruled::Ask | Ruled::Sandboxed | Ruled::Unavailable) => None,
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::model::{
     ActionFacts, AgentId, Allowed, Answer, Decider, Event, OnNoUser, Origin, Outcome, Permission, Reason, Reply,
-    Request, RequestId, Resolution, Right, Route, Ruling, Scope, Timestamp, Verdict,
+    Request, RequestId, Resolution, Right, Route, Ruling, RulingId, Scope, Timestamp, Verdict,
 };
 
 use super::{
@@ -60,6 +60,8 @@ impl State {
             asked,
             settled,
             action: None,
+            hooks: Vec::new(),
+            hook_failed: false,
             reason,
             scope,
             run: agent.run.clone(),
@@ -208,11 +210,18 @@ impl State {
             None => action,
         };
         let ruling = self.ruling_of(&waiting.request, what, answer, verdict, by, now)?;
-        if ruling.is_some() {
-            let agent = self.agent(&waiting.request.from)?;
-            self.refuse_too_many(&waiting.request.from, agent.rulings.len(), 1)?;
+        let mut rulings: Vec<_> = ruling.into_iter().collect();
+        // What lasts is no answer to a hook that has failed, and this question is to be answered.
+        if yes && waiting.request.hook_failed && answer.scope.is_some_and(|scope| scope != Scope::Once) {
+            let now_only = Answer { scope: Some(Scope::Once), ..answer.clone() };
+            let once = self.ruling_of(&waiting.request, what, &now_only, verdict, by, now)?;
+            rulings.extend(once.map(|once| Ruling { id: RulingId::new(once.id.number() + 1), ..once }));
         }
-        Ok(ruling.into_iter().map(Arc::new).collect())
+        if !rulings.is_empty() {
+            let agent = self.agent(&waiting.request.from)?;
+            self.refuse_too_many(&waiting.request.from, agent.rulings.len(), rulings.len())?;
+        }
+        Ok(rulings.into_iter().map(Arc::new).collect())
     }
 
     /// Another input for the same action: not a worse one, and nothing that is denied.

@@ -35,7 +35,8 @@ impl State {
         };
         let agent = self.agent(&request.from)?;
         let ruling = self.ruling(agent, action, about, verdict, scope, by, now);
-        Ok(Some(Ruling { request: Some(request.id), reason: answer.feedback.clone(), ..ruling }))
+        let (hooks, reason) = (request.hooks.clone(), answer.feedback.clone());
+        Ok(Some(Ruling { request: Some(request.id), hooks, reason, ..ruling }))
     }
 
     #[expect(clippy::too_many_arguments, reason = "the parts of one record")]
@@ -69,6 +70,7 @@ impl State {
             by: by.by.clone(),
             means: Arc::clone(&by.means),
             request: None,
+            hooks: Vec::new(),
             reason: None,
             since: now,
         }
@@ -139,8 +141,9 @@ impl State {
             let action = request.action.as_ref()?;
             let whose = request.from == ruling.agent
                 || ruling.verdict == Verdict::Deny && Some(&request.run) == ruling.run.as_ref();
-            // A yes about the action gives no right that is asked for besides.
-            let enough = ruling.verdict == Verdict::Deny || request.asked.is_empty();
+            // A yes about the action gives no right that is asked for besides, and is no answer to another hook.
+            let heard = !request.hook_failed && request.hooks.iter().all(|hook| ruling.hooks.contains(hook));
+            let enough = ruling.verdict == Verdict::Deny || request.asked.is_empty() && heard;
             let same_owner = request.owner == ruling.owner;
             (same_owner && whose && enough && !action.overrides && ruling.is_about(action)).then_some(request.id)
         })

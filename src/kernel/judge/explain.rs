@@ -65,19 +65,25 @@ impl Judgement<'_> {
         }
         let spoken = self.walk.iter().filter_map(|(stage, finding)| Some((*stage, finding.as_ref()?)));
         let in_the_way = spoken.take_while(|(_, finding)| finding.ruled.verdict() > Verdict::Allow);
+        let speaks = |of: Stage| self.walk.iter().any(|(stage, finding)| *stage == of && finding.is_some());
+        // Who enables what nobody can undo has answered what is asked besides.
+        let is_answered = |stage: Stage| match stage {
+            Stage::AskRule | Stage::Tier => speaks(Stage::Destructive),
+            Stage::Default => speaks(Stage::Destructive) || speaks(Stage::Tier),
+            Stage::Protected | Stage::Denied | Stage::Mode | Stage::Destructive | Stage::Held | Stage::AllowRule => {
+                false
+            }
+        };
         let mut ways: Vec<_> = in_the_way
-            .filter(|(stage, _)| {
-                *stage != Stage::Default
-                    || !self.walk.iter().any(|(stage, finding)| *stage == Stage::Tier && finding.is_some())
-            })
+            .filter(|(stage, _)| !is_answered(*stage))
             .map(|(stage, finding)| self.way_out(case, stage, finding))
             .collect();
         if self.conclusion.ruled == Ruled::Unavailable {
-            ways.push("a user has to be reachable: connect a foreground agent or an approver of the same owner".into());
+            ways.push("make a user reachable: connect a foreground agent or an approver of the same owner".into());
         }
         let Manner { mode, of } = self.manner;
         if self.conclusion.source == DecisionSource::Mode && matches!(mode, Mode::Never | Mode::OnFailure) {
-            ways.push(format!("{} has to be in a mode that asks, as `default` does", of.profile.id));
+            ways.push(format!("give {} a mode that asks, as `default` does", of.profile.id));
         }
         ways
     }
@@ -85,26 +91,31 @@ impl Judgement<'_> {
     fn way_out(&self, case: &Case<'_>, stage: Stage, finding: &Finding) -> String {
         let (agent, judged_as) = (&case.agent.profile.id, &self.manner.of.profile.id);
         match stage {
-            Stage::Protected if finding.refs.is_empty() => format!("another input: {}", finding.reason),
-            Stage::Protected => format!("a line of agents.toml below `[agents.{agent}]` that names exactly this path"),
+            Stage::Protected if finding.refs.is_empty() => format!("give another input: {}", finding.reason),
+            Stage::Protected => format!("name exactly this path in `permissions` of `[agents.{agent}]` in agents.toml"),
             Stage::Denied | Stage::AskRule => {
                 let refs: Vec<_> = finding.refs.iter().map(change_of).collect();
-                let ask = if finding.ruled == Ruled::Ask { "a person's yes, or without the question: " } else { "" };
+                let ask = if finding.ruled == Ruled::Ask {
+                    "have a person say yes; or, so that nobody is asked, "
+                } else {
+                    ""
+                };
                 format!("{ask}{}", refs.join(", and "))
             }
-            Stage::Mode => format!("another mode than `plan` for {judged_as}"),
-            Stage::Destructive => "a person enables exactly this input for one use".to_owned(),
+            Stage::Mode => format!("give {judged_as} another mode than `plan`"),
+            Stage::Destructive => "have a person enable exactly this input, for one use".to_owned(),
             Stage::Held => {
+                let missing = finding.reason.strip_prefix("not held: ").unwrap_or(&finding.reason);
                 format!(
-                    "{}: ask with `request_permission`, be granted it by an agent that holds it, or add it to `[agents.{agent}] permissions`",
-                    finding.reason
+                    "get {missing}: ask with `request_permission`, have an agent that holds it grant it, or add it to \
+                         `permissions` of `[agents.{agent}]`"
                 )
             }
             Stage::Tier if finding.source == DecisionSource::Mode => {
-                format!("a person's yes, or another mode for {judged_as}")
+                format!("have a person say yes, or give {judged_as} another mode")
             }
             Stage::AllowRule | Stage::Tier | Stage::Default => {
-                "a person's yes, or an `allow` rule in agents.toml that covers it".to_owned()
+                "have a person say yes, or write an `allow` rule in agents.toml that covers it".to_owned()
             }
         }
     }
@@ -125,8 +136,8 @@ fn change_of(rule: &RuleRef) -> String {
         RuleRef::Rule { rule, place } => format!("narrow or remove the rule at {place} (`{}`)", Shown(rule)),
         RuleRef::Policy { tool, name } => change_of_policy(tool, name),
         RuleRef::Ruling(id) => format!("take back the ruling {id}"),
-        RuleRef::Protected(path) => format!("a line that names exactly `{}`", Shown(path.as_str())),
-        RuleRef::Hook(name) => format!("the hook {} has to say otherwise", Shown(name)),
+        RuleRef::Protected(path) => format!("name exactly `{}` in agents.toml", Shown(path.as_str())),
+        RuleRef::Hook(name) => format!("have the hook {} say otherwise", Shown(name)),
         RuleRef::OfParent { agent, rule } => format!("for {agent}: {}", change_of(rule)),
     }
 }
@@ -136,10 +147,10 @@ fn change_of_policy(tool: &ToolName, name: &str) -> String {
     let set = format!("set other policies for {tool} (`set_policies`)");
     if Policies::is_about_paths(name) {
         format!(
-            "`{name}` of {tool}: an `allow` glob or another `default` (`update_policy`); or, if a `deny` glob says it, {set}"
+            "add an `allow` glob to `{name}` of {tool}, or set another `default` (`update_policy`); or, if a `deny` glob says it, {set}"
         )
     } else {
-        format!("`{}` of {tool}: {set}", Shown(name))
+        format!("without this `{}`, {set}", Shown(name))
     }
 }
 

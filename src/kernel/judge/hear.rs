@@ -111,14 +111,14 @@ fn people(case: &Case<'_>, heard: &mut Heard) {
     heard
         .session_denies
         .extend(case.state.noes(case.agent, case.action, case.now).map(|ruling| RuleRef::Ruling(ruling.id)));
-    let live = case.agent.rulings.iter().filter(|ruling| ruling.is_live(case.now) && is_about(ruling, case.action));
-    // A word that lasts is not spared by using up one that does not.
-    heard.yes = live.filter(|ruling| ruling.verdict == Verdict::Allow).min_by_key(|ruling| is_single(ruling)).cloned();
     let counts = |ruling: &&Arc<Ruling>| {
-        let is_yes = ruling.is_live(case.now) && ruling.verdict == Verdict::Allow && is_single(ruling);
-        is_yes && is_about(ruling, case.action)
+        let is_yes = ruling.is_live(case.now) && ruling.verdict == Verdict::Allow;
+        is_yes && answers_hooks(ruling, case.opinions) && is_about(ruling, case.action)
     };
-    let mut singles = case.agent.rulings.iter().filter(counts);
+    let live = case.agent.rulings.iter().filter(counts);
+    // A word that lasts is not spared by using up one that does not.
+    heard.yes = live.clone().min_by_key(|ruling| is_single(ruling)).cloned();
+    let mut singles = live.filter(|ruling| is_single(ruling));
     let single = singles.clone().next();
     let enabling = singles.find(|ruling| ruling.request.is_none());
     heard.overridden = !heard.session_denies.is_empty() && single.is_some_and(|ruling| ruling.overrides);
@@ -128,6 +128,17 @@ fn people(case: &Case<'_>, heard: &mut Heard) {
     if heard.overridden || heard.enabled {
         heard.yes = single.cloned();
     }
+}
+
+/// Whether a yes is one to what hooks ask now: it was said to a question of theirs about this very thing, and where one has
+/// failed, for this once. Who enables something without having been asked has decided that alone.
+fn answers_hooks(ruling: &Ruling, opinions: &[Opinion]) -> bool {
+    let mut asking = opinions.iter().filter(|opinion| opinion.verdict == Verdict::Ask);
+    let is_single = is_single(ruling);
+    asking.all(|opinion| {
+        let was_its_question = ruling.hooks.contains(&opinion.hook) && !matches!(ruling.about, Subject::Shape(_));
+        is_single && ruling.request.is_none() || was_its_question && (is_single || !opinion.failed)
+    })
 }
 
 fn is_single(ruling: &Ruling) -> bool {

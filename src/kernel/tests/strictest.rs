@@ -7,8 +7,8 @@ use super::*;
 use crate::{
     kernel::{Case, Considered, Explanation, Target, judge},
     model::{
-        Answer, CommandPattern, Operation, PathGlob, PathPolicy, Place, Policies, Rule, Scope, Spoken, SpokenPart,
-        Tier, ToolName, Verdict,
+        Answer, CommandPattern, Operation, PathGlob, PathPolicy, Place, Policies, Rule, Said, Scope, Spoken,
+        SpokenPart, Tier, ToolName, Verdict,
     },
 };
 
@@ -121,8 +121,8 @@ impl Plain {
             Operation::Command | Operation::Network => Vec::new(),
         };
         let target = if self.operation == Operation::Command {
-            let words = self.resource.split(' ').map(|word| Some(word.to_owned())).collect();
-            let part = SpokenPart { tier: self.tier, commands: vec![Spoken { words }] };
+            let words = self.resource.split(' ').map(|word| Said::Is(word.to_owned())).collect();
+            let part = SpokenPart { tier: self.tier, runs: Some(Spoken::of(words)), starts: Vec::new() };
             Target::Command { text: self.resource.as_str().into(), parts: Some(vec![part]) }
         } else {
             Target::Path(self.resource.parse().unwrap())
@@ -464,9 +464,10 @@ fn a_no_to_a_program_counts_under_every_path() {
         for (words, expected) in
             [("git push origin", true), ("/opt/git push origin", true), ("git pull", false), ("gitk push", false)]
         {
-            let words = words.split(' ').map(|word| Some(word.to_owned())).collect();
-            assert_eq!(pattern.may_cover(&Spoken { words }), expected, "{pattern}");
+            let words = words.split(' ').map(|word| Said::Is(word.to_owned())).collect();
+            assert_eq!(pattern.may_cover(&Spoken::of(words)), expected, "{pattern}");
         }
-        assert!(pattern.may_cover(&Spoken { words: vec![None, Some("push".to_owned())] }), "who knows");
+        let who_knows = Spoken::of(vec![Said::anything(), Said::Is("push".to_owned())]);
+        assert!(pattern.may_cover(&who_knows), "who knows");
     }
 }

@@ -1,9 +1,9 @@
 //! Secrets in texts that are kept and shown: left out, with nothing of them but a mark in their place.
 //!
 //! What binds an approval is made of the text before anything is left out of it (`ActionFacts::input`), so two actions
-//! never become one here. And what is left out is one value: never an operator, a line break or a command inside, so that
-//! nothing that runs can hide behind a mark. A text from which a secret cannot be told by its name, its place or its form
-//! keeps it: this is a net, not a wall.
+//! never become one here. What is left out is one word without white space and without anything that a shell acts on, and
+//! it has the form of a token or stands where a known program takes a password: what could be run is shown, even where its
+//! name speaks of a secret. This is a net, not a wall.
 
 mod names;
 mod scan;
@@ -13,7 +13,10 @@ use std::{borrow::Cow, ops::Range, sync::Arc};
 
 use serde_json::Value;
 
-/// What stands in the place of a secret.
+/// What begins the mark in the place of a secret. How many characters it had follows: `[redacted 17]`.
+const MARK_START: &str = "[redacted";
+
+/// What stands in the place of texts of which nothing is shown.
 const MARK: &str = "[redacted]";
 
 /// With more secrets than this in one text, what is derived from that text is left out as a whole.
@@ -22,15 +25,22 @@ const MOST: usize = 64;
 /// Shorter secrets are too likely to be part of something else.
 const SHORTEST: usize = 4;
 
-/// `text` as it may be kept and shown. Takes time in proportion to the text, and grows it at most tenfold.
+/// `text` as it may be kept and shown. Takes time in proportion to the text, and grows it at most thirteenfold.
 pub(crate) fn redacted(text: &str) -> Arc<str> {
     without(text, &scan::secrets(text)).into()
+}
+
+/// The same for a command line of which these are the programs: what runs is shown, whatever it looks like.
+pub(crate) fn redacted_but(text: &str, programs: &[&str]) -> Arc<str> {
+    let mut secrets = scan::secrets(text);
+    secrets.retain(|span| text.get(span.clone()).is_none_or(|secret| !programs.contains(&secret)));
+    without(text, &secrets).into()
 }
 
 /// The same for a text that was made from `source`, and may have in it what only `source` shows to be a secret.
 pub(crate) fn redacted_with(text: &str, source: &str) -> Arc<str> {
     let mut values: Vec<_> = scan::secrets(source).into_iter().filter_map(|span| source.get(span)).collect();
-    values.retain(|value| value.len() >= SHORTEST && *value != MARK);
+    values.retain(|value| value.len() >= SHORTEST);
     if values.is_empty() {
         return redacted(text);
     }
@@ -39,7 +49,7 @@ pub(crate) fn redacted_with(text: &str, source: &str) -> Arc<str> {
     if values.len() > MOST {
         return MARK.into();
     }
-    let plain = values.into_iter().fold(text.to_owned(), |text, value| text.replace(value, MARK));
+    let plain = values.into_iter().fold(text.to_owned(), |text, value| text.replace(value, &mark(value)));
     redacted(&plain)
 }
 
@@ -49,11 +59,8 @@ pub(crate) fn redacted_value(value: &Value) -> Value {
         Value::String(text) => Value::from(redacted(text).as_ref()),
         Value::Array(list) => list.iter().map(redacted_value).collect(),
         Value::Object(object) => {
-            let is_secret = |name: &str| names::strength(name) == Some(names::Strength::Strong);
             let inside = |(name, value): (&String, &Value)| {
-                let is_plain = value.is_string() || value.is_number();
-                let left_out = is_plain && is_secret(name);
-                (name.clone(), if left_out { Value::from(MARK) } else { redacted_value(value) })
+                (name.clone(), hidden(name, value).unwrap_or_else(|| redacted_value(value)))
             };
             Value::Object(object.iter().map(inside).collect())
         }
@@ -63,7 +70,31 @@ pub(crate) fn redacted_value(value: &Value) -> Value {
 
 /// Whether somebody who saw only a redacted text has put it in the place of the real one.
 pub(crate) fn has_mark(text: &str) -> bool {
-    text.contains(MARK)
+    text.match_indices(MARK_START).any(|(at, _)| text.get(at..).is_some_and(|rest| mark_at(rest.as_bytes()).is_some()))
+}
+
+/// What stands in the place of `secret`.
+fn mark(secret: &str) -> String {
+    format!("{MARK_START} {}]", secret.chars().count())
+}
+
+/// How long the mark is with which `text` begins, if it begins with one.
+fn mark_at(text: &[u8]) -> Option<usize> {
+    let rest = text.strip_prefix(MARK_START.as_bytes())?;
+    let number = rest.strip_prefix(b" ").map_or(0, |rest| 1 + rest.iter().take_while(|b| b.is_ascii_digit()).count());
+    (rest.get(number) == Some(&b']')).then_some(MARK_START.len() + number + 1)
+}
+
+/// What is shown of a value whose name speaks of a secret, if it has the form of one.
+fn hidden(name: &str, value: &Value) -> Option<Value> {
+    if names::strength(name) != Some(names::Strength::Strong) {
+        return None;
+    }
+    match value {
+        Value::String(text) => scan::is_token(text).then(|| mark(text).into()),
+        Value::Number(number) => Some(mark(&number.to_string()).into()),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
 }
 
 fn without<'t>(text: &'t str, secrets: &[Range<usize>]) -> Cow<'t, str> {
@@ -73,7 +104,7 @@ fn without<'t>(text: &'t str, secrets: &[Range<usize>]) -> Cow<'t, str> {
     let (mut shown, mut from) = (String::with_capacity(text.len()), 0);
     for secret in secrets {
         shown.push_str(text.get(from..secret.start).unwrap_or_default());
-        shown.push_str(MARK);
+        shown.push_str(&mark(text.get(secret.clone()).unwrap_or_default()));
         from = secret.end;
     }
     shown.push_str(text.get(from..).unwrap_or_default());

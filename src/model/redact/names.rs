@@ -3,16 +3,19 @@
 /// How much a name says about its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strength {
-    /// Whatever comes is a secret.
+    /// It stands where a known program or a URL has a secret, and nothing else.
+    Certain,
+    /// What comes is a secret if it has the form of one.
     Strong,
-    /// It is one if it looks like one.
+    /// It is one if chance seems to have made it.
     Weak,
 }
 
 /// What `name`, as in `--db-password`, `API_KEY` or `clientSecret`, says about its value. The last word of it counts: a
 /// `token-file` is a file.
 pub(super) fn strength(name: &str) -> Option<Strength> {
-    if matches!(name, "PWD" | "OLDPWD" | "pwd") {
+    // Who asks for a password is a program.
+    if matches!(name, "PWD" | "OLDPWD" | "pwd") || name.to_ascii_lowercase().ends_with("askpass") {
         return None;
     }
     let words = last_words(name);

@@ -1,6 +1,6 @@
 //! Finds the secrets in a text, from its beginning to its end, once.
 
-use std::ops::Range;
+use std::{cell::Cell, ops::Range};
 
 use super::{
     names::{self, ShortOption, Strength},
@@ -9,9 +9,37 @@ use super::{
 
 /// The secrets in `text`, in order, none inside another.
 pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
-    let quoted = quoted(text);
-    let scanner = Scanner { text, bytes: text.as_bytes(), at: 0, quoted, found: Vec::new(), option: None, near: 0 };
+    secrets_counting(text).0
+}
+
+/// The same, with the number of bytes that were looked at to find them.
+pub(super) fn secrets_counting(text: &str) -> (Vec<Range<usize>>, usize) {
+    let scanner = Scanner {
+        text,
+        bytes: text.as_bytes(),
+        at: 0,
+        quoted: quoted(text),
+        found: Vec::new(),
+        option: None,
+        near: 0,
+        names_commands: false,
+        seen: Default::default(),
+        steps: Cell::new(text.len()),
+    };
     scanner.all()
+}
+
+/// Stretches whose end is looked for again and again, from one place in them after the other.
+#[derive(Clone, Copy)]
+enum Stretch {
+    /// A word outside of quotations.
+    Bare,
+    /// A value inside of one.
+    Inside,
+    /// A value inside of one that may have white space.
+    InsideData,
+    /// Characters of which nothing but one word can be made.
+    Plain,
 }
 
 struct Scanner<'t> {
@@ -25,10 +53,15 @@ struct Scanner<'t> {
     option: Option<ShortOption>,
     /// How many more words stand near one that speaks of a secret.
     near: u8,
+    /// Whether the program at hand gives commands names: what stands behind one is a command.
+    names_commands: bool,
+    /// For each kind of stretch, the last one that was measured.
+    seen: [Cell<(usize, usize)>; 4],
+    steps: Cell<usize>,
 }
 
 impl Scanner<'_> {
-    fn all(mut self) -> Vec<Range<usize>> {
+    fn all(mut self) -> (Vec<Range<usize>>, usize) {
         while let Some(byte) = self.byte(self.at) {
             if is_name(byte) {
                 self.word();
@@ -36,11 +69,12 @@ impl Scanner<'_> {
             }
             if matches!(byte, b';' | b'|' | b'&' | b'\n' | b'(') {
                 self.option = None;
+                self.names_commands = false;
             }
-            if self.rest(self.at).starts_with(super::MARK.as_bytes()) {
+            if let Some(length) = super::mark_at(self.rest(self.at)) {
                 // The secret that was near is here.
                 self.near = 0;
-                self.at += super::MARK.len();
+                self.at += length;
             } else if self.rest(self.at).starts_with(b"://") {
                 self.at += 3;
                 self.user_of_url();
@@ -51,7 +85,7 @@ impl Scanner<'_> {
                 self.at += 1;
             }
         }
-        self.found
+        (self.found, self.steps.get())
     }
 
     fn byte(&self, at: usize) -> Option<u8> {
@@ -68,7 +102,27 @@ impl Scanner<'_> {
 
     /// One past the last of the bytes from `at` that are like `like`.
     fn while_like(&self, at: usize, like: impl Fn(u8) -> bool) -> usize {
-        at + self.rest(at).iter().take_while(|byte| like(**byte)).count()
+        let count = self.rest(at).iter().take_while(|byte| like(**byte)).count();
+        self.steps.set(self.steps.get() + count);
+        at + count
+    }
+
+    /// One past the end of the stretch in which `at` lies: measured once, asked for from many places.
+    fn end_of(&self, kind: Stretch, at: usize) -> usize {
+        let Some(seen) = self.seen.get(kind as usize) else { return at };
+        let (start, end) = seen.get();
+        if start <= at && at < end {
+            return end;
+        }
+        let end = match kind {
+            Stretch::Bare => self.bare_end(at),
+            Stretch::Inside | Stretch::InsideData => self.while_like(at, |byte| {
+                !ends_value(byte, matches!(kind, Stretch::InsideData)) && !matches!(byte, b'"' | b'\'' | b'\\')
+            }),
+            Stretch::Plain => self.while_like(at, is_plain),
+        };
+        seen.set((at, end));
+        end
     }
 
     fn leave_out(&mut self, span: Range<usize>) {
@@ -96,6 +150,7 @@ impl Scanner<'_> {
         {
             return;
         }
+        self.names_commands |= matches!(run.as_str(), "alias" | "function");
         if let Some(option) = names::option_of(&run) {
             self.option = Some(option);
         }
@@ -103,6 +158,7 @@ impl Scanner<'_> {
             self.after_space(end, Strength::Weak, run.eq_ignore_ascii_case("by"));
         }
         match names::strength(run.trim_start_matches('-')) {
+            Some(_) if self.names_commands => {}
             Some(strength) => self.value_of(start..end, run.starts_with('-'), strength),
             None if self.near > 0 => self.chance(start),
             None => {}
@@ -120,8 +176,8 @@ impl Scanner<'_> {
     /// A word near one that speaks of a secret is one if it looks like one.
     fn chance(&mut self, start: usize) {
         self.near -= 1;
-        let end = self.bare_end(start);
-        if tokens::is_random(self.part(start..end)) {
+        let end = self.end_of(Stretch::Bare, start);
+        if self.end_of(Stretch::Plain, start) >= end && tokens::is_random(self.part(start..end)) {
             self.near = 0;
             self.leave_out(start..end);
         }
@@ -146,7 +202,7 @@ impl Scanner<'_> {
             Some(b':') if !matches!(self.byte(spaces + 1), Some(b':' | b'/')) => {
                 self.after_sign(spaces + 1, true, strength, name.start);
             }
-            Some(_) if spaces > name.end => self.after_space(name.end, strength, !is_option),
+            Some(_) if spaces > name.end && is_option => self.after_space(name.end, strength, false),
             Some(_) | None => {}
         }
     }
@@ -193,7 +249,7 @@ impl Scanner<'_> {
             }
         }
         self.option = None;
-        self.keep_or_leave_out(span, Strength::Strong);
+        self.keep_or_leave_out(span, Strength::Certain);
         true
     }
 
@@ -208,7 +264,13 @@ impl Scanner<'_> {
             self.at = self.at.max(span.end);
             return;
         }
-        if strength == Strength::Weak && !tokens::is_random(value) {
+        // What a person is asked about they see, unless it cannot be anything that runs.
+        let shown = match strength {
+            Strength::Certain => self.end_of(Stretch::Plain, span.start) < span.end,
+            Strength::Strong => self.end_of(Stretch::Plain, span.start) < span.end || !tokens::is_token(value),
+            Strength::Weak => self.end_of(Stretch::Plain, span.start) < span.end || !tokens::is_random(value),
+        };
+        if shown || value.starts_with(['/', '.', '~']) {
             return;
         }
         self.near = 0;
@@ -227,22 +289,22 @@ impl Scanner<'_> {
             // A quotation within one: data if all of it is, and otherwise perhaps a command with words of its own.
             let start = inner + 1;
             let is_data = around.as_ref().is_some_and(|span| is_json(self.part(span.clone())));
-            let end =
-                self.while_like(start, |byte| !matches!(byte, b'"' | b'\'' | b'\\') && !ends_value(byte, is_data));
-            return start..end;
+            let kind = if is_data { Stretch::InsideData } else { Stretch::Inside };
+            return start..self.end_of(kind, start);
         }
         if let Some(around) = around {
             let is_header = name == around.start && self.byte(at.saturating_sub(1)) == Some(b' ');
-            let end = self.while_like(at, |byte| !ends_value(byte, is_header) && !matches!(byte, b'"' | b'\'' | b'\\'));
-            return at..end.min(around.end);
+            let kind = if is_header { Stretch::InsideData } else { Stretch::Inside };
+            return at..self.end_of(kind, at).min(around.end);
         }
-        at..self.bare_end(at)
+        at..self.end_of(Stretch::Bare, at)
     }
 
     /// Where a word ends that begins outside of a quotation; it may go on in one.
     fn bare_end(&self, mut at: usize) -> usize {
         let start = at;
         loop {
+            self.steps.set(self.steps.get() + 1);
             match self.byte(at) {
                 Some(b'"' | b'\'') => match self.quotation_at(at + 1) {
                     Some(inside) => at = inside.end + 1,
@@ -273,7 +335,7 @@ impl Scanner<'_> {
         let user = self.part(start..start + at);
         let colon = user.find(':');
         if let Some(colon) = colon {
-            self.keep_or_leave_out(start + colon + 1..start + at, Strength::Strong);
+            self.keep_or_leave_out(start + colon + 1..start + at, Strength::Certain);
         } else if tokens::is_random(user) || tokens::begins_in(user).is_some() {
             self.leave_out(start..start + at);
         }
@@ -289,8 +351,10 @@ impl Scanner<'_> {
         loop {
             let start = self.after_line_break(self.at);
             let end = self.while_like(start, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
-            let is_last = self.rest(self.after_line_break(end)).starts_with(b"-----END");
-            if end == start || end - start < 24 && !is_last {
+            // A short line may be a command, unless it is filled up.
+            let filled = self.part(start..end).ends_with('=') && start > head + 64;
+            let last = filled && self.rest(self.after_line_break(end)).starts_with(b"-----END");
+            if end == start || !(last || end - start >= 24 && tokens::is_random(self.part(start..end))) {
                 return true;
             }
             self.leave_out(start..end);
@@ -323,15 +387,27 @@ fn is_scheme(word: &str) -> bool {
     ["basic", "bearer", "digest", "negotiate", "token", "apikey"].iter().any(|scheme| word.eq_ignore_ascii_case(scheme))
 }
 
+/// Nothing that a shell acts on, and no white space.
+fn is_plain(byte: u8) -> bool {
+    is_name(byte) || matches!(byte, b'+' | b'/' | b'=' | b'%' | b'@' | b':' | b',' | b'^' | b'~')
+}
+
 fn is_json(text: &str) -> bool {
+    let near = (0..=text.len().min(64)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let text = text.get(..near).unwrap_or_default();
     let text = text.trim_start_matches([' ', '\n', '[', '\\']);
     text.strip_prefix('{').is_some_and(|rest| rest.trim_start_matches([' ', '\n', '\\']).starts_with('"'))
+}
+
+/// Whether a text is one word that has the form of a token.
+pub(super) fn is_token(text: &str) -> bool {
+    text.bytes().all(is_plain) && !text.starts_with(['/', '.', '~']) && tokens::is_token(text)
 }
 
 /// The insides of quotations as a shell reads them. None if something makes that unsure: then a value ends with its word.
 fn quoted(text: &str) -> Vec<Range<usize>> {
     // A mark may stand where one of the others stood.
-    let unsure = ["<<", "$(", "${", "$'", "`", "#", super::MARK].iter().any(|sign| text.contains(sign));
+    let unsure = ["<<", "$(", "${", "$'", "`", "#", super::MARK_START].iter().any(|sign| text.contains(sign));
     if unsure {
         return Vec::new();
     }

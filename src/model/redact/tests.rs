@@ -1,38 +1,43 @@
 use proptest::prelude::*;
 
-use super::{MARK, redacted, redacted_with};
+use super::{MARK, MARK_START, redacted, redacted_but, redacted_with, scan};
 
-const SECRET: &str = "hunter2";
+const SECRET: &str = "hunter2aB3x";
 
 /// What a person reads of `text`, where the secret was.
 fn shown(text: &str) -> String {
-    redacted(text).replace(MARK, "*")
+    let (mut told, mut rest) = (String::new(), redacted(text).to_string());
+    while let Some(at) = rest.find(MARK_START) {
+        let end = at + super::mark_at(&rest.as_bytes()[at..]).unwrap();
+        told += &(rest[..at].to_owned() + "*");
+        rest = rest[end..].to_owned();
+    }
+    told + &rest
 }
 
 #[test]
 fn values_of_names_that_speak_of_secrets_are_left_out() {
     for (text, expected) in [
-        ("psql --password=hunter2 -h db", "psql --password=* -h db"),
-        ("psql --password hunter2 -h db", "psql --password * -h db"),
-        ("psql --password 'hun ter2' -h db", "psql --password '*' -h db"),
-        ("psql --password=\"hun;ter2\" -h db", "psql --password=\"*\" -h db"),
-        ("PGPASSWORD=hunter2 psql", "PGPASSWORD=* psql"),
-        ("export API_KEY=hunter2; run", "export API_KEY=*; run"),
-        ("export SOME_ODD_KEY='hunter2'", "export SOME_ODD_KEY='*'"),
-        ("env clientSecret=hunter2 run", "env clientSecret=* run"),
-        ("gh auth --token hunter2", "gh auth --token *"),
-        ("curl -H 'Authorization: Bearer hunter2' u", "curl -H 'Authorization: Bearer *' u"),
-        ("curl -H \"X-Api-Key: hunter2\" u", "curl -H \"X-Api-Key: *\" u"),
-        ("curl -H Authorization:hunter2 u", "curl -H Authorization:* u"),
+        ("psql --password=hunter2aB3x -h db", "psql --password=* -h db"),
+        ("psql --password hunter2aB3x -h db", "psql --password * -h db"),
+        ("psql --password 'hunter2aB3x' -h db", "psql --password '*' -h db"),
+        ("PGPASSWORD=hunter2aB3x psql", "PGPASSWORD=* psql"),
+        ("export API_KEY=hunter2aB3x; run", "export API_KEY=*; run"),
+        ("export SOME_ODD_KEY='hunter2aB3x'", "export SOME_ODD_KEY='*'"),
+        ("env clientSecret=hunter2aB3x run", "env clientSecret=* run"),
+        ("gh auth --token hunter2aB3x", "gh auth --token *"),
+        ("curl -H 'Authorization: Bearer hunter2aB3x' u", "curl -H 'Authorization: Bearer *' u"),
+        ("curl -H \"X-Api-Key: hunter2aB3x\" u", "curl -H \"X-Api-Key: *\" u"),
+        ("curl -H Authorization:hunter2aB3x u", "curl -H Authorization:* u"),
         (
-            "curl -d '{\"user\":\"ann\",\"password\":\"hun ter2\"}' u",
+            "curl -d '{\"user\":\"ann\",\"password\":\"hunter2aB3x\"}' u",
             "curl -d '{\"user\":\"ann\",\"password\":\"*\"}' u",
         ),
-        ("curl -d \"{\\\"password\\\": \\\"hunter2\\\"}\" u", "curl -d \"{\\\"password\\\": \\\"*\\\"}\" u"),
-        ("curl 'https://h/x?a=1&access_token=hunter2&b=2'", "curl 'https://h/x?a=1&access_token=*&b=2'"),
-        ("password = hunter2", "password = *"),
-        ("keytool -storepass hunter2", "keytool -storepass *"),
-        ("CREATE USER ann IDENTIFIED BY 'hunter2'", "CREATE USER ann IDENTIFIED BY '*'"),
+        ("curl -d \"{\\\"password\\\": \\\"hunter2aB3x\\\"}\" u", "curl -d \"{\\\"password\\\": \\\"*\\\"}\" u"),
+        ("curl 'https://h/x?a=1&access_token=hunter2aB3x&b=2'", "curl 'https://h/x?a=1&access_token=*&b=2'"),
+        ("password = hunter2aB3x", "password = *"),
+        ("keytool -storepass hunter2aB3x", "keytool -storepass *"),
+        ("CREATE USER ann IDENTIFIED BY 'hunter2aB3x'", "CREATE USER ann IDENTIFIED BY '*'"),
     ] {
         assert_eq!(shown(text), expected);
     }
@@ -41,12 +46,12 @@ fn values_of_names_that_speak_of_secrets_are_left_out() {
 #[test]
 fn short_options_are_secrets_where_the_program_says_so() {
     for (text, expected) in [
-        ("mysql -uroot -phunter2 db", "mysql -uroot -p* db"),
-        ("sudo mysqldump '-phunter2' db", "sudo mysqldump '-p*' db"),
-        ("sshpass -p hunter2 ssh -p 22 host", "sshpass -p * ssh -p 22 host"),
-        ("docker login -u ann -p hunter2", "docker login -u ann -p *"),
-        ("redis-cli -a hunter2 ping", "redis-cli -a * ping"),
-        ("curl -u ann:hunter2 https://h", "curl -u ann:* https://h"),
+        ("mysql -uroot -phunter2aB3x db", "mysql -uroot -p* db"),
+        ("sudo mysqldump '-phunter2aB3x' db", "sudo mysqldump '-p*' db"),
+        ("sshpass -p hunter2aB3x ssh -p 22 host", "sshpass -p * ssh -p 22 host"),
+        ("docker login -u ann -p hunter2aB3x", "docker login -u ann -p *"),
+        ("redis-cli -a hunter2aB3x ping", "redis-cli -a * ping"),
+        ("curl -u ann:hunter2aB3x https://h", "curl -u ann:* https://h"),
         ("curl -u ann https://h", "curl -u ann https://h"),
         ("mysql db; mkdir -pv a", "mysql db; mkdir -pv a"),
         ("mkdir -p a && cp -p b c && docker run -p 80:80 x", "mkdir -p a && cp -p b c && docker run -p 80:80 x"),
@@ -66,7 +71,7 @@ fn known_forms_are_secrets_wherever_they_stand() {
     }
     let jwt = format!("eyJ{body}.eyJ{body}.{body}");
     assert_eq!(shown(&format!("x {jwt}")), "x *");
-    assert_eq!(shown("git clone https://ann:hunter2@h/r"), "git clone https://ann:*@h/r");
+    assert_eq!(shown("git clone https://ann:hunter2aB3x@h/r"), "git clone https://ann:*@h/r");
     assert_eq!(shown("ssh://git@h/r"), "ssh://git@h/r");
     let lines = format!("{body}\n{body}\nabc=");
     let key = format!("-----BEGIN RSA PRIVATE KEY-----\n{lines}\n-----END RSA PRIVATE KEY----- and");
@@ -113,11 +118,94 @@ fn nothing_that_runs_hides_behind_a_mark() {
 
 #[test]
 fn what_is_made_of_a_text_leaves_out_what_only_the_text_shows() {
-    let source = "mysql -phunter2 db";
-    assert_eq!(&*redacted("`-phunter2` is no option"), "`-phunter2` is no option");
-    assert_eq!(&*redacted_with("`-phunter2` is no option", source), "`-p[redacted]` is no option");
-    let many: String = (0..100).map(|number| format!("TOKEN=value{number} ")).collect();
+    let source = "mysql -phunter2aB3x db";
+    assert_eq!(&*redacted("`-phunter2aB3x` is no option"), "`-phunter2aB3x` is no option");
+    assert_eq!(&*redacted_with("`-phunter2aB3x` is no option", source), "`-p[redacted 11]` is no option");
+    let many: String = (0..100).map(|number| format!("TOKEN=v4lu3xyz9{number} ")).collect();
     assert_eq!(&*redacted_with("anything", &many), MARK);
+}
+
+/// What a person says yes to, they have read: the naive way hides whatever stands behind a name.
+#[test]
+fn what_may_be_code_is_shown_whatever_its_name_says() {
+    for text in [
+        "PASSWORD='rm -rf ~'; eval \"$PASSWORD\"",
+        "PASSWORD=shutdown; $PASSWORD",
+        "TOKEN=./x9K2m4Qp7Lz1; $TOKEN",
+        "API_KEY='$(rm -rf y)' ls",
+        "GIT_ASKPASS=./evil git fetch",
+        "SSH_ASKPASS=evil9K2m4Qp7Lz1 ssh h",
+        "alias token='rm -rf y'; token",
+        "alias token=evil9K2m4Qp7Lz1; token",
+        "ssh my-token 'rm -rf /'",
+        "ssh my-token evil9K2m4Qp7Lz1",
+        "x --pass='a\nrm -rf y\n'",
+        "x --secret \"{rm,-rf,y}\"",
+        "curl -u 'ann:`rm -rf y`' h",
+        "mysql -p'$(rm -rf y)' db",
+        "git clone https://ann:${IFS}x@h",
+        "bash <<E\n-----BEGIN PRIVATE KEY-----\nreboot\n-----END PRIVATE KEY-----\nE",
+        "bash <<E\n-----BEGIN PRIVATE KEY-----\n/usr/local/lib/evil/program/run\n-----END PRIVATE KEY-----\nE",
+    ] {
+        assert_eq!(&*redacted(text), text);
+    }
+    let text = "TOKEN=x9K2m4Qp7Lz1; $TOKEN && deploy --token=x9K2m4Qp7Lz12";
+    assert_eq!(&*redacted(text), "TOKEN=[redacted 12]; $TOKEN && deploy --token=[redacted 13]");
+    let told = redacted_but(text, &["x9K2m4Qp7Lz1", "deploy"]);
+    assert_eq!(&*told, "TOKEN=x9K2m4Qp7Lz1; $TOKEN && deploy --token=[redacted 13]");
+}
+
+#[test]
+fn what_is_left_out_says_how_long_it_was() {
+    assert_eq!(&*redacted("x --token=hunter2aB3x"), "x --token=[redacted 11]");
+    assert!(super::has_mark("x [redacted 11]") && super::has_mark("[redacted]") && !super::has_mark("[redacted x]"));
+}
+
+/// The naive scanner reads the rest of `key=key=key=…` once for each `key`.
+#[test]
+fn the_work_grows_with_the_length_and_no_faster() {
+    let pieces = [
+        "key=",
+        "key: ",
+        "key:",
+        "token=x",
+        "--key ",
+        "'key=",
+        "\"key\":",
+        "\\",
+        "key=\\",
+        "eyJ-",
+        "://a@",
+        "a://x:",
+        "-----BEGIN ",
+        "-----BEGIN PRIVATE KEY-----\nAAAA",
+        "secret a",
+        "[redacted ",
+        "by ",
+        "{\"key\":\"",
+        "[",
+        "alias ",
+        "key=$",
+        "curl -u a:",
+        "$(key=",
+        "key=\\ ",
+        "key\\\"=",
+        "Bearer ",
+        "key=Bearer ",
+        "identified by '",
+    ];
+    for one in pieces {
+        for other in pieces {
+            for quote in ["", "'", "\""] {
+                let text = |count: usize| format!("{quote}{other}{}{quote}", one.repeat(count));
+                let [short, long] = [100, 200].map(|count| scan::secrets_counting(&text(count)).1);
+                assert!(long <= short * 5 / 2 + 2_000, "{quote}{other}{one}: {short} {long}");
+                let mixed = |count: usize| format!("{quote}{}{quote}", format!("{one}{other}").repeat(count));
+                let [short, long] = [100, 200].map(|count| scan::secrets_counting(&mixed(count)).1);
+                assert!(long <= short * 5 / 2 + 2_000, "{quote}{one}{other}: {short} {long}");
+            }
+        }
+    }
 }
 
 fn texts() -> impl Strategy<Value = String> {
@@ -141,7 +229,7 @@ fn texts() -> impl Strategy<Value = String> {
         "`",
         "://",
         "@",
-        "hunter2",
+        "hunter2aB3x",
         "ghp_0123456789abcdef0123",
         "Bearer",
         "Authorization:",
@@ -170,20 +258,20 @@ fn texts() -> impl Strategy<Value = String> {
 fn commands() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
         "mysql",
-        "-phunter2",
+        "-phunter2aB3x",
         "curl",
-        "-u ann:hunter2",
-        "--password hunter2",
+        "-u ann:hunter2aB3x",
+        "--password hunter2aB3x",
         "--token='hun ter2'",
         "API_KEY=\"a b\"",
         ";",
-        "-H 'Authorization: Bearer hunter2'",
-        "https://ann:hunter2@h/r",
+        "-H 'Authorization: Bearer hunter2aB3x'",
+        "https://ann:hunter2aB3x@h/r",
         "ghp_0123456789abcdef0123",
         "login -p x",
         "key",
         "0123456789abcdef0123456789abcdef",
-        "-d '{\"password\":\"hun ter2\"}'",
+        "-d '{\"password\":\"hunter2aB3x\"}'",
         "\"$TOKEN\"",
         "| tee f",
         "ls -la",
@@ -209,8 +297,9 @@ proptest! {
     #[test]
     fn doing_it_twice_shows_nothing_more(text in texts()) {
         let once = redacted(&text);
-        let (twice, mut rest) = (redacted(&once), once.as_ref());
-        for piece in twice.split(MARK) {
+        let (twice, told) = (redacted(&once), shown(&once));
+        let mut rest = told.as_str();
+        for piece in shown(&twice).split('*') {
             let found = rest.find(piece);
             prop_assert!(found.is_some(), "{} is not in {}", piece, once);
             rest = rest.get(found.unwrap_or(0) + piece.len()..).unwrap_or_default();
@@ -218,8 +307,8 @@ proptest! {
     }
 
     #[test]
-    fn it_grows_a_text_at_most_tenfold(text in prop_oneof![texts(), any::<String>()], other in texts()) {
-        prop_assert!(redacted(&text).len() <= MARK.len() * text.len());
+    fn it_grows_a_text_at_most_thirteenfold(text in prop_oneof![texts(), any::<String>()], other in texts()) {
+        prop_assert!(redacted(&text).len() <= (MARK.len() + 3) * text.len());
         let _ = redacted_with(&other, &text);
     }
 

@@ -63,15 +63,23 @@ fn is_sk(text: &str) -> bool {
 
 /// The base64 of `{"`, and at least one more part.
 fn is_jwt(text: &str) -> bool {
-    let Some((head, rest)) = text.strip_prefix("eyJ").and_then(|rest| rest.split_once('.')) else { return false };
-    head.len() >= 8 && rest.len() >= 8
+    let Some(rest) = text.strip_prefix("eyJ") else { return false };
+    let head = rest.bytes().take(1024).position(|byte| byte == b'.');
+    head.is_some_and(|head| head >= 8 && rest.len() >= head + 9)
 }
 
 /// Whether a word looks as if chance had made it.
 pub(super) fn is_random(word: &str) -> bool {
-    if word.len() < 16 {
-        return false;
-    }
+    word.len() >= 16 && is_mixed(word, 3.0)
+}
+
+/// Whether a word has the form of a token: known, or long and mixed enough that no program is called so.
+pub(super) fn is_token(word: &str) -> bool {
+    (word.len() >= 10 && is_mixed(word, 2.8)) || is_one(word)
+}
+
+/// At least two digits, two letters, and so many bits in each character.
+fn is_mixed(word: &str, least: f64) -> bool {
     let (mut counts, mut total) = ([0_u32; 256], 0_u32);
     let (mut digits, mut letters) = (0, 0);
     for b in word.bytes().take(256) {
@@ -84,5 +92,5 @@ pub(super) fn is_random(word: &str) -> bool {
     }
     let share = |count: u32| f64::from(count) / f64::from(total);
     let bits: f64 = counts.iter().filter(|count| **count > 0).map(|count| -share(*count) * share(*count).log2()).sum();
-    digits >= 2 && letters >= 2 && bits >= 3.0
+    digits >= 2 && letters >= 2 && bits >= least
 }

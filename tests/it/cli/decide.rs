@@ -84,6 +84,46 @@ fn an_explanation_names_the_rule_the_line_each_stage_the_chain_and_the_way_out()
     }
 }
 
+/// A shell would have put the home directory there; in quotes, or from a program, it is only a name.
+#[test]
+fn a_tilde_is_no_directory_and_a_url_no_host() {
+    let (_world, config) = saved(FILE);
+    for words in [&["--read", "~/x"][..], &["--write", "~"], &["--exec", "~root/x"]] {
+        let (status, told) = asked("check", &config, "lead", words);
+        assert_eq!(status, Some(3), "{words:?}: {told}");
+        assert!(told.contains("`~` stands for no directory here: write the path out"), "{told}");
+    }
+    let input = ["--tool", "write", "--input", r#"{"path":"~/x"}"#];
+    assert_eq!(asked("check", &config, "lead", &input).0, Some(3));
+    assert_eq!(asked("check", &config, "lead", &["--write", "./~x"]).0, Some(0), "what is called so");
+    for url in ["https://example.com/x?y", "http://you:secret@example.com", "ws://example.com#x"] {
+        let told = bestow(&["check", "--config", &config, "--agent", "lead", "--network", url], b"");
+        let said = text(&told.stderr);
+        assert_eq!(told.status.code(), Some(64), "{url}: {said}");
+        assert!(said.contains("`--network example.com`") && !said.contains("secret"), "{said}");
+    }
+    let (status, told) = asked("check", &config, "lead", &["--network", "example.com/x"]);
+    assert_eq!(status, Some(3), "{told}");
+    assert!(told.contains("a URL is no host: name the host, `example.com`"), "{told}");
+}
+
+#[test]
+fn the_ways_out_read_as_what_has_to_be_done() {
+    let (_world, config) = saved(FILE);
+    for (words, ways) in [
+        (
+            &["--network", "example.com"][..],
+            "to allow it: get network access: ask with `request_permission`, have an agent",
+        ),
+        (&["--command", "rm -rf /"], "to allow it: have a person enable exactly this input, for one use\n"),
+        (&["--command", "node x"], "to allow it: have a person say yes, or write an `allow` rule in agents.toml"),
+    ] {
+        let (_, told) = asked("explain", &config, "lead", words);
+        assert!(told.contains(ways), "{told}");
+        assert!(!words.contains(&"rm -rf /") || !told.contains("        and:"), "{told}");
+    }
+}
+
 #[test]
 fn a_program_reads_one_object() {
     let (_world, config) = saved(FILE);

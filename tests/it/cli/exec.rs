@@ -124,3 +124,66 @@ fn a_command_that_is_denied_does_not_run_whoever_types_it() {
         assert_eq!(world.exists("workspace/new"), code == 0, "{more}");
     }
 }
+
+/// The attack: past the list, straight or through the door.
+#[test]
+fn a_network_can_be_kept_to_hosts() {
+    let (_world, config) = config("");
+    let text_of = fs::read_to_string(&config).unwrap().replace("\"@events\"", "\"@events\", \"@network\"");
+    fs::write(&config, text_of).unwrap();
+    let run = |line: &str| {
+        let words = [
+            "exec",
+            "--agent",
+            "worker",
+            "--config",
+            &config,
+            "--grant",
+            "@network",
+            "--domain",
+            "docs.example.invalid",
+        ];
+        bestow(&[&words[..], &["--timeout", "20", "--", "sh", "-c", line]].concat(), b"")
+    };
+    let ask = "import urllib.request as r, sys\n\
+               try: r.urlopen(sys.argv[1])\n\
+               except Exception as why: print(getattr(why, \"code\", why))";
+    for (url, expected) in [("http://evil.example/", "403\n"), ("http://docs.example.invalid/", "502\n")] {
+        let told = run(&format!("python3 -c '{ask}' {url}"));
+        assert_eq!(text(&told.stdout), expected, "{url}: {}", text(&told.stderr));
+    }
+    let told = run(&format!("unset http_proxy HTTP_PROXY all_proxy ALL_PROXY; python3 -c '{ask}' http://192.0.2.1/"));
+    assert!(text(&told.stdout).contains("unreachable"), "{}", text(&told.stdout));
+}
+
+#[test]
+fn a_refusal_names_the_rule_its_line_and_why_it_is_there() {
+    let (_world, config) = config("");
+    let rule = "[[agents.worker.rules]]\nverdict = \"deny\"\ncommand = \"git push **\"\nwhy = \"people push\"\n";
+    let text_before = fs::read_to_string(&config).unwrap();
+    fs::write(&config, format!("{text_before}{rule}")).unwrap();
+    let line = text_before.lines().count() + 1;
+    let told = bestow(&["exec", "--agent", "worker", "--config", &config, "--", "git", "push"], b"");
+    let said = text(&told.stderr);
+    assert_eq!(told.status.code(), Some(3), "{said}");
+    assert!(said.contains("agent `worker` may not run `git push`: denied by a rule"), "{said}");
+    assert!(said.contains(&format!("agents.toml:{line}: ")) && said.contains("people push"), "{said}");
+}
+
+#[test]
+fn a_program_that_is_not_there_and_a_time_that_is_none_are_named() {
+    let (_world, config) = config("");
+    let run = |words: &[&str]| {
+        let all: Vec<_> = ["exec", "--agent", "worker", "--config", &config].iter().chain(words).copied().collect();
+        let told = bestow(&all, b"");
+        (told.status.code(), text(&told.stderr).to_owned())
+    };
+    let (code, said) = run(&["--", "no-such-program"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("`no-such-program`: there is no such program on its PATH"), "{said}");
+    for wrong in ["soon", "0", "-1", "1.5", "5s"] {
+        let (code, said) = run(&["--timeout", wrong, "--", "true"]);
+        assert_eq!(code, Some(64), "{wrong}: {said}");
+        assert!(said.contains("`--timeout` takes whole seconds") && said.contains(&format!("{wrong:?}")), "{said}");
+    }
+}

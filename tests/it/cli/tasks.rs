@@ -154,8 +154,9 @@ fn check_tells_what_a_gate_lacks_and_what_becomes_of_it() {
     place.gate("true", "  permissions: [\"@network\", \"@write:files\"]\n");
     let (code, _, err) = place.tasks(&["check"]);
     assert_eq!(code, 0, "nothing is wrong with the file");
-    let expected = "its gate needs what its agent lacks, so the task runs unchecked: @network\n";
-    assert!(err.ends_with(expected), "{err}");
+    let expected =
+        "bestow: cron/a/TASK.md:5: the gate needs what its agent lacks, so the task runs unchecked: @network\n";
+    assert_eq!(err, expected);
 }
 
 #[test]

@@ -105,3 +105,12 @@ fn additions_without_examples_or_against_them_are_refused() {
     let lowered = raise("x", &[], Tier::Safe, &["x"], &["y"]);
     assert!(matches!(Additions::new(Vec::new(), vec![lowered]), Err(InvalidAddition::NotRaised(_))));
 }
+
+#[test]
+fn an_example_that_needs_no_addition_shows_nothing() {
+    let nothing = |refused: InvalidAddition| matches!(refused, InvalidAddition::ProvesNothing { .. });
+    let safe_anyway = safe("x", &[], &["ls", "x list"], &["x y"]);
+    assert!(Additions::new(vec![safe_anyway], Vec::new()).is_err_and(nothing));
+    let twice = safe("x", &[], &["x list"], &["x y"]);
+    assert!(Additions::new(vec![twice.clone(), twice], Vec::new()).is_err_and(nothing));
+}

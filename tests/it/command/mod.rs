@@ -10,3 +10,4 @@ mod properties;
 mod shapes;
 mod tools;
 mod traps;
+mod ways;

@@ -292,3 +292,41 @@ fn what_a_person_raised_since_is_not_covered_any_more() {
     assert!(learned.covers(&classify("npm run deploy")));
     assert!(!learned.covers(&classifier.classify("npm run deploy")));
 }
+
+#[test]
+fn a_word_that_means_everything_is_not_a_path_like_another() {
+    for (learned, text) in [
+        ("git restore a", "git restore '*'"),
+        ("git restore a", "git restore \\*"),
+        ("git restore a", "git restore '*.rs'"),
+        ("git restore a", "git restore 'a[bc]'"),
+        ("git restore a", "git restore 'a?'"),
+        ("git restore a", "git restore ."),
+        ("git restore a", "git restore :/"),
+        ("git restore a", "git restore ':(glob)**'"),
+        ("git restore a", "git restore -- ."),
+        ("git add a", "git add '*'"),
+        ("git add a", "git add a/.."),
+        ("git add a", "git add $PWD"),
+        ("touch a", "touch https://x/y"),
+        ("mkdir a", "mkdir 'C:\\x'"),
+    ] {
+        assert!(!covered(learned, text), "{learned} / {text}");
+    }
+}
+
+#[test]
+fn what_may_be_the_value_of_an_option_is_no_path() {
+    for (learned, text) in [
+        ("git restore -s main a", "git restore -s evil a"),
+        ("mkdir -m 755 a", "mkdir -m 777 a"),
+        ("touch -r a b", "touch -r c b"),
+        ("rustfmt --config-path a b", "rustfmt --config-path c b"),
+        ("gofmt -r a b", "gofmt -r c b"),
+    ] {
+        assert!(!covered(learned, text), "{learned} / {text}");
+        assert!(covered(learned, learned), "{learned}");
+    }
+    assert!(covered("git restore --staged a", "git restore --staged b"));
+    assert!(covered("mkdir -p a", "mkdir -p b"));
+}

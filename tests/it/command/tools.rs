@@ -67,3 +67,12 @@ fn a_tool_nobody_knows_is_dangerous_whatever_its_name_imitates() {
         assert_eq!(tier(name, json!({ "command": "ls", "path": "a" })), Tier::Dangerous, "{name}");
     }
 }
+
+#[test]
+fn what_destroys_is_found_under_any_name_of_a_tool() {
+    for name in ["Bash", "run_shell_command", "exec_command", "foo"] {
+        assert_eq!(tier(name, json!({ "command": "rm -rf /" })), Tier::Destructive, "{name}");
+        assert_eq!(tier(name, json!({ "input": "ls" })), Tier::Dangerous, "{name}: no other name is on the list");
+        assert_eq!(tier(name, json!({ "command": ["rm", "-rf", "/"] })), Tier::Dangerous, "{name}");
+    }
+}

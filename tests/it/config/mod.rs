@@ -8,6 +8,7 @@ mod files;
 mod keep;
 mod links;
 mod meaning;
+mod patterns;
 mod random;
 mod reload;
 mod rules;

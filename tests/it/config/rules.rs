@@ -13,11 +13,11 @@ fn ruled(rules: &str) -> String {
 }
 
 /// One rule of that agent. Its line is 6.
-fn rule(body: &str) -> String {
+pub(super) fn rule(body: &str) -> String {
     ruled(&format!("[[agents.lead.rules]]\n{body}"))
 }
 
-fn saved(text: &str) -> Place {
+pub(super) fn saved(text: &str) -> Place {
     let place = Place::new();
     place.write("policy/agents.toml", text.replace("$DIR", place.text("").trim_end_matches('/')));
     place
@@ -31,7 +31,7 @@ fn decided(place: &Place, action: &Action) -> Decision {
     Rehearsal::of(place.load().unwrap()).unwrap().explain(&lead(), action).unwrap().decision
 }
 
-fn verdict(place: &Place, action: &Action) -> Verdict {
+pub(super) fn verdict(place: &Place, action: &Action) -> Verdict {
     decided(place, action).verdict()
 }
 
@@ -183,6 +183,53 @@ fn no_rule_gives_a_right() {
         assert_eq!(verdict(&place, &action), Verdict::Ask, "{action:?}");
     }
     assert_eq!(verdict(&place, &Action::command("rm -rf /")), Verdict::Deny);
+}
+
+fn call(name: &str, input: serde_json::Value) -> Action {
+    Action::tool(name.parse().unwrap(), input)
+}
+
+/// A tool of which nobody knows what it does may run a command, and then it was told of it.
+#[test]
+fn a_rule_about_a_command_speaks_about_a_tool_that_nobody_knows_if_its_input_names_the_program() {
+    use serde_json::json;
+    for verdict_of_rule in ["deny", "ask"] {
+        let expected = verdict_of_rule.parse::<Verdict>().unwrap();
+        let place = saved(&rule(&format!("verdict = \"{verdict_of_rule}\"\ncommand = \"git push **\"")));
+        let allow = "[[defaults.rules]]\nverdict = \"allow\"\n";
+        let text = std::fs::read_to_string(place.path("policy/agents.toml")).unwrap();
+        place.write("policy/agents.toml", format!("{allow}{text}"));
+        for (name, input) in [
+            ("run_shell", json!({ "script": "cd x && git push" })),
+            ("run_shell", json!({ "script": "g''it push" })),
+            ("run_shell", json!({ "script": "/usr/bin/git push" })),
+            ("run_shell", json!({ "script": "$X push" })),
+            ("run_shell", json!({ "script": "`echo git` push" })),
+            ("spawn", json!({ "program": "git", "args": ["push"] })),
+            ("spawn", json!(["x", ["git", "push"]])),
+            ("git", json!({ "args": ["push"] })),
+            ("spawn", json!({ "git": { "push": true } })),
+        ] {
+            assert_eq!(verdict(&place, &call(name, input.clone())), expected, "{name} {input}");
+        }
+        for (name, input) in [
+            ("deploy", json!({})),
+            ("deploy", json!({ "to": "staging", "tries": 3 })),
+            ("send_mail", json!({ "text": "It costs $5, isn't it? (100 %)" })),
+            ("deploy", json!({ "service": "gitlab", "push": true })),
+            ("deploy", json!({ "service": "git-lfs" })),
+        ] {
+            assert_eq!(verdict(&place, &call(name, input.clone())), Verdict::Allow, "{name} {input}");
+        }
+    }
+    // What allows a command allows no such tool.
+    let place = saved(&rule("verdict = \"allow\"\ncommand = \"git push **\""));
+    assert_eq!(verdict(&place, &call("run_shell", json!({ "script": "git push" }))), Verdict::Ask);
+    // A rule about all commands, or about the tool, speaks about every such tool.
+    for condition in ["operation = \"command.execute\"", "tool = \"deploy\""] {
+        let place = saved(&rule(&format!("verdict = \"deny\"\n{condition}")));
+        assert_eq!(verdict(&place, &call("deploy", json!({}))), Verdict::Deny, "{condition}");
+    }
 }
 
 /// An example is about the words of a rule. Were it followed on the disk, an agent could make it fail, and keep an edit

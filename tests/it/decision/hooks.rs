@@ -8,7 +8,7 @@ use std::{
 use async_trait::async_trait;
 use bestow::{
     Action, Answer, Authorization, DecisionSource, Error, Event, Hook, HookAnswer, HookFailure, Mode, Operation,
-    Proposal, Rule, RuleRef, Ruled, Verdict,
+    Proposal, Rule, RuleRef, Ruled, Scope, Verdict,
 };
 use serde_json::json;
 
@@ -36,7 +36,7 @@ impl Hook for Says {
         self.saw.lock().unwrap().push(proposal);
         match &self.what {
             What::This(answer) => Ok(answer.clone()),
-            What::Fails => Err(HookFailure::new("the policy server is down, token=hunter2")),
+            What::Fails => Err(HookFailure::new("the policy server is down, token=hunter2aB3x")),
             What::Panics => panic!("a hook that panics"),
             What::Hangs => std::future::pending().await,
         }
@@ -164,7 +164,7 @@ async fn a_hook_that_fails_asks_and_leaves_the_fact() {
             });
             let (call, why, fail_closed) = failed.unwrap();
             assert!(
-                fail_closed && call.hook.as_str() == "broken" && !why.is_empty() && !why.contains("hunter2"),
+                fail_closed && call.hook.as_str() == "broken" && !why.is_empty() && !why.contains("hunter2aB3x"),
                 "{why}"
             );
             world.engine.shutdown().await;
@@ -174,6 +174,81 @@ async fn a_hook_that_fails_asks_and_leaves_the_fact() {
         hook(&world, "broken", what.clone());
         assert_eq!(ruled(&ann, Action::command("ls")).await, Ruled::Unavailable, "{what:?}");
     }
+}
+
+/// Says something else each time it is told to.
+#[derive(Debug)]
+struct Moody(Mutex<What>);
+
+#[async_trait]
+impl Hook for Moody {
+    async fn before(&self, proposal: Proposal) -> Result<HookAnswer, HookFailure> {
+        let what = self.0.lock().unwrap().clone();
+        Says { what, saw: Mutex::default() }.before(proposal).await
+    }
+}
+
+fn moody(world: &World, name: &str, what: What) -> Arc<Moody> {
+    let hook = Arc::new(Moody(Mutex::new(what)));
+    world.engine.add_hook(name.parse().unwrap(), hook.clone()).unwrap();
+    hook
+}
+
+/// The attack: the policy server is brought down once a person has said yes for good.
+#[tokio::test(start_paused = true)]
+async fn a_yes_that_lasts_is_no_answer_to_a_hook_that_fails() {
+    for what in [What::Fails, What::Panics, What::Hangs] {
+        for scope in [Scope::Session, Scope::Always] {
+            let world = World::new();
+            let ann = in_mode(&world, "ann", Mode::Default, &[]).await;
+            let push = || Action::command("git push origin main");
+            let (_, ticket) = asked(&ann, push()).await;
+            world.you().answer(ticket.id(), Answer::allow().scope(scope)).await.unwrap();
+            let broken = moody(&world, "broken", What::This(HookAnswer::nothing()));
+            assert_eq!(ruled(&ann, push()).await, Ruled::Allow, "{scope}");
+            *broken.0.lock().unwrap() = what.clone();
+            let (decision, ticket) = asked(&ann, push()).await;
+            assert_eq!(decision.decision_source, DecisionSource::Hook);
+            // A yes to this question is one for this failure, and not for the next.
+            world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
+            assert_eq!(ruled(&ann, push()).await, Ruled::Allow, "{scope}");
+            let (_, ticket) = asked(&ann, push()).await;
+            world.you().answer(ticket.id(), Answer::allow().scope(Scope::Session)).await.unwrap();
+            assert_eq!(ruled(&ann, push()).await, Ruled::Allow, "{scope}: whatever it is for, it is for this");
+            assert_eq!(ruled(&ann, push()).await, Ruled::Ask, "{scope}: and not for the next failure");
+            *broken.0.lock().unwrap() = What::This(HookAnswer::nothing());
+            assert_eq!(ruled(&ann, push()).await, Ruled::Allow, "{scope}: and else it lasts");
+            world.engine.shutdown().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_hook_asks_is_answered_by_an_answer_to_that_question_and_nothing_else() {
+    let world = World::new();
+    let ann = in_mode(&world, "ann", Mode::Default, &["@write:/ws"]).await;
+    let run = crate::guards::run_of(&ann);
+    world.you().set_policies(&run, None, crate::guards::asking()).await.unwrap();
+    let write = || Action::write("/ws/a");
+    let (_, ticket) = asked(&ann, write()).await;
+    world.you().answer(ticket.id(), Answer::allow().scope(Scope::Session)).await.unwrap();
+    assert_eq!(ruled(&ann, write()).await, Ruled::Allow);
+    // What was said before the hook asked was not said to it.
+    let asking = moody(&world, "asking", What::This(HookAnswer::ask("who is it for?")));
+    let (_, ticket) = asked(&ann, write()).await;
+    let waiting = world.engine.pending().unwrap();
+    assert_eq!(waiting[0].request.hooks.iter().map(|hook| &**hook).collect::<Vec<_>>(), ["asking"]);
+    // Nor is a glob an answer, whenever it comes.
+    world.you().update_policy(&run, bestow::PolicyPatch::writing().allow("**")).await.unwrap();
+    assert_eq!(ticket.poll(), None);
+    assert_eq!(ruled(&ann, write()).await, Ruled::Ask);
+    world.you().answer(ticket.id(), Answer::allow().scope(Scope::Session)).await.unwrap();
+    assert_eq!(ruled(&ann, write()).await, Ruled::Allow, "its question, about this file");
+    assert_eq!(ruled(&ann, Action::write("/ws/b")).await, Ruled::Ask);
+    // Another hook asks another question.
+    *asking.0.lock().unwrap() = What::This(HookAnswer::nothing());
+    says(&world, "another", HookAnswer::ask("and what for?"));
+    assert_eq!(ruled(&ann, write()).await, Ruled::Ask);
 }
 
 /// One slow hook does not make the others wait longer, and the limit is the setting.
@@ -206,13 +281,16 @@ async fn a_hook_sees_the_action_without_secrets() {
     let world = World::new();
     let ann = world.worker("ann", &[]).await;
     let hook = says(&world, "curious", HookAnswer::nothing());
-    let input = json!({ "command": "deploy --token=hunter2", "password": "hunter2", "n": 3 });
+    let input = json!({ "command": "deploy --token=hunter2aB3x", "password": "hunter2aB3x", "n": 3 });
     let action = Action::tool("bash".parse().unwrap(), input).as_call("call-1".parse().unwrap());
-    let _ = ann.authorize(action.because("with password=hunter2".parse().unwrap())).await.unwrap();
+    let _ = ann.authorize(action.because("with password=hunter2aB3x".parse().unwrap())).await.unwrap();
     let saw = hook.saw.lock().unwrap().pop().unwrap();
-    assert!(!format!("{saw:?}").contains("hunter2"), "{saw:?}");
-    assert_eq!(&*saw.resource, "deploy --token=[redacted]");
-    assert_eq!(saw.input.unwrap(), json!({ "command": "deploy --token=[redacted]", "password": "[redacted]", "n": 3 }));
+    assert!(!format!("{saw:?}").contains("hunter2aB3x"), "{saw:?}");
+    assert_eq!(&*saw.resource, "deploy --token=[redacted 11]");
+    assert_eq!(
+        saw.input.unwrap(),
+        json!({ "command": "deploy --token=[redacted 11]", "password": "[redacted 11]", "n": 3 })
+    );
     assert_eq!((saw.agent.as_str(), saw.operation, saw.tool.as_str()), ("ann", Operation::Command, "bash"));
     assert_eq!(saw.call.unwrap().as_str(), "call-1");
 }
@@ -245,7 +323,7 @@ async fn an_input_that_a_hook_changed_is_what_is_decided_and_what_may_run() {
 #[tokio::test]
 async fn an_input_that_a_hook_changed_may_not_climb() {
     let from = || Action::command("ls");
-    let secret = || Action::command("ls --token=hunter2");
+    let secret = || Action::command("ls --token=hunter2aB3x");
     let cases = [
         (from(), Action::command("node script.js"), "more harmful"),
         (from(), Action::command("rm -rf /"), "nobody can undo it"),
@@ -254,7 +332,7 @@ async fn an_input_that_a_hook_changed_may_not_climb() {
         (from(), Action::command("ls -a").needing(crate::support::tag("@network")), "it needs more"),
         (Action::write("/ws/a"), Action::write("/etc/a"), "it is not held"),
         (Action::write("/ws/a"), Action::write("/ws/../etc/a"), "it is nothing"),
-        (secret(), Action::command("ls -a --token=[redacted]"), "the hook saw only a mark"),
+        (secret(), Action::command("ls -a --token=[redacted 11]"), "the hook saw only a mark"),
     ];
     for (asked_about, instead, why) in cases {
         let world = World::new();

@@ -80,7 +80,7 @@ async fn no_fact_holds_a_secret() {
 async fn two_commands_that_differ_in_a_secret_only_are_two_commands() {
     let world = World::new();
     let ann = world.worker("ann", &[]).await;
-    let [one, two] = ["one-secret", "two-secret"].map(|secret| Action::command(&format!("node x --token={secret}")));
+    let [one, two] = ["k9Qz27-one4", "k9Qz27-two4"].map(|secret| Action::command(&format!("node x --token={secret}")));
     let (first, ticket) = asked(&ann, one.clone()).await;
     let (second, _) = asked(&ann, two.clone()).await;
     assert_eq!(first.action.resource, second.action.resource, "they look the same");
@@ -96,7 +96,7 @@ async fn two_commands_that_differ_in_a_secret_only_are_two_commands() {
 async fn what_is_allowed_for_good_is_compared_with_the_secret() {
     let world = World::new();
     let ann = world.worker("ann", &[]).await;
-    let [one, two] = ["one-secret", "two-secret"].map(|secret| Action::command(&format!("node x --token={secret}")));
+    let [one, two] = ["k9Qz27-one4", "k9Qz27-two4"].map(|secret| Action::command(&format!("node x --token={secret}")));
     let (decision, ticket) = asked(&ann, one.clone()).await;
     assert!(decision.action.shape.is_some(), "it can be allowed for good");
     world.you().answer(ticket.id(), Answer::allow().scope(Scope::Always)).await.unwrap();

@@ -41,6 +41,26 @@ async fn a_denied_pattern_is_denied_in_every_part_of_a_line_and_under_every_path
     assert_eq!(verdict(&bot, Action::command("echo 'git push'")).await, Verdict::Allow, "a word is no command");
 }
 
+/// Of a tool that is on no list nobody knows what of its input is the resource, so a yes is for all of it, and a no for the tool.
+#[tokio::test]
+async fn a_yes_to_a_tool_that_nobody_knows_is_for_its_input_and_a_no_for_the_tool() {
+    let world = World::new();
+    let (bot, you, run) = unguarded(&world).await;
+    let call = |to: &str| Action::tool(tool("deploy"), serde_json::json!({ "to": to }));
+    let (request, _ticket) = question(&bot, call("staging")).await;
+    say(&you, request, for_the_session(Answer::allow())).await;
+    assert_eq!(verdict(&bot, call("staging")).await, Verdict::Allow);
+    let (request, _ticket) = question(&bot, call("production")).await;
+    say(&you, request, for_the_session(Answer::deny())).await;
+    assert_eq!(verdict(&bot, call("production ")).await, Verdict::Deny);
+    let policies = Policies { deny_commands: patterns(&["git push **"]), ..Policies::default() };
+    you.set_policies(&run, None, policies).await.unwrap();
+    let other = |text: &str| Action::tool(tool("other"), serde_json::json!({ "text": text }));
+    assert_eq!(verdict(&bot, other("hello")).await, Verdict::Ask, "it hears of no `git`");
+    let decided = authorize(&bot, other("git push")).await;
+    assert!(rests_on(decided.decision(), "deny-commands"));
+}
+
 #[tokio::test]
 async fn a_pattern_to_approve_asks_about_what_is_safe_otherwise() {
     let world = World::new();

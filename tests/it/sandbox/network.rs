@@ -7,7 +7,7 @@ use std::{
 
 use bestow::Permission;
 
-use super::ground::{Ground, everywhere, shown};
+use super::ground::{Ground, everywhere, shown, with_bubblewrap};
 
 fn python(ground: &Ground, network: bool, program: &str) -> bestow::sandbox::Finished {
     let more: &[Permission] = if network { &[Permission::Network] } else { &[] };
@@ -60,6 +60,72 @@ fn no_unix_socket_is_reached_by_path_name_or_pair_with_a_network_or_without() {
             assert_eq!(python(ground, network, pair).code, Some(0), "{ground}");
         }
         assert!(datagram.recv(&mut [0; 8]).is_err(), "{ground}: something arrived");
+    });
+}
+
+/// The attacks: everything but the door, and everything but the names of the list through the door.
+#[test]
+fn a_network_that_is_kept_to_hosts_leads_to_them_and_nowhere_else() {
+    with_bubblewrap(|ground| {
+        let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+        tcp.set_nonblocking(true).unwrap();
+        let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+        udp.set_nonblocking(true).unwrap();
+        let (tcp_port, udp_port) = (tcp.local_addr().unwrap().port(), udp.local_addr().unwrap().port());
+        let hosts = ["docs.example.invalid", "localhost.localdomain"].map(|name| name.parse().unwrap());
+        let profile = ground.profile_with(&[Permission::Network]).only_to(hosts);
+        let asked = |line: &str| {
+            let program = format!(
+                "import socket; s = socket.create_connection((\"127.0.0.1\", 3128), 5)\n\
+                 s.sendall(b\"{line} HTTP/1.1\\r\\n\\r\\n\"); print(s.makefile().read())"
+            );
+            let done = ground.sh_under(&profile, &format!("exec python3 -c '{program}'"));
+            assert_eq!(done.code, Some(0), "{ground}: {line}: {}", shown(&done.stderr.bytes));
+            assert_eq!(done.facts.hosts, ["docs.example.invalid", "localhost.localdomain"]);
+            shown(&done.stdout.bytes)
+        };
+        // Past the door: the host's loopback, its other addresses, any other machine, and sockets that are not asked for.
+        for program in [
+            format!("import socket; socket.create_connection((\"127.0.0.1\", {tcp_port}), 2)"),
+            format!("import socket; socket.create_connection((\"::1\", {tcp_port}), 2)"),
+            "import socket; socket.create_connection((\"192.0.2.1\", 443), 2)".to_owned(),
+            "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b\"x\", (\"192.0.2.1\", 53))"
+                .to_owned(),
+            "import socket; socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)".to_owned(),
+            "import socket; socket.getaddrinfo(\"docs.example.invalid\", 443)".to_owned(),
+        ] {
+            let done = ground.sh_under(&profile, &format!("exec python3 -c '{program}'"));
+            assert_ne!(done.code, Some(0), "{ground}: {program}");
+        }
+        let send = format!(
+            "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b\"x\", (\"127.0.0.1\", {udp_port}))"
+        );
+        ground.sh_under(&profile, &format!("exec python3 -c '{send}'"));
+        // Through the door.
+        for target in [format!("127.0.0.1:{tcp_port}"), "evil.example:443".into(), "x.docs.example.invalid:443".into()]
+        {
+            let told = asked(&format!("CONNECT {target}"));
+            assert!(told.starts_with("HTTP/1.1 40"), "{ground}: {target}: {told}");
+        }
+        // On the list, and nowhere: the name is looked up outside. On the list, and this machine: not either.
+        for target in ["docs.example.invalid:443".to_owned(), format!("localhost.localdomain:{tcp_port}")] {
+            let told = asked(&format!("CONNECT {target}"));
+            assert!(told.starts_with("HTTP/1.1 502"), "{ground}: {target}: {told}");
+        }
+        assert!(tcp.accept().is_err() && udp.recv(&mut [0; 8]).is_err(), "{ground}: something arrived");
+        let done = ground.sh_under(&profile, "echo $https_proxy $http_proxy");
+        assert_eq!(shown(&done.stdout.bytes), "http://127.0.0.1:3128 http://127.0.0.1:3128\n");
+    });
+}
+
+#[test]
+fn without_the_right_to_a_network_hosts_give_none() {
+    with_bubblewrap(|ground| {
+        let profile = ground.profile_with(&[]).only_to(["docs.example.invalid".parse().unwrap()]);
+        let done =
+            ground.sh_under(&profile, "python3 -c 'import socket; socket.socket(socket.AF_INET)'; echo [$https_proxy]");
+        assert!(shown(&done.stderr.bytes).contains("PermissionError") && done.stdout.bytes == *b"[]\n", "{done:?}");
+        assert_eq!(done.facts.hosts, [""; 0]);
     });
 }
 

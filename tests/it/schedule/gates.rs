@@ -124,10 +124,6 @@ async fn a_gate_that_could_not_run_keeps_the_task_from_running_and_says_why() {
         (gate("true", "  cwd: missing"), "`cwd`"),
         (gate("kill -9 $$", ""), "ended by signal KILL"),
         (gate("sh -c 'kill -TERM $$'; exit $?", ""), "ended by signal TERM"),
-        (
-            gate("true", "  permissions: [\"@network\"]\n  allowed_domains: [example.com]"),
-            "list of hosts (example.com)",
-        ),
     ] {
         let (_, skip) = alone(&front, &["@network"]).await;
         match skip {
@@ -174,6 +170,16 @@ async fn a_gate_sees_nothing_of_the_hosts_environment() {
     let seen: Vec<_> = prompt.rsplit('\n').next().unwrap().split_whitespace().collect();
     let known = ["LANG", "PATH", "PWD", "OLDPWD", "SHLVL", "TMPDIR", "_", "SECCOMP", "BESTOW_EVENTS_FD"];
     assert!(seen.iter().all(|name| known.contains(name)), "{seen:?}");
+}
+
+#[tokio::test]
+async fn a_gate_that_names_hosts_reaches_them_and_no_others() {
+    let ask = "import socket; s = socket.create_connection((\"127.0.0.1\", 3128), 5); \
+               s.sendall(b\"CONNECT evil.example:443 HTTP/1.1\\r\\n\\r\\n\"); print(s.recv(99).split()[1].decode())";
+    let command = format!("echo $https_proxy; python3 -c '{ask}'");
+    let more = "  permissions: [\"@network\"]\n  allowed_domains: [Docs.Example.com]\n  package_managers: [rust]";
+    let (_, run) = alone(&gate(&command, more), &["@network"]).await;
+    assert!(run.unwrap().prompt.ends_with("http://127.0.0.1:3128\n403"));
 }
 
 #[tokio::test]

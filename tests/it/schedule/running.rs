@@ -185,6 +185,31 @@ async fn what_was_missed_while_nobody_ran_it_is_one_run_or_none() {
     }
 }
 
+/// Nothing is lost in silence: whoever looks must know that a restart would run it again.
+#[tokio::test]
+async fn what_cannot_be_written_down_is_told_once() {
+    let mut stage = Stage::new().await;
+    stage.cron("a", "schedule: \"0 * * * *\"", "x");
+    let _tasks = stage.start().await;
+    // In the place of the file stands what no file replaces.
+    stage.save("cron/a/state.json/x", "");
+    let mut troubles = Vec::new();
+    for _ in 0..3 {
+        stage.later(60);
+        stage.run().await;
+        let is_over = |event: &TaskEvent| event.kind() == "task.finished";
+        loop {
+            let event = stage.told(|event| is_over(event) || event.kind() == "task.trouble").await;
+            if is_over(&event) {
+                break;
+            }
+            troubles.push(event.to_string());
+        }
+    }
+    let [told] = troubles.as_slice() else { panic!("{troubles:?}") };
+    assert!(told.contains("would run again after a restart") && told.contains("cron/a/state.json"), "{told}");
+}
+
 #[tokio::test]
 async fn a_one_shot_runs_once_until_its_file_is_saved_again() {
     let mut stage = Stage::new().await;

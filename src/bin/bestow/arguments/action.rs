@@ -36,7 +36,7 @@ pub(super) fn parse(mut parser: Parser) -> Result<Option<Deciding>, Error> {
             Long("write") => actions.push(Action::new(Operation::Write, &parser.value()?.string()?)),
             Long("exec") => actions.push(Action::new(Operation::Exec, &parser.value()?.string()?)),
             Long("command") => actions.push(Action::new(Operation::Command, &parser.value()?.string()?)),
-            Long("network") => actions.push(Action::new(Operation::Network, &parser.value()?.string()?)),
+            Long("network") => actions.push(Action::new(Operation::Network, &host(parser.value()?.string()?)?)),
             Long("tool") => tool = Some(parser.value()?.parse()?),
             Long("input") => input = Some(parser.value()?.parse()?),
             Long("needs") => needs.push(parser.value()?.parse()?),
@@ -58,4 +58,12 @@ pub(super) fn parse(mut parser: Parser) -> Result<Option<Deciding>, Error> {
         false => action.needing(Permissions::try_from(needs).map_err(|why| format!("`--needs`: {why}"))?),
     };
     Ok(Some(Deciding { agent, config, action, reader }))
+}
+
+/// Whoever types an address means its host, and should know that the rest of it is not looked at.
+fn host(typed: String) -> Result<String, Error> {
+    let Some((_, rest)) = typed.split_once("://") else { return Ok(typed) };
+    let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    Err(format!("`--network` takes a host and no URL: `--network {}`", host.escape_debug()).into())
 }

@@ -1,0 +1,239 @@
+//! What a command line may start, for the patterns of rules: every command that is judged on the way, and what words and
+//! texts may turn out to be. The tiers are found elsewhere, by the same walk.
+
+use std::collections::HashSet;
+
+use super::{
+    answer::Span,
+    judge::{self, Input, basename, variable},
+    lang::find,
+    walk::{Arg, HOME, Known, SOMETHING, UNKNOWN, Walker},
+};
+use crate::model::{Ends, Said, Spoken};
+
+/// The most words that are kept of one line. What goes beyond may be anything.
+const MAX_WORDS: usize = 1 << 16;
+/// The most texts in words that are looked into besides those that certainly run.
+const MAX_TEXTS: usize = 256;
+
+/// Commands that may run because of what is being looked at, and what has been looked at for it.
+#[derive(Debug, Default)]
+pub(super) struct Overheard {
+    spoken: Vec<Spoken>,
+    words: usize,
+    texts: HashSet<String>,
+    /// Inside a text or a command that may be none: what it does not tell is not held against the line.
+    guessing: bool,
+}
+
+impl Overheard {
+    pub(super) fn is_guessing(&self) -> bool {
+        self.guessing
+    }
+
+    pub(super) fn extend(&mut self, spoken: Vec<Spoken>) {
+        self.spoken.extend(spoken);
+    }
+
+    fn push(&mut self, spoken: Spoken) {
+        if self.words > MAX_WORDS {
+            return;
+        }
+        self.words += spoken.words.len();
+        self.spoken.push(if self.words > MAX_WORDS { Spoken::anything() } else { spoken });
+    }
+}
+
+impl Walker<'_> {
+    /// What `work` overhears is its own.
+    pub(super) fn overhearing<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> (T, Vec<Spoken>) {
+        let outside = std::mem::take(&mut self.overheard.spoken);
+        let result = work(self);
+        (result, std::mem::replace(&mut self.overheard.spoken, outside))
+    }
+
+    /// A command of these words may run.
+    pub(super) fn speak(&mut self, args: &[Arg]) {
+        self.overheard.push(Spoken::of(said_of(args)));
+    }
+
+    /// A command may begin at any of these words.
+    pub(super) fn speak_anywhere(&mut self, words: &[Arg]) {
+        if !words.is_empty() {
+            self.overheard.push(Spoken { words: said_of(words), anywhere: true });
+        }
+    }
+
+    /// Nobody knows what runs.
+    pub(super) fn speak_of_anything(&mut self) {
+        if !self.overheard.guessing {
+            self.overheard.push(Spoken::anything());
+        }
+    }
+
+    /// Looks at what nobody says is run: what it starts counts, what it leaves open does not.
+    pub(super) fn guess<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.overheard.guessing, true);
+        let result = work(self);
+        self.overheard.guessing = before;
+        result
+    }
+
+    /// A program of whose words any may begin a command, and be one.
+    pub(super) fn overhear_all(&mut self, args: &[Arg]) {
+        const START_NOTHING: &[&str] = &[
+            "chgrp", "chmod", "chown", "cp", "dd", "kill", "killall", "ln", "mv", "pkill", "rm", "rmdir", "shred",
+            "truncate", "unlink", "wipefs",
+        ];
+        let name = args.first().map(|program| basename(&program.text)).unwrap_or_default();
+        if !START_NOTHING.contains(&name) {
+            self.speak_anywhere(args);
+            self.overhear_texts(args);
+        }
+    }
+
+    /// Where the words before the command are not known, it may begin behind any of them.
+    pub(super) fn overhear_wrapper(&mut self, args: &[Arg], input: &Input) {
+        let Some((program, rest)) = args.split_first() else { return };
+        let name = basename(&program.text);
+        let (wraps, runs) = (judge::runs_its_words(name), judge::is_runner(name, rest));
+        if (wraps || runs) && !matches!(input, Input::Terminal) && rest.iter().any(|arg| judge::is_shell(&arg.text)) {
+            match input {
+                Input::Text(text) => self.overhear_text(text, self.here),
+                Input::Unknown | Input::Terminal => self.speak_of_anything(),
+            }
+        }
+        let unknown = |arg: &Arg| said(arg).iter().any(|word| !is_known(word));
+        let operand = |arg: &&Arg| arg.is_written() && !arg.text.starts_with('-') && !arg.text.contains('=');
+        if matches!(name, "find" | "gfind") {
+            return self.overhear_find(rest);
+        }
+        let opens = rest.iter().take_while(|arg| !operand(arg)).any(unknown);
+        if opens && (wraps || judge::has_runner(name)) {
+            self.speak_anywhere(rest);
+            self.overhear_texts(rest);
+        }
+    }
+
+    /// A word that nobody knows may be the `-exec` before a command, unless it is the value of a test.
+    fn overhear_find(&mut self, rest: &[Arg]) {
+        let mut before: Option<&Arg> = None;
+        for (at, arg) in rest.iter().enumerate() {
+            let value = before.replace(arg).is_some_and(|test| find::takes_value(&test.text));
+            let said = said(arg);
+            if said.iter().any(|word| matches!(word, Said::Many(_))) {
+                self.speak_anywhere(rest.get(at..).unwrap_or_default());
+            } else if !value && !said.iter().all(is_known) {
+                self.speak_anywhere(rest.get(at + 1..).unwrap_or_default());
+            }
+        }
+    }
+
+    /// Texts in the words of a program that may run them.
+    pub(super) fn overhear_texts(&mut self, words: &[Arg]) {
+        for word in words {
+            let attached = (word.text.starts_with('-') && !word.text.starts_with("--")).then_some(2);
+            let marks = word.text.match_indices(['=', '!']).take(8).map(|(at, mark)| at + mark.len());
+            for start in [0].into_iter().chain(attached).chain(marks) {
+                let Some(text) = word.text.get(start..) else { continue };
+                let text = text.trim_start_matches(['!', '|', ' ', '"', '\'']);
+                if text.contains(|c: char| c.is_whitespace() || ";|&$`(<>".contains(c)) {
+                    // What is not written out there is taken for data.
+                    self.overhear_text(&text.replace([UNKNOWN, SOMETHING], "\u{fffd}"), word.span);
+                } else if start > 0 && !text.is_empty() {
+                    self.speak(&[Arg { text: text.into(), ..word.clone() }]);
+                }
+            }
+        }
+    }
+
+    /// A text that may be run.
+    pub(super) fn overhear_text(&mut self, text: &str, span: Span) {
+        if self.overheard.texts.len() >= MAX_TEXTS {
+            self.overheard.push(Spoken::anything());
+            return;
+        }
+        if !self.overheard.texts.insert(text.to_owned()) {
+            return;
+        }
+        let candidates = self.candidates;
+        self.guess(|walker| walker.quietly(|walker| walker.run_text(text, span)));
+        self.candidates = candidates;
+    }
+
+    /// The beginning of a command, to which words are added.
+    pub(super) fn overhear_start_of(&mut self, text: &str, span: Span) {
+        self.overhear_text(&format!("{text} {UNKNOWN}"), span);
+    }
+
+    /// `parallel 'command {}'`: words are put in its place, or at the end.
+    pub(super) fn overhear_template(&mut self, words: &[Arg]) {
+        let template = words.iter().take_while(|arg| !arg.text.starts_with(":::"));
+        let filled = |arg: &Arg| match (arg.text.find('{'), arg.text.rfind('}')) {
+            (Some(open), Some(close)) if open < close => {
+                Arg { known: Known::Partly, text: UNKNOWN.into(), ..arg.clone() }
+            }
+            _ => arg.clone(),
+        };
+        let mut filled: Vec<Arg> = template.map(filled).collect();
+        let texts: Vec<&str> = filled.iter().map(|arg| arg.text.as_str()).collect();
+        let text = texts.join(" ");
+        self.overhear_start_of(&text, self.here);
+        filled.push(Arg { text: UNKNOWN.into(), known: Known::Partly, ..Arg::default() });
+        for start in 0..filled.len().min(16) {
+            let words = filled.get(start..).unwrap_or_default().to_vec();
+            if words.first().is_some_and(Arg::is_written) {
+                self.speak(&words);
+            }
+        }
+    }
+
+    /// A variable that names what a program runs.
+    pub(super) fn overhear_variable(&mut self, name: &str, value: &Arg) {
+        let text = value.content.as_ref().unwrap_or(&value.text).clone();
+        if name.starts_with("GIT_CONFIG") {
+            // An alias, a pager, an editor of its own.
+            self.speak_of_anything();
+        } else if variable::names_a_command(name) {
+            if text.contains([UNKNOWN, SOMETHING]) {
+                self.speak_of_anything();
+            }
+            self.overhear_start_of(&text, value.span);
+        } else if text.contains(char::is_whitespace) {
+            self.overhear_text(&text, value.span);
+        }
+    }
+}
+
+fn is_known(word: &Said) -> bool {
+    matches!(word, Said::Is(_) | Said::Maybe(_))
+}
+
+/// What is known of these words.
+pub(super) fn said_of(args: &[Arg]) -> Vec<Said> {
+    args.iter().flat_map(said).collect()
+}
+
+fn said(arg: &Arg) -> Vec<Said> {
+    if arg.is_written() && !arg.open {
+        return vec![Said::Is(arg.text.clone())];
+    }
+    let globs = |c: char| matches!(c, '*' | '?' | '[') || (arg.expanded && c == '\\');
+    let special = |c: char| matches!(c, UNKNOWN | SOMETHING | HOME) || globs(c);
+    let (first, last) = (arg.text.find(special), arg.text.rfind(special));
+    let start = first.and_then(|at| arg.text.get(..at)).unwrap_or_default().to_owned();
+    if arg.open || (first.is_none() && (arg.known == Known::Partly || arg.splits)) {
+        return vec![Said::anything()];
+    }
+    // Where a class of characters ends is not looked for.
+    let plain_end = !arg.text.contains(['[', '(', '\\']);
+    let end = last.and_then(|at| arg.text.get(at + 1..)).filter(|_| plain_end).unwrap_or_default().to_owned();
+    match first {
+        None if arg.known == Known::Environment => vec![Said::One(Ends::default())],
+        None => vec![Said::Maybe(arg.text.clone())],
+        Some(_) if arg.splits && start.is_empty() => vec![Said::anything()],
+        Some(_) if arg.splits => vec![Said::One(Ends { start, end: String::new() }), Said::anything()],
+        Some(_) if arg.glob => vec![Said::Many(Ends { start, end })],
+        Some(_) => vec![Said::One(Ends { start, end })],
+    }
+}

@@ -1,0 +1,127 @@
+//! What the proxy opens, and what not. That nothing else is open is shown from inside of the sandbox, in `tests/it/sandbox`.
+
+use super::*;
+
+/// A proxy for `docs.example.com`, which leads to `there` as everything does.
+fn proxy(there: Option<SocketAddr>) -> (WayOut, SocketAddr) {
+    let door = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let at = door.local_addr().unwrap();
+    if let Some(there) = there {
+        THERE.set(there).unwrap();
+    }
+    let hosts = BTreeSet::from(["docs.example.com".parse().unwrap()]);
+    (WayOut::leading(door.into(), hosts, lead).unwrap(), at)
+}
+
+/// Set by the one test that leads somewhere.
+static THERE: std::sync::OnceLock<SocketAddr> = std::sync::OnceLock::new();
+
+fn lead(_: &Domain, _: u16) -> io::Result<Vec<SocketAddr>> {
+    Ok(THERE.get().copied().into_iter().collect())
+}
+
+/// Everything that is answered.
+fn answered(at: SocketAddr, asked: &str) -> String {
+    let mut client = TcpStream::connect(at).unwrap();
+    client.write_all(asked.as_bytes()).unwrap();
+    let mut all = String::new();
+    client.read_to_string(&mut all).unwrap();
+    all
+}
+
+#[test]
+fn a_host_of_the_list_is_reached_through_a_tunnel_and_plainly_and_a_tunnel_ends_with_the_command() {
+    let host = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let (way_out, at) = proxy(Some(host.local_addr().unwrap()));
+    let mut client = TcpStream::connect(at).unwrap();
+    client.write_all(b"CONNECT Docs.Example.com:443 HTTP/1.1\r\nHost: x\r\n\r\nhello").unwrap();
+    let (mut there, _) = host.accept().unwrap();
+    let mut got = [0; 5];
+    there.read_exact(&mut got).unwrap();
+    assert_eq!(&got, b"hello", "and not the line that asked for it");
+    there.write_all(b"you").unwrap();
+    let mut head = vec![0; "HTTP/1.1 200 Connection established\r\n\r\nyou".len()];
+    client.read_exact(&mut head).unwrap();
+    assert!(head.starts_with(b"HTTP/1.1 200 ") && head.ends_with(b"you"));
+
+    let plain = "GET http://docs.example.com/a?b HTTP/1.1\r\nHost: evil.com\r\nProxy-Authorization: x\r\nConnection: \
+                 keep-alive\r\nAccept: *\r\n\r\n";
+    let asked = thread::spawn(move || answered(at, plain));
+    let (mut page, _) = host.accept().unwrap();
+    let expected = "GET /a?b HTTP/1.1\r\nHost: docs.example.com\r\nConnection: close\r\nAccept: *\r\n\r\n";
+    let mut got = vec![0; expected.len()];
+    page.read_exact(&mut got).unwrap();
+    assert_eq!(String::from_utf8(got).unwrap(), expected, "under the name that was let through, once");
+    page.write_all(b"HTTP/1.1 200 OK\r\n\r\npage").unwrap();
+    drop(page);
+    assert!(asked.join().unwrap().ends_with("page"));
+
+    drop(way_out);
+    assert_eq!(there.read(&mut [0]).unwrap_or(0), 0, "the tunnel is closed");
+    assert!(TcpStream::connect(at).is_err());
+}
+
+#[test]
+fn what_is_not_on_the_list_and_what_only_looks_like_it_is_refused() {
+    let (_way_out, at) = proxy(None);
+    for target in [
+        "evil.com:443",
+        "x.docs.example.com:443",
+        "docs.example.com.evil.com:443",
+        "example.com:443",
+        "127.0.0.1:443",
+        "[::1]:443",
+        "localhost:80",
+        "docs.example.com",
+        "docs.example.com:0",
+        "docs.example.com:99999",
+        "docs.example.com.:443",
+        "docs.example.com\0.evil.com:443",
+        "me@docs.example.com:443",
+        "docs.example.com@evil.com:443",
+        "*:443",
+    ] {
+        let told = answered(at, &format!("CONNECT {target} HTTP/1.1\r\n\r\n"));
+        assert!(told.starts_with("HTTP/1.1 403") || told.starts_with("HTTP/1.1 400"), "{target}: {told}");
+    }
+    for line in [
+        "GET http://evil.com/docs.example.com HTTP/1.1",
+        "GET http://evil.com#docs.example.com HTTP/1.1",
+        "GET http://docs.example.com@evil.com/ HTTP/1.1",
+        "GET http://evil.com\\@docs.example.com/ HTTP/1.1",
+        "GET / HTTP/1.1",
+        "GET https://docs.example.com/ HTTP/1.1",
+        "GET ftp://docs.example.com/ HTTP/1.1",
+        "CONNECT docs.example.com:443 HTTP/2",
+        "CONNECT docs.example.com:443",
+        "PRI * HTTP/2.0",
+        "",
+    ] {
+        let told = answered(at, &format!("{line}\r\nHost: docs.example.com\r\n\r\n"));
+        assert!(told.starts_with("HTTP/1.1 403") || told.starts_with("HTTP/1.1 400"), "{line}: {told}");
+    }
+}
+
+/// The attack: a name that one was allowed leads to what only listens on this machine.
+#[test]
+fn a_name_that_leads_to_this_machine_or_to_its_cloud_leads_nowhere() {
+    for here in ["127.0.0.1", "127.8.8.8", "0.0.0.0", "0.1.2.3", "169.254.169.254", "224.0.0.1", "255.255.255.255"] {
+        assert!(!is_outside(here.parse().unwrap()), "{here}");
+        let mapped = format!("::ffff:{here}");
+        assert!(!is_outside(mapped.parse().unwrap()), "{mapped}");
+    }
+    for here in ["::1", "::", "fe80::1", "ff02::1"] {
+        assert!(!is_outside(here.parse().unwrap()), "{here}");
+    }
+    assert!(["192.0.2.1", "10.0.0.1", "2001:db8::1"].iter().all(|there| is_outside(there.parse().unwrap())));
+}
+
+#[test]
+fn a_head_that_does_not_end_is_not_waited_for_for_ever() {
+    let (_way_out, at) = proxy(None);
+    let long = "x".repeat(LONGEST_HEAD + 8192);
+    let mut client = TcpStream::connect(at).unwrap();
+    // It may be closed before everything is sent.
+    let _ = client.write_all(format!("GET http://a.b/ HTTP/1.1\r\nX: {long}").as_bytes());
+    assert_eq!(client.read(&mut [0]).unwrap_or(0), 0);
+}

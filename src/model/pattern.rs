@@ -1,0 +1,281 @@
+//! Patterns of commands, and which commands are like them.
+
+use std::{fmt, str::FromStr, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+
+use super::spoken::{Ends, Said, Spoken, base_name};
+
+/// A pattern of commands: words, where `*` stands for anything within one word and a last `**` for any words.
+///
+/// It is compared with commands as they are parsed, never with text: `git push **` says nothing about
+/// `git push; rm -rf x` but for its first half.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct CommandPattern(Arc<str>);
+
+/// Why a text is not a [`CommandPattern`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InvalidPattern {
+    /// It says nothing.
+    Empty,
+    /// More than 1024 characters.
+    TooLong,
+    /// It holds something that a shell would act on.
+    Operator(char),
+    /// `**` stands anywhere but at the end.
+    RestInside,
+    /// The program is not named.
+    AnyProgram,
+}
+
+impl fmt::Display for InvalidPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InvalidPattern::Empty => f.write_str("a command pattern names at least the program"),
+            InvalidPattern::TooLong => f.write_str("a command pattern has at most 1024 characters"),
+            InvalidPattern::Operator(c) => write!(
+                f,
+                "a command pattern is the words of one command, without `{}`: each command of a line is compared by itself",
+                c.escape_default()
+            ),
+            InvalidPattern::RestInside => f.write_str("`**` stands for all other words, so it comes last"),
+            InvalidPattern::AnyProgram => f.write_str(
+                "a command pattern begins with the name of the program; for any command leave `command` out and set \
+                 `operation = \"command.execute\"`",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for InvalidPattern {}
+
+impl CommandPattern {
+    /// The pattern as it was written, with single spaces.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether `command` is certainly like this: every word is written out, the program is called by just this name.
+    pub(crate) fn certainly_covers(&self, command: &Spoken) -> bool {
+        let words = command.words.iter().map(Said::written).collect::<Option<Vec<_>>>();
+        !command.anywhere && words.is_some_and(|words| equals(&self.0, &words))
+    }
+
+    /// Whether `command` may be like this. A program is known under any path, options may stand between the words, and
+    /// what is not known may be any words.
+    pub(crate) fn may_cover(&self, command: &Spoken) -> bool {
+        let pattern: Vec<&str> = self.0.split(' ').collect();
+        let mut search = Search::new(&pattern, command.anywhere);
+        command.words.iter().any(|word| search.read(word)) || search.ends_well()
+    }
+
+    /// The name that the program must have, whatever its path; none if a `*` stands in it.
+    pub(crate) fn program(&self) -> Option<&str> {
+        let program = base_name(self.0.split(' ').next()?);
+        (!program.contains('*')).then_some(program)
+    }
+}
+
+/// Whether just these words are like the pattern.
+fn equals(pattern: &str, words: &[&str]) -> bool {
+    let mut words = words.iter();
+    for pattern in pattern.split(' ') {
+        if pattern == "**" {
+            return true;
+        }
+        if !words.next().is_some_and(|word| is_like(pattern, word)) {
+            return false;
+        }
+    }
+    words.next().is_none()
+}
+
+/// How far the words of a pattern may have been met by the words read so far: several ways at once.
+struct Search<'p> {
+    pattern: &'p [&'p str],
+    anywhere: bool,
+    /// At each place, whether this many words of the pattern may have been met.
+    met: Vec<bool>,
+    /// The same, with an option read last: the next word may be its value.
+    after_option: Vec<bool>,
+}
+
+impl<'p> Search<'p> {
+    fn new(pattern: &'p [&'p str], anywhere: bool) -> Self {
+        let mut met = vec![false; pattern.len() + 1];
+        if let Some(nothing) = met.first_mut() {
+            *nothing = true;
+        }
+        Search { pattern, anywhere, after_option: vec![false; met.len()], met }
+    }
+
+    /// Reads one more word; says whether the pattern is met by now, whatever follows.
+    fn read(&mut self, word: &Said) -> bool {
+        if let Some(nothing) = self.met.first_mut() {
+            *nothing |= self.anywhere;
+        }
+        let before = (self.met.clone(), self.after_option.clone());
+        self.step(word);
+        match word {
+            Said::Is(_) | Said::One(_) => {}
+            Said::Maybe(_) => self.or(&before),
+            Said::Many(_) => {
+                self.or(&before);
+                // Each turn meets one word more, or none.
+                for _ in self.pattern {
+                    let before = (self.met.clone(), self.after_option.clone());
+                    self.step(word);
+                    self.or(&before);
+                }
+            }
+        }
+        self.pattern.last() == Some(&"**") && self.may_have_met(self.pattern.len() - 1)
+    }
+
+    /// Whether the pattern is met if no word follows.
+    fn ends_well(&self) -> bool {
+        let rest = usize::from(self.pattern.last() == Some(&"**"));
+        self.may_have_met(self.pattern.len()) || (rest == 1 && self.may_have_met(self.pattern.len() - 1))
+    }
+
+    fn may_have_met(&self, count: usize) -> bool {
+        let at = |list: &[bool]| list.get(count).copied().unwrap_or(false);
+        at(&self.met) || at(&self.after_option)
+    }
+
+    fn or(&mut self, (met, after_option): &(Vec<bool>, Vec<bool>)) {
+        self.met.iter_mut().zip(met).for_each(|(now, before)| *now |= before);
+        self.after_option.iter_mut().zip(after_option).for_each(|(now, before)| *now |= before);
+    }
+
+    /// One word, whatever it is.
+    fn step(&mut self, word: &Said) {
+        let option = may_be_option(word);
+        let (mut met, mut after_option) = (vec![false; self.met.len()], vec![false; self.met.len()]);
+        for (place, wanted) in self.pattern.iter().enumerate().filter(|(place, _)| self.may_have_met(*place)) {
+            let fits = if place == 0 { self.may_be_program(wanted, word) } else { may_be(wanted, word) };
+            if let Some(next) = met.get_mut(place + 1) {
+                *next |= fits;
+            }
+            // Options, and what they take, stand anywhere between the program and the last word that is wanted.
+            if let (Some(met), Some(after)) = (met.get_mut(place), after_option.get_mut(place)) {
+                *after |= place > 0 && option;
+                *met |= place > 0 && self.after_option.get(place).copied().unwrap_or(false);
+            }
+        }
+        (self.met, self.after_option) = (met, after_option);
+    }
+
+    fn may_be_program(&self, wanted: &str, word: &Said) -> bool {
+        let wanted = base_name(wanted);
+        match word {
+            Said::Is(text) | Said::Maybe(text) => {
+                let name = base_name(text);
+                // `-cgit`: the name may be joined to an option.
+                let joined = self.anywhere && text.starts_with('-');
+                is_like(wanted, name) || (joined && is_like(&format!("*{wanted}"), name))
+            }
+            Said::One(ends) | Said::Many(ends) => match ends.end.rsplit_once('/') {
+                Some((_, name)) => is_like(wanted, name),
+                None => may_end(wanted, &ends.end),
+            },
+        }
+    }
+}
+
+fn may_be_option(word: &Said) -> bool {
+    match word {
+        Said::Is(text) | Said::Maybe(text) => text.starts_with(['-', '+']) && text.len() > 1,
+        Said::One(ends) | Said::Many(ends) => ends.start.is_empty() || ends.start.starts_with(['-', '+']),
+    }
+}
+
+fn may_be(pattern: &str, word: &Said) -> bool {
+    match word {
+        Said::Is(text) | Said::Maybe(text) => is_like(pattern, text),
+        Said::One(Ends { start, end }) | Said::Many(Ends { start, end }) => {
+            let long_enough = pattern.contains('*') || pattern.len() >= start.len() + end.len();
+            long_enough && may_start(pattern, start) && may_end(pattern, end)
+        }
+    }
+}
+
+/// Whether something like the pattern may start so.
+fn may_start(pattern: &str, start: &str) -> bool {
+    match pattern.split_once('*') {
+        Some((fixed, _)) => fixed.starts_with(start) || start.starts_with(fixed),
+        None => pattern.starts_with(start),
+    }
+}
+
+/// Whether something like the pattern may end so.
+fn may_end(pattern: &str, end: &str) -> bool {
+    match pattern.rsplit_once('*') {
+        Some((_, fixed)) => fixed.ends_with(end) || end.ends_with(fixed),
+        None => pattern.ends_with(end),
+    }
+}
+
+/// Whether a word is like a pattern in which `*` stands for any characters.
+fn is_like(pattern: &str, word: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(rest) = parts.next().and_then(|start| word.strip_prefix(start)) else { return false };
+    let Some(end) = parts.next_back() else { return rest.is_empty() };
+    let mut rest = rest;
+    for part in parts {
+        match rest.find(part).and_then(|at| rest.get(at + part.len()..)) {
+            Some(after) => rest = after,
+            None => return false,
+        }
+    }
+    rest.ends_with(end)
+}
+
+impl FromStr for CommandPattern {
+    type Err = InvalidPattern;
+
+    fn from_str(text: &str) -> Result<CommandPattern, InvalidPattern> {
+        if text.chars().nth(1024).is_some() {
+            return Err(InvalidPattern::TooLong);
+        }
+        let operator = |c: &char| c.is_control() || ";|&<>()`$\"'\\#{}".contains(*c);
+        if let Some(operator) = text.chars().find(operator) {
+            return Err(InvalidPattern::Operator(operator));
+        }
+        let words: Vec<_> = text.split_whitespace().collect();
+        let (first, rest) = words.split_first().ok_or(InvalidPattern::Empty)?;
+        if first.trim_matches('*').is_empty() {
+            return Err(InvalidPattern::AnyProgram);
+        }
+        if rest.iter().rev().skip(1).any(|word| *word == "**") || *first == "**" {
+            return Err(InvalidPattern::RestInside);
+        }
+        Ok(CommandPattern(words.join(" ").into()))
+    }
+}
+
+impl TryFrom<String> for CommandPattern {
+    type Error = InvalidPattern;
+
+    fn try_from(text: String) -> Result<CommandPattern, InvalidPattern> {
+        text.parse()
+    }
+}
+
+impl From<CommandPattern> for String {
+    fn from(pattern: CommandPattern) -> String {
+        pattern.0.as_ref().to_owned()
+    }
+}
+
+impl fmt::Display for CommandPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+#[path = "pattern/tests.rs"]
+mod tests;
