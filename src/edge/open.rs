@@ -41,16 +41,18 @@ pub(super) async fn follow(engine: &Engine, file: PolicyFile, own: Option<Saniti
         while let Some(next) = next(&mut changes, &mut events, unstored.is_some()).await {
             let Some(engine) = weak.upgrade() else { return };
             unstored = match next {
-                Next::Change(Change::Loaded(policy)) => take_over(&engine, keeping_out(&own, policy)).await,
-                Next::Change(Change::Rejected(why)) => {
-                    // Fails only if the engine is closed; then no file matters to it.
-                    let _ = engine.reject_config(&why.to_string()).await;
-                    unstored
-                }
-                Next::Change(Change::Polling { why }) => {
-                    let _ = engine.poll_config(&why.to_string()).await;
-                    unstored
-                }
+                Next::Change(change) => match *change {
+                    Change::Loaded(policy) => take_over(&engine, keeping_out(&own, policy)).await,
+                    Change::Rejected(why) => {
+                        // Fails only if the engine is closed; then no file matters to it.
+                        let _ = engine.reject_config(&why.to_string()).await;
+                        unstored
+                    }
+                    Change::Polling { why } => {
+                        let _ = engine.poll_config(&why.to_string()).await;
+                        unstored
+                    }
+                },
                 Next::Again => try_again(&engine, unstored).await,
             };
         }
@@ -67,7 +69,7 @@ fn keeping_out(own: &Option<SanitizedPath>, mut policy: Policy) -> Policy {
 
 /// What a file that is followed needs now.
 enum Next {
-    Change(PolicyChange),
+    Change(Box<PolicyChange>),
     /// Its last change was not stored, and there may be room by now.
     Again,
 }
@@ -82,7 +84,7 @@ async fn next(
     tokio::pin!(later);
     loop {
         tokio::select! {
-            change = changes.recv() => return change.map(Next::Change),
+            change = changes.recv() => return change.map(Box::new).map(Next::Change),
             event = events.next() => if event == Err(NoEvent::Ended) {
                 return None;
             },

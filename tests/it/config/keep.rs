@@ -269,6 +269,10 @@ async fn what_a_file_cannot_say_exactly_is_not_written_and_the_message_says_so()
     let why = said(&*asks(&engine, "made", tag("@network")).await);
     assert!(why.contains("has no agent `made`") && why.contains("--scope always"), "{why}");
     let request = asks(&engine, "lead", tag("@events")).await;
+    let mut hooked = Request::clone(&request);
+    hooked.hooks = vec!["lint".into()];
+    let why = said(&hooked);
+    assert!(why.contains("no rule answers a hook"), "{why}");
     let mut of_eve = Request::clone(&request);
     of_eve.owner = owner("eve");
     let why = said(&of_eve);

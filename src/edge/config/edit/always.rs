@@ -1,5 +1,7 @@
 //! What a person said for good, in the words of a file: rights and rules, exactly as wide as it was meant.
 
+use std::sync::Arc;
+
 use crate::{
     command::Shape,
     model::{
@@ -37,6 +39,7 @@ impl Always {
             let why = format_args!("[{code}] asks for no more than `{asked}`, so the answer cannot last for good");
             return Err(KeepError::not_sayable(why));
         }
+        refuse_hooked(&request.hooks)?;
         let rule = request.action.as_deref().map(rule_about).transpose()?;
         Ok(Always {
             agent: request.from.clone(),
@@ -61,6 +64,7 @@ impl Always {
             let why = format_args!("{name} is not a yes for good: only those are written into a file");
             return Err(KeepError::not_sayable(why));
         }
+        refuse_hooked(&ruling.hooks)?;
         let about = match &ruling.about {
             Subject::Shape(shape) => About::Shape(shape),
             Subject::Access(access) => About::Access(*access),
@@ -161,6 +165,15 @@ impl Always {
     }
 }
 
+/// A rule says nothing to a hook.
+fn refuse_hooked(hooks: &[Arc<str>]) -> Result<(), KeepError> {
+    let Some(hook) = hooks.first() else { return Ok(()) };
+    Err(KeepError::not_sayable(format_args!(
+        "the hook `{}` asks about this, and no rule answers a hook: let the engine keep the answer (`--scope always`)",
+        Shown(hook)
+    )))
+}
+
 /// What a yes is about.
 enum About<'a> {
     Access(Digest),
@@ -190,7 +203,7 @@ fn rule_about(action: &ActionFacts) -> Result<Rule, KeepError> {
 
 /// The rule that allows this and nothing else.
 fn rule(tool: &ToolName, operation: Operation, resource: &str, about: About<'_>) -> Result<Rule, KeepError> {
-    let place = Place { file: std::sync::Arc::default(), line: 0 };
+    let place = Place { file: Arc::default(), line: 0 };
     let verdict = Verdict::Allow;
     let (tool, operation_of_rule) = (Some(tool.clone()), Some(operation));
     let rule =
