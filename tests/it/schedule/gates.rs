@@ -84,7 +84,8 @@ async fn a_gate_runs_where_only_its_tier_would_ask_and_not_where_anything_else_d
         worker.profile.working_dir = stage.path("work");
         stage.engine.configure(policy).await.unwrap();
         let mut events = stage.engine.subscribe();
-        stage.cron("a", &format!("agent: worker\n{}", gate("true", "")), "Do it.");
+        // Not known to only read, and nothing comes of it.
+        stage.cron("a", &format!("agent: worker\n{}", gate("touch $TMPDIR/x", "")), "Do it.");
         let tasks = stage.start().await;
         let became = becomes(&mut stage, &tasks).await;
         assert_eq!(became.is_ok(), runs, "{mode:?} {rules:?}: {became:?}");
