@@ -362,7 +362,7 @@ fn scoped(mut parser: Parser, has_format: bool) -> Result<Option<(Scoped, Option
             Long("grant") => named.push(parser.value()?.parse()?),
             Long("domain") => domains.push(parser.value()?.parse()?),
             Long("format") if has_format => format = Some(parser.value()?.parse()?),
-            Long("timeout") if !has_format => time = Some(seconds("--timeout", &parser.value()?)?),
+            Long("timeout") if !has_format => time = Some(seconds("--timeout", 1, &parser.value()?)?),
             Short('h') | Long("help") => return Ok(None),
             Value(program) => {
                 words.push(program);
@@ -378,7 +378,7 @@ fn scoped(mut parser: Parser, has_format: bool) -> Result<Option<(Scoped, Option
 fn request(parser: Parser) -> Result<Asked, Error> {
     let mut wait = None;
     let said = said(parser, "wait", |parser| {
-        wait = Some(seconds("--wait", &parser.value()?)?);
+        wait = Some(seconds("--wait", 0, &parser.value()?)?);
         Ok(())
     })?;
     Ok(said.map_or(Asked::Help, |said| Asked::Request(said, wait)))
@@ -424,9 +424,9 @@ fn events(mut parser: Parser) -> Result<Asked, Error> {
     }
 }
 
-/// A time as people type it: whole seconds, at least one.
-fn seconds(option: &str, typed: &OsStr) -> Result<Duration, Error> {
-    let number = typed.to_str().and_then(|text| text.parse().ok()).filter(|number| *number > 0);
-    let wrong = || format!("`{option}` takes whole seconds, at least one, as in `{option} 90`, and not {typed:?}");
+/// A time as people type it: whole seconds, at least so many.
+fn seconds(option: &str, least: u64, typed: &OsStr) -> Result<Duration, Error> {
+    let number = typed.to_str().and_then(|text| text.parse().ok()).filter(|number| *number >= least);
+    let wrong = || format!("`{option}` takes whole seconds, at least {least}, as in `{option} 90`, and not {typed:?}");
     Ok(Duration::from_secs(number.ok_or_else(wrong)?))
 }
