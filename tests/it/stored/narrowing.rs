@@ -1,12 +1,14 @@
 //! A disk that fails keeps a file, or policies, from giving anything; it does not keep them from taking.
 
+use std::sync::Arc;
+
 use bestow::{
     Action, Agent, Check, Error, Event, Operation, PathGlob, PathPolicy, Place, Policies, Policy, Rule, Verdict, Want,
 };
 
 use super::{
     disk::{FakeDisk, Fault},
-    faults::open,
+    faults::open_with,
 };
 use crate::support::{World, check, heard, id, policy, settings};
 
@@ -18,6 +20,11 @@ const FAILING: [(&str, Failing); 3] = [
     ("a sync that fails", |disk| disk.fail(disk.calls().len() + 1, Fault::Once)),
     ("a disk that is gone", |disk| (0..200).for_each(|call| disk.fail(disk.calls().len() + call, Fault::Once))),
 ];
+
+/// In one segment, so that nothing but what is decided reaches the disk, and a fault hits what it is meant for.
+async fn open(disk: &Arc<FakeDisk>) -> Result<World, String> {
+    open_with(disk, 1 << 20).await
+}
 
 fn before() -> Policy {
     policy(settings(|_| {}), &[("ann", "you", &["@network", "@write:/ws"]), ("bob", "you", &["@events"])])
