@@ -1,6 +1,6 @@
 //! What a person is shown of a tool's input, and which inputs their answer is for.
 
-use bestow::{Action, Answer, Ruled, Scope, Verdict};
+use bestow::{Action, Answer, Ruled, Scope};
 use serde_json::{Value, json};
 
 use super::{asked, ruled};
@@ -59,8 +59,11 @@ async fn what_a_command_runs_with_besides_is_shown_and_bound() {
 }
 
 /// Rules about commands see what the environment makes a program start, and allow nothing that is run with one.
+#[cfg(feature = "config")]
 #[test]
 fn a_rule_sees_what_a_command_runs_with() {
+    use bestow::Verdict;
+
     use crate::config::{patterns::with, rules::verdict};
     let env = |name: &str| call("bash", json!({ "command": "git fetch", "env": { name: "git push" } }));
     assert_eq!(verdict(&with("deny", "git push **"), &env("GIT_SSH_COMMAND")), Verdict::Deny);
