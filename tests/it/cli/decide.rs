@@ -59,7 +59,8 @@ fn the_exit_code_says_what_would_be_decided_and_one_line_says_why() {
         ("lead", &["--network", "example.com"], 2, "ask reach `example.com`: not held"),
         ("lead", &["--command", "ls", "--needs", "@network"], 2, "ask run `ls`: not held"),
         ("lead", &["--tool", "write", "--input", r#"{"path":"x"}"#], 0, "allow write `"),
-        ("lead", &["--tool", "deploy"], 2, "ask run `deploy`"),
+        ("lead", &["--tool", "deploy"], 2, "ask run `deploy {}`"),
+        ("lead", &["--tool", "deploy", "--input", r#"{"to":"x"}"#], 2, "ask run `deploy {\"to\":\"x\"}`"),
         ("plan", &["--write", "notes"], 3, "deny write `"),
     ] {
         let (status, told) = asked("check", &config, agent, words);
