@@ -5,7 +5,7 @@
 pub(super) enum Strength {
     /// It stands where a known program or a URL has a secret, and nothing else.
     Certain,
-    /// What comes is a secret if it has the form of one.
+    /// What comes is a secret, unless it could be a program that the text runs later and has not the form of one.
     Strong,
     /// It is one if chance seems to have made it.
     Weak,
@@ -92,6 +92,7 @@ pub(super) fn option_of(program: &str) -> Option<ShortOption> {
             option(b'p', true, None)
         }
         "zip" | "unzip" => option(b'P', true, None),
+        "openssl" => option(b'k', true, None),
         "redis-cli" => option(b'a', true, None),
         "ldapsearch" | "ldapmodify" | "ldapadd" | "ldapdelete" | "ldappasswd" | "ldapwhoami" => {
             option(b'w', true, None)

@@ -20,6 +20,7 @@ pub(super) fn secrets_counting(text: &str) -> (Vec<Range<usize>>, usize) {
         at: 0,
         quoted: quoted(text),
         found: Vec::new(),
+        comes_back: comes_back(text),
         option: None,
         near: 0,
         names_commands: false,
@@ -49,6 +50,8 @@ struct Scanner<'t> {
     /// What stands between quotation marks as a shell reads them, if that is sure.
     quoted: Vec<Range<usize>>,
     found: Vec<Range<usize>>,
+    /// Whether a word may come back somewhere else in the text, and be run there.
+    comes_back: bool,
     /// The short option by which the program at hand is told a secret.
     option: Option<ShortOption>,
     /// How many more words stand near one that speaks of a secret.
@@ -151,7 +154,8 @@ impl Scanner<'_> {
             return;
         }
         self.names_commands |= matches!(run.as_str(), "alias" | "function");
-        if let Some(option) = names::option_of(&run) {
+        let is_scheme = self.rest(end).starts_with(b"://");
+        if let Some(option) = names::option_of(&run).filter(|_| !is_scheme) {
             self.option = Some(option);
         }
         if self.is_after_identified_by(&run, start) || run.eq_ignore_ascii_case("bearer") {
@@ -253,6 +257,12 @@ impl Scanner<'_> {
         true
     }
 
+    /// Whether a quotation that begins before `span` ends behind it.
+    fn is_whole(&self, span: &Range<usize>) -> bool {
+        let before = span.start.checked_sub(1).and_then(|at| self.byte(at));
+        !matches!(before, Some(b'"' | b'\'')) || self.byte(span.end) == before
+    }
+
     fn keep_or_leave_out(&mut self, span: Range<usize>, strength: Strength) {
         let value = self.part(span.clone());
         let is_reference = value.strip_prefix('$').is_some_and(|name| {
@@ -267,7 +277,10 @@ impl Scanner<'_> {
         // What a person is asked about they see, unless it cannot be anything that runs.
         let shown = match strength {
             Strength::Certain => self.end_of(Stretch::Plain, span.start) < span.end,
-            Strength::Strong => self.end_of(Stretch::Plain, span.start) < span.end || !tokens::is_token(value),
+            Strength::Strong => {
+                let is_word = !self.comes_back && self.is_whole(&span);
+                self.end_of(Stretch::Plain, span.start) < span.end || !is_word && !tokens::is_token(value)
+            }
             Strength::Weak => self.end_of(Stretch::Plain, span.start) < span.end || !tokens::is_random(value),
         };
         if shown || value.starts_with(['/', '.', '~']) {
@@ -371,6 +384,16 @@ impl Scanner<'_> {
             }
         }
     }
+}
+
+/// Whether a text may put a word of it where it runs: by an expansion, or through a file, a pipe or a here-document into a
+/// shell. In any other text a word that is given to a program stays what it is given for.
+fn comes_back(text: &str) -> bool {
+    let piped = text.bytes().enumerate().any(|(at, byte)| {
+        let beside = |at: Option<usize>| at.and_then(|at| text.as_bytes().get(at)) == Some(&b'|');
+        byte == b'|' && !beside(at.checked_sub(1)) && !beside(Some(at + 1))
+    });
+    piped || text.contains(['$', '`', '<', '>', '('])
 }
 
 fn is_name(byte: u8) -> bool {

@@ -53,6 +53,7 @@ fn short_options_are_secrets_where_the_program_says_so() {
         ("redis-cli -a hunter2aB3x ping", "redis-cli -a * ping"),
         ("curl -u ann:hunter2aB3x https://h", "curl -u ann:* https://h"),
         ("curl -u ann https://h", "curl -u ann https://h"),
+        ("curl https://h -u ann:hunter2aB3x", "curl https://h -u ann:*"),
         ("mysql db; mkdir -pv a", "mysql db; mkdir -pv a"),
         ("mkdir -p a && cp -p b c && docker run -p 80:80 x", "mkdir -p a && cp -p b c && docker run -p 80:80 x"),
     ] {
@@ -153,6 +154,30 @@ fn what_may_be_code_is_shown_whatever_its_name_says() {
     assert_eq!(&*redacted(text), "TOKEN=[redacted 12]; $TOKEN && deploy --token=[redacted 13]");
     let told = redacted_but(text, &["x9K2m4Qp7Lz1", "deploy"]);
     assert_eq!(&*told, "TOKEN=x9K2m4Qp7Lz1; $TOKEN && deploy --token=[redacted 13]");
+}
+
+/// A word that nothing in the text can run is a secret where its name says so, however short or plain it is.
+#[test]
+fn a_plain_password_is_left_out_where_it_cannot_come_back_as_a_program() {
+    for (text, expected) in [
+        ("mysql --password=letmein db", "mysql --password=* db"),
+        ("PGPASSWORD=letmein psql -c 'select 1'", "PGPASSWORD=* psql -c 'select 1'"),
+        ("export AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG; ls", "export AWS_SECRET_ACCESS_KEY=*; ls"),
+        ("deploy --token abc && ls || echo no", "deploy --token * && ls || echo no"),
+        ("curl -d '{\"password\":\"letmein\"}' u", "curl -d '{\"password\":\"*\"}' u"),
+        ("openssl enc -k letmein", "openssl enc -k *"),
+        ("TOKEN=reboot; $TOKEN", "TOKEN=reboot; $TOKEN"),
+        ("set -- --token reboot; \"$2\"", "set -- --token reboot; \"$2\""),
+        ("echo --token reboot | cut -c9- | sh", "echo --token reboot | cut -c9- | sh"),
+        ("echo TOKEN=x reboot > f; . f", "echo TOKEN=x reboot > f; . f"),
+        ("bash <<E\nsecret: reboot\nE", "bash <<E\nsecret: reboot\nE"),
+        ("alias token=reboot; token", "alias token=reboot; token"),
+        ("deploy --token ./run", "deploy --token ./run"),
+        ("deploy --password 'rm -rf y'", "deploy --password 'rm -rf y'"),
+    ] {
+        assert_eq!(shown(text), expected);
+    }
+    assert_eq!(&*redacted_but("nice --token reboot", &["nice", "reboot"]), "nice --token reboot");
 }
 
 #[test]
