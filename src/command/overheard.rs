@@ -1,7 +1,7 @@
 //! What a command line may start, for the patterns of rules: every command that is judged on the way, and what words and
 //! texts may turn out to be. The tiers are found elsewhere, by the same walk.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use super::{
     answer::Span,
@@ -96,20 +96,24 @@ impl Walker<'_> {
     pub(super) fn overhear_wrapper(&mut self, args: &[Arg], input: &Input) {
         let Some((program, rest)) = args.split_first() else { return };
         let name = basename(&program.text);
-        let (wraps, runs) = (judge::runs_its_words(name), judge::is_runner(name, rest));
-        if (wraps || runs) && !matches!(input, Input::Terminal) && rest.iter().any(|arg| judge::is_shell(&arg.text)) {
+        let is_find = matches!(name, "find" | "gfind");
+        let (wraps, may_run) = (judge::runs_its_words(name), judge::has_runner(name));
+        if !wraps && !may_run && !is_find {
+            return;
+        }
+        let runs = wraps || judge::is_runner(name, rest);
+        if runs && !matches!(input, Input::Terminal) && rest.iter().any(|arg| judge::is_shell(&arg.text)) {
             match input {
                 Input::Text(text) => self.overhear_text(text, self.here),
                 Input::Unknown | Input::Terminal => self.speak_of_anything(),
             }
         }
-        let unknown = |arg: &Arg| said(arg).iter().any(|word| !is_known(word));
-        let operand = |arg: &&Arg| arg.is_written() && !arg.text.starts_with('-') && !arg.text.contains('=');
-        if matches!(name, "find" | "gfind") {
+        if is_find {
             return self.overhear_find(rest);
         }
-        let opens = rest.iter().take_while(|arg| !operand(arg)).any(unknown);
-        if opens && (wraps || judge::has_runner(name)) {
+        let unknown = |arg: &Arg| said(arg).iter().any(|word| !is_known(word));
+        let operand = |arg: &&Arg| arg.is_written() && !arg.text.starts_with('-') && !arg.text.contains('=');
+        if rest.iter().take_while(|arg| !operand(arg)).any(unknown) {
             self.speak_anywhere(rest);
             self.overhear_texts(rest);
         }
@@ -211,12 +215,23 @@ fn is_known(word: &Said) -> bool {
 
 /// What is known of these words.
 pub(super) fn said_of(args: &[Arg]) -> Vec<Said> {
-    args.iter().flat_map(said).collect()
+    let mut words = Vec::with_capacity(args.len());
+    for arg in args {
+        match plainly_said(arg) {
+            Some(word) => words.push(word),
+            None => words.extend(said(arg)),
+        }
+    }
+    words
+}
+
+fn plainly_said(arg: &Arg) -> Option<Said> {
+    (arg.is_written() && !arg.open).then(|| Said::Is(arg.text.clone()))
 }
 
 fn said(arg: &Arg) -> Vec<Said> {
-    if arg.is_written() && !arg.open {
-        return vec![Said::Is(arg.text.clone())];
+    if let Some(word) = plainly_said(arg) {
+        return vec![word];
     }
     let globs = |c: char| matches!(c, '*' | '?' | '[') || (arg.expanded && c == '\\');
     let special = |c: char| matches!(c, UNKNOWN | SOMETHING | HOME) || globs(c);

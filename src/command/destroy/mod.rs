@@ -14,7 +14,9 @@ mod system;
 pub(in crate::command) mod target;
 mod words;
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::sync::LazyLock;
+
+use foldhash::HashMap;
 
 use super::{
     judge::basename,

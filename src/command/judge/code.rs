@@ -1,6 +1,8 @@
 //! Interpreters with code on the command line. What the code does is not proven; known ways to destroy are found.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::sync::LazyLock;
+
+use foldhash::HashMap;
 
 use super::{Input, Verdict};
 use crate::command::{

@@ -1,5 +1,9 @@
 //! Commands hidden in the words of another program: `--to-command='rm …'`, `core.pager=rm …`, `-e '!rm …'`.
 
+use std::sync::LazyLock;
+
+use foldhash::HashMap;
+
 use super::{Verdict, basename, suffix};
 use crate::command::{
     destroy,
@@ -73,6 +77,16 @@ const RUNNERS: &[&str] = &[
     "dlv",
 ];
 
+/// The same by program: in which use it runs something, or in any.
+static INDEX: LazyLock<HashMap<&'static str, Vec<Option<&'static str>>>> = LazyLock::new(|| {
+    let mut index: HashMap<_, Vec<_>> = HashMap::default();
+    for runner in RUNNERS {
+        let (program, sub) = runner.split_once(' ').map_or((*runner, None), |(program, sub)| (program, Some(sub)));
+        index.entry(program).or_default().push(sub);
+    }
+    index
+});
+
 /// Options whose value is prose.
 const PROSE: &[&str] = &[
     "-m",
@@ -124,28 +138,24 @@ impl Walker<'_> {
 
 /// Whether the words make this program run a command.
 pub(in crate::command) fn is_runner(name: &str, rest: &[Arg]) -> bool {
-    RUNNERS.iter().any(|runner| match runner.split_once(' ') {
-        None => *runner == name,
-        Some((program, sub)) => program == name && rest.iter().any(|arg| arg.text == sub),
-    })
+    let uses = INDEX.get(name).map(Vec::as_slice).unwrap_or_default();
+    uses.iter().any(|sub| sub.is_none_or(|sub| rest.iter().any(|arg| arg.text == sub)))
 }
 
 /// Whether a program has some use that runs what its words say.
 pub(in crate::command) fn has_runner(name: &str) -> bool {
-    names().any(|runner| runner == name)
+    INDEX.contains_key(name)
 }
 
 /// The programs with some use that runs what its words say.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    RUNNERS.iter().filter_map(|runner| runner.split(' ').next())
+    INDEX.keys().copied()
 }
 
 /// Whether the words give a runner something to run.
 pub(super) fn is_runner_of(name: &str, rest: &[String]) -> bool {
-    RUNNERS.iter().any(|runner| match runner.split_once(' ') {
-        None => *runner == name && name != "make",
-        Some((program, sub)) => program == name && rest.iter().any(|word| word == sub),
-    })
+    let uses = INDEX.get(name).filter(|_| name != "make").map(Vec::as_slice).unwrap_or_default();
+    uses.iter().any(|sub| sub.is_none_or(|sub| rest.iter().any(|word| word == sub)))
 }
 
 /// The part of a word that is a command line of a program that may destroy, if there is one.

@@ -1,6 +1,8 @@
 //! Programs that run the program named by their arguments.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::sync::LazyLock;
+
+use foldhash::HashMap;
 
 use super::{Input, Verdict, basename, variable};
 use crate::command::{

@@ -1,6 +1,8 @@
 //! Database clients: what they are told to run is searched for statements that destroy data.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::sync::LazyLock;
+
+use foldhash::HashMap;
 
 use super::{Input, Verdict};
 use crate::command::{

@@ -1,6 +1,8 @@
 //! Where the command starts is not known: every word may start it.
 
-use std::{collections::HashSet, sync::LazyLock};
+use std::sync::LazyLock;
+
+use foldhash::HashSet;
 
 use super::{
     Input, Verdict, basename, code, embedded, inner,

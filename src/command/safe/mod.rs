@@ -18,7 +18,9 @@ mod system;
 mod text;
 mod versions;
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::sync::LazyLock;
+
+use foldhash::HashMap;
 
 use super::{
     classifier::Classifier,
@@ -189,7 +191,7 @@ pub(in crate::command) const FAMILIES: &[Family] = &[
 type Row = (&'static Spec, &'static Family);
 
 static INDEX: LazyLock<HashMap<&'static str, Vec<Row>>> = LazyLock::new(|| {
-    let mut index: HashMap<_, Vec<_>> = HashMap::new();
+    let mut index: HashMap<_, Vec<_>> = HashMap::default();
     for family in FAMILIES {
         for spec in family.specs {
             for program in spec.programs.split_ascii_whitespace() {

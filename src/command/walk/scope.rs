@@ -2,7 +2,9 @@
 //!
 //! Where several ways lead to one place, what is known there is what is known on all of them: see [`Scope::join`].
 
-use std::{collections::HashMap, rc::Rc};
+use std::rc::Rc;
+
+use foldhash::HashMap;
 
 use super::{
     arg::{Arg, HOME, Known, SOMETHING, UNKNOWN},
@@ -29,11 +31,11 @@ pub(in crate::command) enum Place {
 
 /// The directories that a line may be in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::command) struct Places(Vec<Place>);
+pub(in crate::command) struct Places(Rc<Vec<Place>>);
 
 impl Default for Places {
     fn default() -> Self {
-        Places(vec![Place::Start])
+        Places(Rc::new(vec![Place::Start]))
     }
 }
 
@@ -43,11 +45,15 @@ impl Places {
     }
 
     fn join(&mut self, other: &Places) {
-        for place in &other.0 {
-            if self.0.len() < MAX_PLACES && !self.0.contains(place) {
-                self.0.push(place.clone());
-            } else if !self.0.contains(place) && !self.0.contains(&Place::Somewhere) {
-                self.0.push(Place::Somewhere);
+        if Rc::ptr_eq(&self.0, &other.0) {
+            return;
+        }
+        let places = Rc::make_mut(&mut self.0);
+        for place in other.iter() {
+            if places.len() < MAX_PLACES && !places.contains(place) {
+                places.push(place.clone());
+            } else if !places.contains(place) && !places.contains(&Place::Somewhere) {
+                places.push(Place::Somewhere);
             }
         }
     }
@@ -64,7 +70,7 @@ pub(in crate::command) struct Function {
 /// The positional parameters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::command) struct Positional {
-    words: Vec<Value>,
+    words: Rc<Vec<Value>>,
     /// How many words there are is not known, and so which is which: each may be any, or what is known this well.
     shaky: Option<Known>,
 }
@@ -73,17 +79,19 @@ impl Positional {
     pub(in crate::command) fn of(args: &[Arg]) -> Self {
         let moves = args.iter().filter(|arg| arg.splits || arg.glob);
         let shaky = moves.map(|arg| if arg.is_wild() { Known::Partly } else { Known::Environment }).max();
-        Positional { words: args.iter().map(|arg| Value::of(std::slice::from_ref(arg))).collect(), shaky }
+        let words = args.iter().map(|arg| Value::of(std::slice::from_ref(arg))).collect();
+        Positional { words: Rc::new(words), shaky }
     }
 
     pub(in crate::command) fn unknown() -> Self {
-        Positional { words: vec![Value::wild()], shaky: Some(Known::Partly) }
+        Positional { words: Rc::new(vec![Value::wild()]), shaky: Some(Known::Partly) }
     }
 
     /// Without the first `count`.
     pub(in crate::command) fn shift(&mut self, count: usize) {
         if self.shaky.is_none() {
-            self.words.drain(..count.min(self.words.len()));
+            let count = count.min(self.words.len());
+            Rc::make_mut(&mut self.words).drain(..count);
         }
     }
 
@@ -107,13 +115,13 @@ impl Positional {
     }
 }
 
-/// The shell's memory. A subshell gets a copy.
+/// The shell's memory. A subshell gets a copy, which costs nothing until something in it changes.
 #[derive(Clone, Debug, Default)]
 pub(in crate::command) struct Scope {
-    variables: HashMap<String, Value>,
+    variables: Rc<HashMap<String, Value>>,
     /// Variables that keep what they have: setting them may fail.
-    fixed: Vec<String>,
-    functions: HashMap<String, Function>,
+    fixed: Rc<Vec<String>>,
+    functions: Rc<HashMap<String, Function>>,
     pub(in crate::command) positional: Positional,
     pub(in crate::command) places: Places,
     /// Something that nobody has read may have set any variable.
@@ -164,7 +172,7 @@ impl Scope {
     pub(super) fn insert(&mut self, name: &str, value: Value) {
         let value = if self.fixed.iter().any(|fixed| fixed == name) { self.read(name).or(&value) } else { value };
         if self.variables.len() < MAX_VARIABLES || self.variables.contains_key(name) {
-            self.variables.insert(name.to_owned(), value);
+            Rc::make_mut(&mut self.variables).insert(name.to_owned(), value);
         } else {
             self.forget();
         }
@@ -173,7 +181,7 @@ impl Scope {
     /// `readonly`: a later assignment fails, and the line may go on.
     pub(super) fn fix(&mut self, name: &str) {
         if self.fixed.len() < MAX_VARIABLES {
-            self.fixed.push(name.to_owned());
+            Rc::make_mut(&mut self.fixed).push(name.to_owned());
         } else {
             self.forget();
         }
@@ -181,7 +189,7 @@ impl Scope {
 
     /// Any variable may have been set to anything.
     pub(in crate::command) fn forget(&mut self) {
-        self.variables.clear();
+        self.variables = Rc::default();
         self.positional = Positional::unknown();
         self.lost = true;
     }
@@ -192,7 +200,8 @@ impl Scope {
 
     /// One definition more; the earlier ones may still be the ones that count, since a definition may fail.
     pub(super) fn define(&mut self, name: &str, body: &Rc<Command>) {
-        let function = self.functions.entry(name.to_owned()).or_insert(Function { bodies: Vec::new(), certain: true });
+        let functions = Rc::make_mut(&mut self.functions);
+        let function = functions.entry(name.to_owned()).or_insert(Function { bodies: Vec::new(), certain: true });
         function.certain = true;
         if !function.bodies.iter().any(|known| Rc::ptr_eq(known, body)) {
             function.bodies.push(Rc::clone(body));
@@ -201,28 +210,48 @@ impl Scope {
 
     /// `unset -f`, and `unset` where there is no variable of that name.
     pub(super) fn undefine(&mut self, name: &str) {
-        self.functions.entry(name.to_owned()).and_modify(|function| function.certain = false);
+        Rc::make_mut(&mut self.functions).entry(name.to_owned()).and_modify(|function| function.certain = false);
     }
 
     /// What is known where this and `other` meet.
     pub(in crate::command) fn join(&mut self, other: &Scope) {
         self.lost |= other.lost;
-        let names: Vec<&String> = self.variables.keys().chain(other.variables.keys()).collect();
-        let both = names.into_iter().filter(|name| self.variables.get(*name) != other.variables.get(*name));
-        let joined: Vec<(String, Value)> =
-            both.map(|name| (name.clone(), self.read(name).or(&other.read(name)))).collect();
-        self.variables.extend(joined);
-        self.fixed.extend(other.fixed.iter().filter(|name| !self.fixed.contains(name)).cloned().collect::<Vec<_>>());
+        self.join_variables(other);
         if self.positional != other.positional {
             self.positional = Positional::unknown();
         }
         self.places.join(&other.places);
-        self.functions.iter_mut().for_each(|(name, function)| {
+        self.join_functions(other);
+    }
+
+    fn join_variables(&mut self, other: &Scope) {
+        if !Rc::ptr_eq(&self.fixed, &other.fixed) {
+            let more: Vec<_> = other.fixed.iter().filter(|name| !self.fixed.contains(name)).cloned().collect();
+            Rc::make_mut(&mut self.fixed).extend(more);
+        }
+        if Rc::ptr_eq(&self.variables, &other.variables) {
+            return;
+        }
+        let names = self.variables.keys().chain(other.variables.keys());
+        let both = names.filter(|name| self.variables.get(*name) != other.variables.get(*name));
+        let joined: Vec<(String, Value)> =
+            both.map(|name| (name.clone(), self.read(name).or(&other.read(name)))).collect();
+        if !joined.is_empty() {
+            Rc::make_mut(&mut self.variables).extend(joined);
+        }
+    }
+
+    fn join_functions(&mut self, other: &Scope) {
+        if Rc::ptr_eq(&self.functions, &other.functions) {
+            return;
+        }
+        let functions = Rc::make_mut(&mut self.functions);
+        functions.iter_mut().for_each(|(name, function)| {
             function.certain &= other.functions.get(name).is_some_and(|function| function.certain);
         });
-        for (name, theirs) in &other.functions {
+        for (name, theirs) in other.functions.iter() {
             let uncertain = Function { certain: false, ..theirs.clone() };
-            let ours = self.functions.entry(name.clone()).or_insert(uncertain);
+            let ours = functions.entry(name.clone()).or_insert(uncertain);
             for body in &theirs.bodies {
                 if !ours.bodies.iter().any(|known| Rc::ptr_eq(known, body)) {
                     ours.bodies.push(Rc::clone(body));
@@ -251,19 +280,20 @@ impl Scope {
 
     /// What differs from `before` may be anything.
     pub(super) fn widen(&mut self, before: &Scope) {
-        for (name, value) in &mut self.variables {
+        for (name, value) in Rc::make_mut(&mut self.variables) {
             if before.variables.get(name) != Some(value) {
                 *value = Value::wild();
             }
         }
         if self.places != before.places {
-            self.places.join(&Places(vec![Place::Somewhere]));
+            self.places.join(&Places(Rc::new(vec![Place::Somewhere])));
         }
     }
 
     /// What a `cd` to `target` leads to.
     pub(in crate::command) fn enter(&mut self, target: &str) {
-        for place in &mut self.places.0 {
+        let places = Rc::make_mut(&mut self.places.0);
+        for place in places.iter_mut() {
             *place = match &*place {
                 _ if target.contains([UNKNOWN, SOMETHING]) => Place::Somewhere,
                 _ if target.starts_with(['/', HOME]) => Place::At(target.into()),
@@ -272,11 +302,11 @@ impl Scope {
                 Place::At(_) | Place::Somewhere => Place::Somewhere,
             };
         }
-        self.places.0.dedup();
+        places.dedup();
     }
 
     /// What a shell that is started here knows: not the functions, and not the parameters.
     pub(in crate::command) fn for_new_shell(&self) -> Scope {
-        Scope { functions: HashMap::default(), positional: Positional::default(), ..self.clone() }
+        Scope { functions: Rc::default(), positional: Positional::default(), ..self.clone() }
     }
 }
