@@ -144,7 +144,7 @@ impl Classification {
         self.understood.then(|| self.parts.iter().map(part).chain(besides).collect())
     }
 
-    /// The programs of its parts, as they are run there.
+    /// The programs of its parts, as they are named there.
     pub(crate) fn programs(&self) -> Vec<&str> {
         let runs = self.parts.iter().filter_map(|part| part.runs.as_ref()?.words.first());
         runs.filter_map(Said::known).collect()

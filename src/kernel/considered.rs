@@ -1,6 +1,6 @@
 //! An action as it was understood: a real path, a parsed command, a tier. What was judged is what runs.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use crate::model::{
     ActionFacts, CallId, CommandShape, Destructive, Digest, Doing, Operation, Permission, Reason, Right, SanitizedPath,
@@ -73,14 +73,26 @@ impl Considered {
             tier: self.tier.unwrap_or(Tier::Dangerous),
             tier_reason: Arc::clone(&self.tier_reason),
             input: Digest::of_texts(whole),
-            access: Digest::of_texts([operation, tool, resource].into_iter().chain(cwd).chain(self.said())),
+            access: self.access(operation, tool, resource, cwd),
             circumstances: self.circumstances,
-            shape: self.shape.clone(),
+            shape: self.remembered_shape().map(Cow::into_owned),
             doing: self.doing(),
             call: self.call.clone(),
             destructive: self.destructive.clone(),
             overrides: self.overrides,
         })
+    }
+
+    fn access(&self, operation: &str, tool: &str, resource: &str, cwd: Option<&str>) -> Digest {
+        let circumstances = self.circumstances.map(|digest| digest.to_string());
+        let besides = cwd.into_iter().chain(self.said()).chain(circumstances.as_deref());
+        Digest::of_texts([operation, tool, resource].into_iter().chain(besides))
+    }
+
+    /// What a yes for good is about, if there may be one: the shape of the command, under the same circumstances.
+    pub(crate) fn remembered_shape(&self) -> Option<Cow<'_, CommandShape>> {
+        let shape = self.shape.as_ref()?;
+        Some(self.circumstances.map_or(Cow::Borrowed(shape), |digest| Cow::Owned(shape.under(digest))))
     }
 
     /// The permissions that it uses.

@@ -206,7 +206,7 @@ pub struct ActionFacts {
     pub tier_reason: Arc<str>,
     /// Binds all of it, with the directory it runs in and its circumstances: whatever differs is another action.
     pub input: Digest,
-    /// Binds tool, operation and resource, and the directory it runs in: what is remembered for a session.
+    /// Binds tool, operation and resource, the directory it runs in and its circumstances: what is remembered for a session.
     pub access: Digest,
     /// Binds what decides besides what would run ([`Action::under`]), if anything does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -273,7 +273,13 @@ impl CommandShape {
         CommandShape { key: Digest::of_texts([whole]).to_string().into(), shown }
     }
 
-    /// Whether nothing is left out of what is shown.
+    /// The same under these circumstances only.
+    pub(crate) fn under(&self, circumstances: Digest) -> CommandShape {
+        let key = Digest::of_texts([&*self.key, &*circumstances.to_string()]).to_string().into();
+        CommandShape { key, shown: Arc::clone(&self.shown) }
+    }
+
+    /// Whether nothing is left out of what is shown, and nothing is bound besides.
     #[cfg(feature = "edit")]
     pub(crate) fn is_shown_whole(&self) -> bool {
         *self == CommandShape::of(&self.shown, Arc::clone(&self.shown))

@@ -14,7 +14,8 @@ use super::{Digest, Said, Spoken, SpokenPart, Tier, base_name};
 pub struct Doing {
     /// Of its text without what a shell does not mind: white space, quotes, backslashes.
     spelling: Digest,
-    /// Of each command in it that is not safe; none if one is not known, or if it does something else besides.
+    /// Of each command in it that is not safe and known; none if one of them is not known. What it does besides, as a
+    /// redirection, is left out: whoever may not run a command may not run it with another one either.
     needs_a_word: BTreeSet<Digest>,
     /// Of all commands that are known in it.
     runs: BTreeSet<Digest>,
@@ -24,8 +25,8 @@ impl Doing {
     /// What a line does that was parsed into `parts`, if it was understood.
     pub(crate) fn of(text: &str, parts: Option<&[SpokenPart]>) -> Doing {
         let parts = parts.unwrap_or_default();
-        let risky = parts.iter().filter(|part| part.tier > Tier::Safe);
-        let needs_a_word = risky.map(|part| part.runs.as_ref().and_then(known)).collect::<Option<_>>();
+        let risky = parts.iter().filter(|part| part.tier > Tier::Safe).filter_map(|part| part.runs.as_ref());
+        let needs_a_word = risky.map(known).collect::<Option<_>>();
         let runs = parts.iter().flat_map(|part| part.runs.iter().chain(&part.starts)).filter_map(known).collect();
         let spelling: String = text.chars().filter(|c| !c.is_whitespace() && !"'\"\\".contains(*c)).collect();
         let spelling = Digest::of_texts([spelling.as_str()]);

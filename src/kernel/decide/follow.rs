@@ -40,12 +40,14 @@ impl State {
         follow
     }
 
-    /// Requests of `agent` that ask for nothing it does not hold by now.
+    /// Requests of `agent` that ask for nothing it does not hold by now. What asks whether an action may happen is not
+    /// answered by rights: only a person says that.
     ///
     /// What it held before it asked does not count: it asked although it held that, so the path of that leads
     /// somewhere else by now.
     fn covered<'s>(&'s self, agent: &'s Agent, now: Timestamp) -> impl Iterator<Item = Event> + 's {
         let pending = agent.pending.iter().filter_map(|id| self.pending.get(id));
+        let pending = pending.filter(|waiting| waiting.request.action.is_none());
         let held = move |waiting: &&Waiting| {
             let later = |grant: &Arc<Grant>| waiting.first_later_grant <= grant.id;
             waiting.request.permissions().all(|permission| self.usable(agent, permission, now).any(later))

@@ -263,3 +263,70 @@ async fn what_a_rule_denies_cannot_be_used_by_naming_the_right() {
     let denied = refusal(lead.spend(&tag("@write:/ws/closed/a")).await);
     assert!(matches!(denied, Refusal::NotAllowed(_)), "{denied}");
 }
+
+/// The attack: questions about actions wait, and somebody passes on a right; the naive way finds that nothing is missing any
+/// more, and calls what nobody allowed granted.
+#[tokio::test]
+async fn a_right_that_comes_answers_no_question_about_an_action() {
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    let lead = world.lead("lead", &["@network"]).await;
+    let (_, plain) = asked(&ann, dangerous()).await;
+    let (_, with_network) = asked(&ann, Action::command("node b.js").needing(tag("@network"))).await;
+    lead.grant(&id("ann"), tag("@network"), why()).await.unwrap();
+    assert!(plain.poll().is_none() && with_network.poll().is_none(), "only a person says that");
+    world.you().answer(plain.id(), Answer::allow()).await.unwrap();
+    assert_eq!(ruled(&ann, dangerous()).await, Ruled::Allow);
+    assert!(with_network.poll().is_none());
+}
+
+/// The attack: a yes that lasts, said about a confined run, lets the same run unconfined.
+#[tokio::test]
+async fn a_yes_that_lasts_is_for_the_circumstances_too() {
+    for scope in [Scope::Session, Scope::Always] {
+        let world = World::new();
+        let ann = world.worker("ann", &[]).await;
+        let run = |circumstances: &str| Action::command("npm test").under(circumstances);
+        let (_, ticket) = asked(&ann, run("no network, read only")).await;
+        let (_, whole) = asked(&ann, run("the whole machine")).await;
+        world.you().answer(ticket.id(), Answer::allow().scope(scope)).await.unwrap();
+        assert!(whole.poll().is_none(), "{scope:?}: another question");
+        assert_eq!(ruled(&ann, run("no network, read only")).await, Ruled::Allow, "{scope:?}");
+        assert_eq!(ruled(&ann, run("the whole machine")).await, Ruled::Ask, "{scope:?}");
+        assert_eq!(ruled(&ann, Action::command("npm test")).await, Ruled::Ask, "{scope:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_no_for_the_run_holds_whatever_stands_beside_the_command() {
+    for (denied, then) in [
+        ("node script.js > out.txt", "/usr/bin/node script.js > out.txt"),
+        ("node script.js > out.txt", "(node script.js > out.txt)"),
+        ("node script.js > out.txt", "node script.js > out.txt; true"),
+        ("node script.js > out.txt", "env node script.js >> other.txt"),
+        ("FOO=1 node script.js", "FOO=1 /usr/bin/node script.js"),
+        ("FOO=1 node script.js", "( FOO=1 node script.js )"),
+    ] {
+        let world = World::new();
+        let ann = world.worker("ann", &[]).await;
+        let (_, ticket) = asked(&ann, Action::command(denied)).await;
+        world.you().answer(ticket.id(), Answer::deny().scope(Scope::Session)).await.unwrap();
+        assert_eq!(ruled(&ann, Action::command(then)).await, Ruled::Deny, "{denied}, then {then}");
+    }
+}
+
+/// The attack: a program under a name that looks like a secret is called through a variable or a path.
+#[tokio::test]
+async fn what_runs_is_shown_however_it_is_called() {
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    for line in [
+        "token=evil1234567x; $token",
+        "token=evil1234567x; ./$token",
+        "./ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+        "cd bin && ./ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+    ] {
+        let (decision, _) = asked(&ann, Action::command(line)).await;
+        assert_eq!(&*decision.action.resource, line);
+    }
+}

@@ -213,7 +213,7 @@ fn rule(tool: &ToolName, operation: Operation, resource: &str, about: About<'_>)
             Ok(Rule { shape: Some(shape.clone()), ..rule })
         }
         About::Shape(shape) => Err(KeepError::not_sayable(format_args!(
-            "`{}` holds what may be a secret, which does not belong into a file",
+            "`{}` holds what may be a secret, or was said under circumstances that a rule cannot name",
             Shown(&shape.shown)
         ))),
         About::Access(access) => {
