@@ -40,6 +40,9 @@ pub struct Profile {
     pub(super) absent: Vec<SanitizedPath>,
     /// Like hidden, but processes: a child sees its own only.
     pub(super) processes: Vec<SanitizedPath>,
+    /// Below the write roots, but not written: denied by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) unwritten: Vec<SanitizedPath>,
     pub(super) network: bool,
     /// If there are any, these hosts and no others.
     pub(super) domains: BTreeSet<Domain>,
@@ -82,6 +85,7 @@ impl Profile {
             hidden: paths(there),
             absent: paths(absent),
             processes: paths(processes.iter().collect()),
+            unwritten: Vec::new(),
             network: false,
             domains: BTreeSet::new(),
             events: false,
@@ -115,6 +119,20 @@ impl Profile {
         self.write.retain(|path, _| {
             !all.iter().any(|other| other != path && other.contains(path) && part(other) == part(path))
         });
+    }
+
+    /// The same without writing these, there or not, as far as they lie below its write roots.
+    pub(in crate::edge) fn not_writing(self, paths: impl IntoIterator<Item = SanitizedPath>) -> Profile {
+        let reals = paths.into_iter().filter_map(|path| Some(fs::real(path.as_str()).ok()?.path().clone()));
+        let unwritten = outermost(reals.filter(|path| self.root_of(path).is_some()));
+        Profile { unwritten, ..self }
+    }
+
+    /// What it does not write although it lies below a write root: what is there, and what is not.
+    pub(super) fn unwritten(&self) -> (Vec<SanitizedPath>, Vec<SanitizedPath>) {
+        let is_hidden = |path: &SanitizedPath| self.hidden.iter().any(|hidden| hidden.contains(path));
+        let seen = self.unwritten.iter().filter(|path| !is_hidden(path)).cloned();
+        seen.partition(|path| std::fs::symlink_metadata(path).is_ok())
     }
 
     /// The same with other limits.
