@@ -61,7 +61,8 @@ impl Agent {
         self.exec_under(sandbox, profile?, command).await
     }
 
-    /// The same with a profile of this agent that was changed: other limits, say.
+    /// The same with a profile of this agent that was changed: other limits, say. What is protected or denied by name since
+    /// it was made is kept from the command too.
     ///
     /// # Errors
     ///
@@ -104,6 +105,9 @@ impl Agent {
         // Whoever drops this future lets go of the one, and the command hears it through the other.
         let (_wanted, watched): (Wanted, Watched) = watched();
         let run = move || {
+            // What is protected or denied since the profile was made, while a person was asked, say.
+            let kept = agent.kept_from_commands()?;
+            let profile = profile.hiding(kept.hidden).not_writing(kept.unwritten);
             let tell = |facts: &SandboxFacts| agent.tell_sandbox(facts.clone(), cause.clone()).map_err(ExecError::from);
             let (_listening, way) = if profile.events() { Listening::start(&agent)? } else { Listening::nowhere() };
             let done = sandbox.run_with(&profile, &command, way, &watched, tell)?;

@@ -268,7 +268,9 @@ impl Agent {
             }
             .map_err(|missing| match missing {
                 Permission::Path(Access::Read, _) => Refusal::Protected(missing.clone()),
-                _ => state.not_held(agent, missing, now),
+                Permission::Path(Access::Write, _) | Permission::Network | Permission::Events => {
+                    state.not_held(agent, missing, now)
+                }
             })
         })?;
         Ok(scope?)

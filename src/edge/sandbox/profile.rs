@@ -74,17 +74,12 @@ impl Profile {
         sensitive: impl IntoIterator<Item = SensitiveName>,
     ) -> Result<Profile, ProfileError> {
         let cwd = resolved(scope.working_dir())?.0;
-        // What this user cannot follow, its commands cannot reach either.
-        let hidden = hidden.into_iter().filter_map(|path| fs::real(path.as_str()).ok());
-        let (processes, hidden): (Vec<_>, Vec<_>) = hidden.partition(|real| is_process(real.path()));
-        let (there, absent): (Vec<_>, Vec<_>) = hidden.iter().partition(|real| real.identity().is_some());
-        let paths = |reals: Vec<&RealPath>| outermost(reals.into_iter().map(|real| real.path().clone()));
         let mut profile = Profile {
             cwd,
             write: BTreeMap::new(),
-            hidden: paths(there),
-            absent: paths(absent),
-            processes: paths(processes.iter().collect()),
+            hidden: Vec::new(),
+            absent: Vec::new(),
+            processes: Vec::new(),
             unwritten: Vec::new(),
             network: false,
             domains: BTreeSet::new(),
@@ -92,7 +87,8 @@ impl Profile {
             guard: Guard::Sensitive,
             sensitive: sensitive.into_iter().collect::<BTreeSet<_>>().into_iter().collect(),
             limits: Limits::default(),
-        };
+        }
+        .hiding(hidden);
         let home = home();
         for permission in scope.iter() {
             match permission {
@@ -121,10 +117,24 @@ impl Profile {
         });
     }
 
-    /// The same without writing these, there or not, as far as they lie below its write roots.
+    /// The same without reading these besides, there or not.
+    pub(in crate::edge) fn hiding(self, paths: impl IntoIterator<Item = SanitizedPath>) -> Profile {
+        // What this user cannot follow, its commands cannot reach either.
+        let hidden = paths.into_iter().filter_map(|path| fs::real(path.as_str()).ok());
+        let (processes, hidden): (Vec<_>, Vec<_>) = hidden.partition(|real| is_process(real.path()));
+        let (there, absent): (Vec<_>, Vec<_>) = hidden.into_iter().partition(|real| real.identity().is_some());
+        let with = |known: Vec<SanitizedPath>, more: Vec<RealPath>| {
+            outermost(known.into_iter().chain(more.into_iter().map(|real| real.path().clone())))
+        };
+        let (hidden, absent) = (with(self.hidden, there), with(self.absent, absent));
+        Profile { hidden, absent, processes: with(self.processes, processes), ..self }
+    }
+
+    /// The same without writing these besides, there or not, as far as they lie below its write roots.
     pub(in crate::edge) fn not_writing(self, paths: impl IntoIterator<Item = SanitizedPath>) -> Profile {
         let reals = paths.into_iter().filter_map(|path| Some(fs::real(path.as_str()).ok()?.path().clone()));
-        let unwritten = outermost(reals.filter(|path| self.root_of(path).is_some()));
+        let below = reals.filter(|path| self.root_of(path).is_some());
+        let unwritten = outermost(self.unwritten.iter().cloned().chain(below));
         Profile { unwritten, ..self }
     }
 

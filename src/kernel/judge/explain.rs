@@ -102,11 +102,15 @@ impl Judgement<'_> {
         match stage {
             Stage::Protected if finding.refs.is_empty() => format!("give another input: {}", finding.reason),
             Stage::Protected => {
-                let paths = finding.refs.iter().map(|rule| match rule {
-                    RuleRef::Protected(path) => format!("`{}`", Shown(path.as_str())),
-                    other => other.to_string(),
-                });
-                let paths = paths.collect::<Vec<_>>().join(" and ");
+                let protected = |rule: &RuleRef| match rule {
+                    RuleRef::Protected(path) => Some(format!("`{}`", Shown(path.as_str()))),
+                    RuleRef::Rule { .. }
+                    | RuleRef::Policy { .. }
+                    | RuleRef::Ruling(_)
+                    | RuleRef::Hook(_)
+                    | RuleRef::OfParent { .. } => None,
+                };
+                let paths = finding.refs.iter().filter_map(protected).collect::<Vec<_>>().join(" and ");
                 format!(
                     "name exactly {paths} in `permissions` of `[agents.{agent}]` in agents.toml, which gives the right as \
                      well; a directory above does not do"

@@ -54,13 +54,9 @@ pub(super) fn denied(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
         let source =
             if heard.denies.iter().all(|rule| matches!(rule, RuleRef::Hook(_))) { Source::Hook } else { Source::Rule };
         let all = heard.denies.iter().chain(&heard.session_denies).cloned().collect();
-        let reason = match source {
-            Source::Hook => hooks_say(case, Verdict::Deny).join("; "),
-            _ => {
-                let by = if all_policies(&heard.denies) { "denied by a policy" } else { "denied by a rule" };
-                std::iter::once(by.to_owned()).chain(hooks_say(case, Verdict::Deny)).collect::<Vec<_>>().join("; ")
-            }
-        };
+        let by = if all_policies(&heard.denies) { "denied by a policy" } else { "denied by a rule" };
+        let by = (source != Source::Hook).then(|| by.to_owned());
+        let reason = by.into_iter().chain(hooks_say(case, Verdict::Deny)).collect::<Vec<_>>().join("; ");
         return Some(Finding::new(Ruled::Deny, source, reason).because_of(all));
     }
     if heard.session_denies.is_empty() || heard.overridden {
@@ -132,11 +128,8 @@ pub(super) fn ask_rule(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
     }
     let source =
         if heard.asks.iter().all(|rule| matches!(rule, RuleRef::Hook(_))) { Source::Hook } else { Source::Rule };
-    let by = match source {
-        Source::Hook => None,
-        _ if all_policies(&heard.asks) => Some("a policy wants a person to say".to_owned()),
-        _ => Some("a rule wants a person to say".to_owned()),
-    };
+    let by = if all_policies(&heard.asks) { "a policy wants a person to say" } else { "a rule wants a person to say" };
+    let by = (source != Source::Hook).then(|| by.to_owned());
     let reason = by.into_iter().chain(hooks_say(case, Verdict::Ask)).collect::<Vec<_>>().join("; ");
     Some(Finding::new(Ruled::Ask, source, reason).because_of(heard.asks.clone()))
 }
