@@ -23,16 +23,16 @@ use crate::{
 const MOST_CONVERSATIONS: usize = 32;
 
 impl Agent {
-    /// What a command of this agent may do when it needs `named`: its [exec scope](Agent::exec_scope), and what is
-    /// protected hidden from it.
+    /// What a command of this agent may do when it needs `named`: its [exec scope](Agent::exec_scope), with what is
+    /// protected hidden from it, and what rules and policies deny by name neither read nor written.
     ///
     /// # Errors
     ///
     /// As [`Agent::exec_scope`]; and a root that no command gets.
     pub fn sandbox_profile(&self, named: &[Permission]) -> Result<Profile, ExecError> {
         let scope = self.exec_scope(named)?;
-        let (hidden, sensitive) = self.kept_from_commands()?;
-        Ok(Profile::guarding(&scope, hidden, sensitive)?)
+        let kept = self.kept_from_commands()?;
+        Ok(Profile::guarding(&scope, kept.hidden, kept.sensitive)?.not_writing(kept.unwritten))
     }
 
     /// Runs `command` with nothing but this agent's working directory and what is `named`, confined by `sandbox`.
@@ -61,7 +61,8 @@ impl Agent {
         self.exec_under(sandbox, profile?, command).await
     }
 
-    /// The same with a profile of this agent that was changed: other limits, say.
+    /// The same with a profile of this agent that was changed: other limits, say. What is protected or denied by name since
+    /// it was made is kept from the command too.
     ///
     /// # Errors
     ///
@@ -104,6 +105,9 @@ impl Agent {
         // Whoever drops this future lets go of the one, and the command hears it through the other.
         let (_wanted, watched): (Wanted, Watched) = watched();
         let run = move || {
+            // What is protected or denied since the profile was made, while a person was asked, say.
+            let kept = agent.kept_from_commands()?;
+            let profile = profile.hiding(kept.hidden).not_writing(kept.unwritten);
             let tell = |facts: &SandboxFacts| agent.tell_sandbox(facts.clone(), cause.clone()).map_err(ExecError::from);
             let (_listening, way) = if profile.events() { Listening::start(&agent)? } else { Listening::nowhere() };
             let done = sandbox.run_with(&profile, &command, way, &watched, tell)?;

@@ -247,21 +247,31 @@ impl Agent {
     /// What a command of this agent runs with when it needs `named` (`sources/004`, "Exec/process scoped permissions").
     ///
     /// Reads are not scoped: `@read` in `named` is passed over, held or not, and nothing about reading is in the result.
+    /// What is protected is hidden from commands, so `@read` of such a path must be held as any other right.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] for the first of `named`, other than `@read`, that is not held.
+    /// [`Error::Refused`] for the first of `named` that is not held, other than `@read` of what is not protected.
     pub fn exec_scope(&self, named: &[Permission]) -> Result<ExecScope, Error> {
         let rights = self.shared.pin_all(named)?;
         let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
         let scope = self.look(|state, agent, now| {
-            // Reads are not scoped, so they need not be held.
-            let needed = permissions_of(&rights).filter(|named| !matches!(named, Permission::Path(Access::Read, _)));
+            // Reads are not scoped, so they need not be held; what is protected is not read all the same.
+            let is_free = |named: &Permission| match named {
+                Permission::Path(Access::Read, path) => !state.is_protected(path),
+                Permission::Path(Access::Write, _) | Permission::Network | Permission::Events => false,
+            };
+            let needed = permissions_of(&rights).filter(|named| !is_free(named));
             match needed.into_iter().find(|named| !state.uses(agent, named, now, &broken)) {
                 Some(missing) => Err(missing),
                 None => ExecScope::of(&set_of(agent, now), permissions_of(&rights)),
             }
-            .map_err(|missing| state.not_held(agent, missing, now))
+            .map_err(|missing| match missing {
+                Permission::Path(Access::Read, _) => Refusal::Protected(missing.clone()),
+                Permission::Path(Access::Write, _) | Permission::Network | Permission::Events => {
+                    state.not_held(agent, missing, now)
+                }
+            })
         })?;
         Ok(scope?)
     }
@@ -272,12 +282,10 @@ impl Agent {
         super::Engine { shared: Arc::clone(&self.shared), run: fresh_run() }
     }
 
-    /// What nobody reaches and which names are sensitive, for whoever confines a command.
+    /// What this agent's commands are kept from, for whoever confines one.
     #[cfg(feature = "sandbox")]
-    pub(crate) fn kept_from_commands(
-        &self,
-    ) -> Result<(Vec<crate::model::SanitizedPath>, Vec<crate::model::SensitiveName>), Error> {
-        self.shared.look(|state, _| (state.settings.protected.to_vec(), state.settings.sensitive.to_vec()))
+    pub(crate) fn kept_from_commands(&self) -> Result<crate::kernel::KeptFrom, Error> {
+        self.look(|state, agent, _| state.kept_from_commands(agent))
     }
 
     /// Leaves the fact that a command is confined, and how.

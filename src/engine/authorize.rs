@@ -111,7 +111,8 @@ impl Agent {
             return Ok((heard.action, heard.opinions));
         }
         let hook = "changed the input".into();
-        Ok((self.considered(&action)?, vec![Opinion { hook, verdict: Verdict::Deny, failed: false }]))
+        let why = Some("what runs are the words of the command, and nothing in their place".into());
+        Ok((self.considered(&action)?, vec![Opinion { hook, verdict: Verdict::Deny, failed: false, why }]))
     }
 
     #[cfg(feature = "sandbox")]

@@ -43,6 +43,20 @@ impl Approver {
     /// Puts `policies` in the place of those of one tool, or of all that the run has and will have. Questions that
     /// policies answer by now end.
     ///
+    /// ```
+    /// # use bestow::{Approver, PathPolicy, Policies, RunId, Verdict};
+    /// # async fn example(you: Approver, run: RunId) -> Result<(), Box<dyn std::error::Error>> {
+    /// let policies = Policies {
+    ///     forbidden: vec!["/**/.env*".parse()?],
+    ///     write: PathPolicy { allow: vec!["/work/site/**".parse()?], default: Some(Verdict::Ask), ..Default::default() },
+    ///     deny_commands: vec!["git push **".parse()?],
+    ///     ..Policies::default()
+    /// };
+    /// you.set_policies(&run, None, policies).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Refused`]: [`Refusal::UnknownRun`], [`Refusal::UnknownTool`], [`Refusal::TooManyPolicies`].

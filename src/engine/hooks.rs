@@ -251,7 +251,8 @@ impl Asked {
             let hook: Arc<str> = said.call.hook.as_str().into();
             let news = match &said.answer {
                 Ok(answer) => {
-                    let opinion = |verdict| Opinion { hook, verdict, failed: false };
+                    let why = answer.reason.as_deref().map(|reason| kept(reason).into());
+                    let opinion = |verdict| Opinion { hook, verdict, failed: false, why };
                     opinions.extend(answer.verdict.map(opinion));
                     HookNews::Completed {
                         verdict: answer.verdict,
@@ -260,7 +261,12 @@ impl Asked {
                     }
                 }
                 Err(why) => {
-                    opinions.push(Opinion { hook, verdict: Verdict::Ask, failed: true });
+                    opinions.push(Opinion {
+                        hook,
+                        verdict: Verdict::Ask,
+                        failed: true,
+                        why: Some(why.as_str().into()),
+                    });
                     HookNews::Failed { why: why.as_str().into() }
                 }
             };
@@ -283,7 +289,8 @@ impl Drop for Asked {
 }
 
 fn failed(hook: &Registered) -> Opinion {
-    Opinion { hook: hook.name.as_str().into(), verdict: Verdict::Ask, failed: true }
+    let why = Some("what it was asked about has moved meanwhile".into());
+    Opinion { hook: hook.name.as_str().into(), verdict: Verdict::Ask, failed: true, why }
 }
 
 /// What a hook put in the place of `old`, with everything it left out.

@@ -84,7 +84,7 @@ mod example {
     use crate::{
         engine::Error,
         kernel::Rules,
-        model::{Action, Kind, Policy, Profile, Settings},
+        model::{Action, Kind, Policy, Profile, Rule, Settings},
         seam::AsWritten,
     };
 
@@ -100,15 +100,15 @@ mod example {
             Rehearsal::on(policy, Arc::new(AsWritten)).map(Examples)
         }
 
-        /// Whether any of `rules` speaks about `action`: what decides asks the same.
-        pub(crate) fn are_met(&self, rules: &Rules, action: &Action) -> Result<bool, Error> {
+        /// The first of `rules` that speaks about `action`, if one does: what decides asks the same.
+        pub(crate) fn spoken_of_by(&self, rules: &Rules, action: &Action) -> Result<Option<Rule>, Error> {
             // Its paths are absolute, so it is the same whoever does it.
             let anybody = || {
                 let stand = "/".parse().ok()?;
                 Some(Profile::new("a".parse().ok()?, "a".parse().ok()?, Kind::System, stand))
             };
             let profile = anybody().ok_or(Error::Closed)?;
-            Ok(!rules.about(&self.0.shared.consider(&profile, action)?).is_empty())
+            Ok(rules.about(&self.0.shared.consider(&profile, action)?).first().map(|rule| (*rule).clone()))
         }
     }
 }

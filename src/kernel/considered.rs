@@ -3,8 +3,8 @@
 use std::{borrow::Cow, sync::Arc};
 
 use crate::model::{
-    ActionFacts, CallId, CommandShape, Destructive, Digest, Doing, Operation, Permission, Reason, Right, SanitizedPath,
-    SpokenPart, Tier, ToolName,
+    Access, ActionFacts, CallId, CommandShape, Destructive, Digest, Doing, Operation, Permission, Reason, Right,
+    SanitizedPath, SpokenPart, Tier, ToolName,
 };
 
 use super::mentions::Mentions;
@@ -98,6 +98,15 @@ impl Considered {
     /// The permissions that it uses.
     pub(crate) fn permissions(&self) -> impl Iterator<Item = &Permission> + Clone {
         self.needs.iter().map(|right| &right.permission)
+    }
+
+    /// The permissions that it uses besides what it is about.
+    pub(super) fn used_besides(&self) -> impl Iterator<Item = &Permission> {
+        let access = if self.operation == Operation::Write { Access::Write } else { Access::Read };
+        self.permissions().filter(move |permission| match (&self.target, permission) {
+            (Target::Path(target), Permission::Path(used, path)) => *used != access || path != target,
+            _ => true,
+        })
     }
 
     /// What a tool was told besides the resource; one that is on no list, everything: of such a tool nobody knows what of

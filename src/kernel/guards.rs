@@ -161,7 +161,7 @@ impl Compiled {
             }
             Target::Host(_) | Target::Invalid { .. } => {}
         }
-        for permission in action.permissions().filter(|permission| !is_target(permission, action)) {
+        for permission in action.used_besides() {
             let denied = self.denies_using(permission).filter(|name| !said.contains(&(Verdict::Deny, *name)));
             said.extend(denied.map(|name| (Verdict::Deny, name)));
         }
@@ -190,12 +190,20 @@ impl Compiled {
     /// denied if all that lies in it is.
     fn denies_using(&self, permission: &Permission) -> Option<&'static str> {
         let Permission::Path(access, path) = permission else { return None };
-        let inside = format!("{}/{ANYTHING}", path.as_str().trim_end_matches('/'));
+        let inside = all_inside(path);
         let matches = |globs: &GlobSet| !globs.is_empty() && (globs.is_match(path.as_str()) || globs.is_match(&inside));
         if matches(&self.0.forbidden) {
             return Some(Policies::FORBIDDEN);
         }
         matches(&self.paths(*access).deny).then(|| Policies::name_of(*access))
+    }
+
+    /// The paths that are denied by name for this way of using them.
+    #[cfg(feature = "sandbox")]
+    pub(crate) fn denied_by_name(&self, access: Access) -> impl Iterator<Item = SanitizedPath> + '_ {
+        let Policies { forbidden, read, write, .. } = &*self.0.written;
+        let policy = if access == Access::Write { write } else { read };
+        forbidden.iter().chain(&policy.deny).filter_map(PathGlob::named_as_no)
     }
 
     fn paths(&self, access: Access) -> &Paths {
@@ -206,9 +214,9 @@ impl Compiled {
     }
 }
 
-/// Whether this is what the action is about, and not something that it uses besides.
-fn is_target(permission: &Permission, action: &Considered) -> bool {
-    matches!(&action.target, Target::Path(path) if permission.path() == Some(path))
+/// What is met by whatever is about all that lies in `path`.
+pub(super) fn all_inside(path: &SanitizedPath) -> String {
+    format!("{}/{ANYTHING}", path.as_str().trim_end_matches('/'))
 }
 
 fn yeses(globs: &[PathGlob]) -> Result<GlobSet, globset::Error> {

@@ -12,6 +12,8 @@ mod exec_scope;
 mod guards;
 mod image;
 mod judge;
+#[cfg(feature = "sandbox")]
+mod kept_from;
 mod lineage;
 mod mentions;
 mod refusal;
@@ -27,6 +29,8 @@ pub(crate) use considered::{Considered, Target};
 pub use exec_scope::ExecScope;
 pub(crate) use judge::{Case, Judgement, Opinion, is_no_worse, judge};
 pub use judge::{Explanation, Stage, Step};
+#[cfg(feature = "sandbox")]
+pub(crate) use kept_from::KeptFrom;
 pub(crate) use mentions::Mentions;
 pub use refusal::Refusal;
 pub use rights::Check;

@@ -5,9 +5,12 @@ use std::{collections::HashMap, sync::Arc};
 use globset::{GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::model::{CommandPattern, Rule, SpokenPart, Tier, Verdict};
+use crate::model::{Access, CommandPattern, Operation, Permission, Rule, SpokenPart, Tier, Verdict};
 
-use super::considered::{Considered, Target};
+use super::{
+    considered::{Considered, Target},
+    guards::all_inside,
+};
 
 /// Rules that bind an agent. Two are equal if the same is written in the same places.
 #[derive(Clone, Debug, Default)]
@@ -107,7 +110,54 @@ impl Rules {
             let together = parts.as_ref().is_some_and(|parts| allow_all(&patterns, parts));
             rules.retain(|rule| rule.verdict != Verdict::Allow || rule.command.is_none() || together);
         }
+        for permission in action.used_besides() {
+            for rule in self.about_using(permission, action) {
+                if !rules.iter().any(|known| std::ptr::eq(*known, rule)) {
+                    rules.push(rule);
+                }
+            }
+        }
         rules
+    }
+
+    /// The noes and questions about what `action` uses besides what it is about: what a command is given is given as a
+    /// whole, so a rule speaks about a directory if it speaks about all that lies in it.
+    fn about_using(&self, permission: &Permission, action: &Considered) -> Vec<&Rule> {
+        let Permission::Path(access, path) = permission else { return Vec::new() };
+        if self.0.globs.is_empty() {
+            return Vec::new();
+        }
+        let operation = if *access == Access::Write { Operation::Write } else { Operation::Read };
+        let found = [path.as_str().to_owned(), all_inside(path)].map(|path| self.0.globs.matches(path));
+        let places = found.into_iter().flatten().filter_map(|glob| self.0.by_glob.get(glob));
+        let rules = places.filter_map(|place| self.0.written.get(*place));
+        rules.filter(|rule| rule.verdict > Verdict::Allow && speaks_about_as(rule, action, operation)).collect()
+    }
+
+    /// The first part of a command line that these rules do not allow, if they allow another one that needs somebody's word.
+    pub(crate) fn left_over<'a>(&self, action: &'a Considered) -> Option<&'a SpokenPart> {
+        let Target::Command { parts: Some(parts), .. } = &action.target else { return None };
+        let allowing =
+            self.0.written.iter().filter(|rule| rule.verdict == Verdict::Allow && speaks_about(rule, action));
+        let patterns: Vec<_> = allowing.filter_map(|rule| rule.command.as_ref()).collect();
+        let mut words_needed = parts.iter().filter(|part| part.tier > Tier::Safe);
+        let some_is_allowed = words_needed.clone().any(|part| is_allowed(&patterns, part));
+        words_needed.find(|part| some_is_allowed && !is_allowed(&patterns, part))
+    }
+
+    /// The paths that are denied by name for this way of using them, as far as one agent's commands are concerned.
+    #[cfg(feature = "sandbox")]
+    pub(crate) fn denied_by_name(&self, access: Access) -> impl Iterator<Item = crate::model::SanitizedPath> + '_ {
+        let as_operation = if access == Access::Write { Operation::Write } else { Operation::Read };
+        let own_tool = Operation::Command.own_tool();
+        let denies = self.0.written.iter().filter(move |rule| {
+            rule.verdict == Verdict::Deny
+                && rule.operation.is_none_or(|operation| operation == as_operation)
+                && rule.tool.as_ref().is_none_or(|tool| *tool == own_tool)
+                && rule.command.is_none()
+                && rule.shape.is_none()
+        });
+        denies.filter_map(|rule| rule.path.as_ref()?.named_as_no())
     }
 }
 
@@ -127,8 +177,13 @@ impl Rules {
 
 /// Whether the conditions of `rule` are met; for a pattern that allows, by some part of a command.
 fn speaks_about(rule: &Rule, action: &Considered) -> bool {
+    speaks_about_as(rule, action, action.operation)
+}
+
+/// The same for something that is done on the way, as it is when a command writes.
+fn speaks_about_as(rule: &Rule, action: &Considered, operation: Operation) -> bool {
     let tool = rule.tool.as_ref().is_none_or(|tool| *tool == action.tool);
-    let operation = rule.operation.is_none_or(|operation| operation == action.operation);
+    let operation = rule.operation.is_none_or(|of_rule| of_rule == operation);
     let shape =
         rule.shape.as_ref().is_none_or(|shape| action.shape.as_ref().is_some_and(|other| other.key == shape.key));
     let command = rule.command.as_ref().is_none_or(|pattern| match &action.target {

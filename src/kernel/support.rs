@@ -107,7 +107,7 @@ impl State {
     }
 
     /// Whether a path lies on or below a protected one.
-    pub(super) fn is_protected(&self, path: &SanitizedPath) -> bool {
+    pub(crate) fn is_protected(&self, path: &SanitizedPath) -> bool {
         self.settings.protected.iter().any(|protected| protected.contains(path))
     }
 

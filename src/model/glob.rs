@@ -1,6 +1,6 @@
 //! Patterns of paths.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, str::FromStr, sync::Arc};
 
 use globset::{Glob, GlobBuilder};
 use serde::{Deserialize, Serialize};
@@ -83,13 +83,13 @@ impl PathGlob {
     }
 
     /// The glob that is met by this path and no other; none if that is too long, or holds what no glob may.
-    #[cfg(feature = "edit")]
+    #[cfg(any(feature = "edit", feature = "sandbox"))]
     pub(crate) fn literal(path: &SanitizedPath) -> Option<PathGlob> {
         escaped(path).try_into().ok()
     }
 
     /// The path by which this glob is met, if it is one that [`PathGlob::literal`] made.
-    #[cfg(feature = "edit")]
+    #[cfg(any(feature = "edit", feature = "sandbox"))]
     pub(crate) fn as_literal(&self) -> Option<SanitizedPath> {
         let (mut path, mut chars) = (String::new(), self.0.chars());
         while let Some(c) = chars.next() {
@@ -103,6 +103,12 @@ impl PathGlob {
             }
         }
         path.parse().ok().filter(|path| PathGlob::literal(path).as_ref() == Some(self))
+    }
+
+    /// The path that a no names with all that is in it, if it names one: no wildcard but `/**` at its end.
+    #[cfg(feature = "sandbox")]
+    pub(crate) fn named_as_no(&self) -> Option<SanitizedPath> {
+        PathGlob(self.0.strip_suffix("/**").unwrap_or(&self.0).into()).as_literal()
     }
 
     /// The pattern, from the root.
@@ -152,6 +158,23 @@ impl TryFrom<String> for PathGlob {
         }
         compile(&text).map_err(|why| InvalidGlob::Syntax(why.kind().to_string()))?;
         Ok(PathGlob(text.into()))
+    }
+}
+
+/// As it is written, from the root on.
+///
+/// ```
+/// use bestow::PathGlob;
+/// let keys: PathGlob = "/work/site/**/*.key".parse()?;
+/// assert!("**/*.key".parse::<PathGlob>().is_err(), "at which base, only `PathGlob::at` says");
+/// # assert_eq!(keys.as_str(), "/work/site/**/*.key");
+/// # Ok::<(), bestow::InvalidGlob>(())
+/// ```
+impl FromStr for PathGlob {
+    type Err = InvalidGlob;
+
+    fn from_str(text: &str) -> Result<PathGlob, InvalidGlob> {
+        text.to_owned().try_into()
     }
 }
 

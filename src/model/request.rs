@@ -85,6 +85,9 @@ pub struct Request {
     /// Whether one of them has failed. Then a yes is one for this once, whatever else it is for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hook_failed: bool,
+    /// What they say about it, each as a person should read it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hooks_say: Vec<Arc<str>>,
     /// Why.
     pub reason: Reason,
     /// The widest scope wanted.
@@ -135,7 +138,9 @@ impl fmt::Display for Request {
         if let Some(scope) = self.scope {
             write!(f, " ({scope})")?;
         }
-        write!(f, ": {}", self.reason)
+        write!(f, ": {}", self.reason)?;
+        // Escaped already, where something in it is foreign.
+        self.hooks_say.iter().try_for_each(|said| write!(f, "; {said}"))
     }
 }
 

@@ -51,6 +51,10 @@ pub(super) fn misled(start: &SanitizedPath, lead: Result<Lead, Problem>) -> Opti
 pub(super) fn look(path: &SanitizedPath) -> Result<Lead, Problem> {
     let unknown = |why: String| Problem::new(format!("cannot tell where {} leads: {why}", shown(path)));
     let real = fs::real(path.as_str()).map_err(|why| unknown(why.to_string()))?;
+    if real.identity().is_none() && path.as_str().contains(['*', '?']) {
+        let message = format!("{} is not there, and a path that is given holds no pattern", shown(path));
+        return Err(Problem::new(message).help("name a directory, which is given with all that is in it"));
+    }
     let trail = Trail::of(path.as_path()).map_err(|error| unknown(system(&error)))?;
     // INVARIANT: the links are those that led to what was pinned, not those of a moment later.
     if trail.real != real.path().as_path() || trail.identity != real.identity() {

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     engine::Examples,
     kernel::Rules,
-    model::{Action, Settings},
+    model::{Action, Rule, Settings},
 };
 
 /// The keys, and whether the rule must speak about what stands under them.
@@ -69,18 +69,22 @@ pub(super) fn try_out<'w>(written: impl Iterator<Item = &'w Written>, settings: 
     for written in written {
         let rules = Rules::compile(&written.all().cloned().collect::<Vec<_>>().into());
         for Example { text, action } in &written.examples {
-            let met = examples.are_met(&rules, action).map_err(|why| Problem::new(why.to_string()));
-            let met = met.and_then(|met| if met == text.meant { Ok(()) } else { Err(failed(text, written)) });
+            let met = examples.spoken_of_by(&rules, action).map_err(|why| Problem::new(why.to_string()));
+            let met =
+                met.and_then(|by| if by.is_some() == text.meant { Ok(()) } else { Err(failed(text, written, by)) });
             found.ok(text.at.offset, met);
         }
     }
 }
 
-fn failed(text: &Text<String>, written: &Written) -> Problem {
-    let rule = written.rules.first().map_or_else(String::new, |rule| quoted(&rule.to_string()));
+/// `by` is the rule that speaks about it, if one does; otherwise none of the table does.
+fn failed(text: &Text<String>, written: &Written, by: Option<Rule>) -> Problem {
+    // Of one rule that is written in two forms, a person knows the one that they wrote.
+    let by = by.filter(|by| written.rules.len() > 1 || written.rules.contains(by));
+    let rule = by.as_ref().or(written.rules.first()).map_or_else(String::new, |rule| quoted(&rule.to_string()));
     let more = match written.rules.len().saturating_sub(1) {
-        0 => String::new(),
-        more => format!(" (and {more} more from this table)"),
+        more if more > 0 && by.is_none() => format!(" (and {more} more from this table)"),
+        _ => String::new(),
     };
     let says = if text.meant { "does not speak about it" } else { "speaks about it" };
     let Text { key, at, .. } = text;

@@ -67,6 +67,8 @@ fn rule(profile: &Profile, read_only: &[SanitizedPath], path: &SanitizedPath, li
     let only_written = !line.contains("Permission denied");
     if is_below(&profile.hidden) {
         Some("it is protected")
+    } else if is_below(&profile.unwritten) {
+        Some("it is denied by name")
     } else if is_below(read_only) && !profile.write.contains_key(path) {
         Some("it is sensitive, and not named by a right")
     } else if profile.root_of(path).is_none() && only_written {

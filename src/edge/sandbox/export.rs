@@ -83,10 +83,13 @@ impl Profile {
     }
 
     fn read_only_now(&self) -> Result<Vec<SanitizedPath>, CannotSay> {
-        if self.guard == Guard::Nothing {
-            return Ok(Vec::new());
-        }
-        Guards::existing(self).map_err(|why| CannotSay(why.to_string()))
+        let (unwritten, _) = self.unwritten();
+        let sensitive = if self.guard == Guard::Nothing {
+            Vec::new()
+        } else {
+            Guards::existing(self).map_err(|why| CannotSay(why.to_string()))?
+        };
+        Ok(sorted(unwritten.into_iter().chain(sensitive)))
     }
 
     fn to_bubblewrap(&self, read_only: &[SanitizedPath]) -> Result<String, CannotSay> {
@@ -173,12 +176,13 @@ impl Profile {
     }
 
     fn absent_inside(&self) -> impl Iterator<Item = SanitizedPath> + '_ {
-        self.absent.iter().filter(|path| self.root_of(path).is_some()).cloned()
+        let absent = self.absent.iter().filter(|path| self.root_of(path).is_some()).cloned();
+        absent.chain(self.unwritten().1)
     }
 
     /// Some programs read these characters as patterns.
     fn refuse_patterns(&self, program: &str) -> Result<(), CannotSay> {
-        let all = self.write.keys().chain(&self.hidden).chain(&self.absent);
+        let all = self.write.keys().chain(&self.hidden).chain(&self.absent).chain(&self.unwritten);
         match all.into_iter().find(|path| path.as_str().contains(['*', '?', '[', ']', '{', '}'])) {
             None => Ok(()),
             Some(path) => Err(CannotSay(format!("{program} may read `{}` as a pattern", Shown(path.as_str())))),

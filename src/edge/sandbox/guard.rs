@@ -59,6 +59,9 @@ impl Guards {
         for missing in profile.absent.iter().filter(|path| profile.root_of(path).is_some()) {
             guards.put_in_place(missing)?;
         }
+        let (there, missing) = profile.unwritten();
+        guards.read_only.extend(there);
+        missing.iter().try_for_each(|path| guards.put_in_place(path))?;
         if profile.guard == Guard::Sensitive {
             for root in profile.write.keys().filter(|root| root.as_path().is_dir()) {
                 guards.find_below(root, profile)?;

@@ -28,7 +28,8 @@ fn without_bubblewrap(profile: &Profile) -> Option<String> {
     let absent = absent.map(|path| format!("keeping `{path}` from being created"));
     let guarded = profile.write.keys().filter(|root| profile.guard == Guard::Sensitive && root.as_path().is_dir());
     let guarded = guarded.map(|root| format!("keeping what is sensitive below `{root}` from being written"));
-    let missing: Vec<String> = hidden.chain(absent).chain(guarded).collect();
+    let unwritten = profile.unwritten.iter().map(|path| format!("keeping `{path}` from being written"));
+    let missing: Vec<String> = hidden.chain(absent).chain(unwritten).chain(guarded).collect();
     let sentence = || format!("bubblewrap is missing, and without it there is no {}", missing.join(", no "));
     (!missing.is_empty()).then(sentence)
 }

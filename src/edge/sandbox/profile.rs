@@ -40,6 +40,9 @@ pub struct Profile {
     pub(super) absent: Vec<SanitizedPath>,
     /// Like hidden, but processes: a child sees its own only.
     pub(super) processes: Vec<SanitizedPath>,
+    /// Below the write roots, but not written: denied by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) unwritten: Vec<SanitizedPath>,
     pub(super) network: bool,
     /// If there are any, these hosts and no others.
     pub(super) domains: BTreeSet<Domain>,
@@ -71,24 +74,21 @@ impl Profile {
         sensitive: impl IntoIterator<Item = SensitiveName>,
     ) -> Result<Profile, ProfileError> {
         let cwd = resolved(scope.working_dir())?.0;
-        // What this user cannot follow, its commands cannot reach either.
-        let hidden = hidden.into_iter().filter_map(|path| fs::real(path.as_str()).ok());
-        let (processes, hidden): (Vec<_>, Vec<_>) = hidden.partition(|real| is_process(real.path()));
-        let (there, absent): (Vec<_>, Vec<_>) = hidden.iter().partition(|real| real.identity().is_some());
-        let paths = |reals: Vec<&RealPath>| outermost(reals.into_iter().map(|real| real.path().clone()));
         let mut profile = Profile {
             cwd,
             write: BTreeMap::new(),
-            hidden: paths(there),
-            absent: paths(absent),
-            processes: paths(processes.iter().collect()),
+            hidden: Vec::new(),
+            absent: Vec::new(),
+            processes: Vec::new(),
+            unwritten: Vec::new(),
             network: false,
             domains: BTreeSet::new(),
             events: false,
             guard: Guard::Sensitive,
             sensitive: sensitive.into_iter().collect::<BTreeSet<_>>().into_iter().collect(),
             limits: Limits::default(),
-        };
+        }
+        .hiding(hidden);
         let home = home();
         for permission in scope.iter() {
             match permission {
@@ -115,6 +115,34 @@ impl Profile {
         self.write.retain(|path, _| {
             !all.iter().any(|other| other != path && other.contains(path) && part(other) == part(path))
         });
+    }
+
+    /// The same without reading these besides, there or not.
+    pub(in crate::edge) fn hiding(self, paths: impl IntoIterator<Item = SanitizedPath>) -> Profile {
+        // What this user cannot follow, its commands cannot reach either.
+        let hidden = paths.into_iter().filter_map(|path| fs::real(path.as_str()).ok());
+        let (processes, hidden): (Vec<_>, Vec<_>) = hidden.partition(|real| is_process(real.path()));
+        let (there, absent): (Vec<_>, Vec<_>) = hidden.into_iter().partition(|real| real.identity().is_some());
+        let with = |known: Vec<SanitizedPath>, more: Vec<RealPath>| {
+            outermost(known.into_iter().chain(more.into_iter().map(|real| real.path().clone())))
+        };
+        let (hidden, absent) = (with(self.hidden, there), with(self.absent, absent));
+        Profile { hidden, absent, processes: with(self.processes, processes), ..self }
+    }
+
+    /// The same without writing these besides, there or not, as far as they lie below its write roots.
+    pub(in crate::edge) fn not_writing(self, paths: impl IntoIterator<Item = SanitizedPath>) -> Profile {
+        let reals = paths.into_iter().filter_map(|path| Some(fs::real(path.as_str()).ok()?.path().clone()));
+        let below = reals.filter(|path| self.root_of(path).is_some());
+        let unwritten = outermost(self.unwritten.iter().cloned().chain(below));
+        Profile { unwritten, ..self }
+    }
+
+    /// What it does not write although it lies below a write root: what is there, and what is not.
+    pub(super) fn unwritten(&self) -> (Vec<SanitizedPath>, Vec<SanitizedPath>) {
+        let is_hidden = |path: &SanitizedPath| self.hidden.iter().any(|hidden| hidden.contains(path));
+        let seen = self.unwritten.iter().filter(|path| !is_hidden(path)).cloned();
+        seen.partition(|path| std::fs::symlink_metadata(path).is_ok())
     }
 
     /// The same with other limits.

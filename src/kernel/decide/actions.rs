@@ -100,6 +100,7 @@ impl State {
         if !settled.is_empty() {
             settled.extend(asked.drain(..).map(|right| (right.permission, Reply::Deny)));
         }
+        let about_action = action.is_some();
         let request = Arc::new(Request {
             id,
             from: case.agent.profile.id.clone(),
@@ -111,6 +112,7 @@ impl State {
             reason: case.action.reason.clone().unwrap_or_else(crate::model::Reason::not_said),
             action,
             hooks,
+            hooks_say: if about_action { what_hooks_say(case.opinions) } else { Vec::new() },
             hook_failed: case.opinions.iter().any(|opinion| opinion.failed),
             scope: None,
             run: case.agent.run.clone(),
@@ -141,6 +143,10 @@ impl State {
         };
         pending.find(same).cloned()
     }
+}
+
+fn what_hooks_say(opinions: &[Opinion]) -> Vec<Arc<str>> {
+    opinions.iter().filter(|opinion| opinion.verdict == Verdict::Ask).map(|opinion| opinion.told().into()).collect()
 }
 
 fn hooks_that_ask(opinions: &[Opinion]) -> Vec<Arc<str>> {

@@ -62,6 +62,7 @@ impl State {
             action: None,
             hooks: Vec::new(),
             hook_failed: false,
+            hooks_say: Vec::new(),
             reason,
             scope,
             run: agent.run.clone(),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::model::{Decision, DecisionSource, Mode, Policies, RuleRef, Ruled, Shown, ToolName, Verdict};
+use crate::model::{Decision, DecisionSource, Mode, Policies, RuleRef, Ruled, SanitizedPath, Shown, ToolName, Verdict};
 
 use super::{super::why::Support, Case, Finding, Judgement, Manner, Stage};
 
@@ -70,9 +70,8 @@ impl Judgement<'_> {
         let is_answered = |stage: Stage| match stage {
             Stage::AskRule | Stage::Tier => speaks(Stage::Destructive),
             Stage::Default => speaks(Stage::Destructive) || speaks(Stage::Tier),
-            Stage::Protected | Stage::Denied | Stage::Mode | Stage::Destructive | Stage::Held | Stage::AllowRule => {
-                false
-            }
+            Stage::Held => self.lacks_only_protected(),
+            Stage::Protected | Stage::Denied | Stage::Mode | Stage::Destructive | Stage::AllowRule => false,
         };
         let mut ways: Vec<_> = in_the_way
             .filter(|(stage, _)| !is_answered(*stage))
@@ -88,11 +87,35 @@ impl Judgement<'_> {
         ways
     }
 
+    /// Whether whoever names what is protected gives all that is missing with it.
+    fn lacks_only_protected(&self) -> bool {
+        let protecting = self.walk.iter().find(|(stage, _)| *stage == Stage::Protected);
+        let refs = protecting.and_then(|(_, finding)| Some(&finding.as_ref()?.refs));
+        refs.is_some_and(|refs| {
+            let is_named = |path: &SanitizedPath| refs.contains(&RuleRef::Protected(path.clone()));
+            self.missing.iter().all(|right| right.permission.path().is_some_and(is_named))
+        })
+    }
+
     fn way_out(&self, case: &Case<'_>, stage: Stage, finding: &Finding) -> String {
         let (agent, judged_as) = (&case.agent.profile.id, &self.manner.of.profile.id);
         match stage {
             Stage::Protected if finding.refs.is_empty() => format!("give another input: {}", finding.reason),
-            Stage::Protected => format!("name exactly this path in `permissions` of `[agents.{agent}]` in agents.toml"),
+            Stage::Protected => {
+                let protected = |rule: &RuleRef| match rule {
+                    RuleRef::Protected(path) => Some(format!("`{}`", Shown(path.as_str()))),
+                    RuleRef::Rule { .. }
+                    | RuleRef::Policy { .. }
+                    | RuleRef::Ruling(_)
+                    | RuleRef::Hook(_)
+                    | RuleRef::OfParent { .. } => None,
+                };
+                let paths = finding.refs.iter().filter_map(protected).collect::<Vec<_>>().join(" and ");
+                format!(
+                    "name exactly {paths} in `permissions` of `[agents.{agent}]` in agents.toml, which gives the right as \
+                     well; a directory above does not do"
+                )
+            }
             Stage::Denied | Stage::AskRule => {
                 let refs: Vec<_> = finding.refs.iter().map(change_of).collect();
                 let ask = if finding.ruled == Ruled::Ask {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Kind, Rule, RuleRef, Ruling, Scope, Subject, Tier, Timestamp, Verdict};
+use crate::model::{Kind, Rule, RuleRef, Ruling, Scope, Shown, Subject, Tier, Timestamp, Verdict};
 
 use super::{
     super::{State, considered::Considered, state::Agent},
@@ -16,6 +16,22 @@ pub(crate) struct Opinion {
     pub(crate) verdict: Verdict,
     /// Whether it failed to say something, which counts as a question that no mode leaves out.
     pub(crate) failed: bool,
+    /// Why, without secrets; of one that failed, why it did.
+    pub(crate) why: Option<Arc<str>>,
+}
+
+impl Opinion {
+    /// What it says, as a person should read it.
+    pub(crate) fn told(&self) -> String {
+        let does = match (self.failed, self.verdict) {
+            (true, _) => "failed",
+            (false, Verdict::Deny) => "says no",
+            (false, Verdict::Ask) => "wants a person to say",
+            (false, Verdict::Allow) => "says yes",
+        };
+        let why = self.why.as_ref().map(|why| format!(": {}", Shown(why))).unwrap_or_default();
+        format!("the hook {} {does}{why}", Shown(&self.hook))
+    }
 }
 
 /// What was said, by what it comes to.

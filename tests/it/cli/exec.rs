@@ -52,6 +52,64 @@ fn what_is_not_held_would_be_asked_or_is_denied_and_nothing_runs() {
     }
 }
 
+/// With a rule that denies, and the rest of the file as before.
+fn with_rule(operations: &str, paths: &str) -> (World, String) {
+    let (world, config) = config("");
+    let rule = format!("[[defaults.rules]]\nverdict = \"deny\"\noperation = {operations}\npath = {paths}\n");
+    fs::write(&config, fs::read_to_string(&config).unwrap() + &rule).unwrap();
+    (world, config)
+}
+
+#[test]
+fn what_a_rule_denies_is_not_named_for_a_command() {
+    let (world, config) =
+        with_rule(r#"["fs.read", "fs.write"]"#, r#"["**/*.draft", "workspace/private", "workspace/old/**"]"#);
+    for name in ["private", "private/deep", "old", "a.draft"] {
+        fs::create_dir_all(world.path(&format!("workspace/{name}"))).unwrap();
+        let tag = format!("@write:{}/{name}", world.workspace());
+        let told = exec(&config, &[&tag], "echo ran");
+        assert_eq!((told.status.code(), text(&told.stdout)), (Some(3), ""), "{tag}: {}", text(&told.stderr));
+        assert!(text(&told.stderr).contains("agents.toml"), "{}", text(&told.stderr));
+        let check = ["check", "--config", &config, "--agent", "worker", "--needs", &tag, "--command", "ls"];
+        assert_eq!(bestow(&check, b"").status.code(), Some(3), "{tag}");
+    }
+}
+
+#[test]
+fn a_right_for_a_directory_does_not_write_what_a_rule_denies_by_name_in_it() {
+    let (world, config) = with_rule(r#""fs.write""#, r#"["workspace/private", "workspace/later/**"]"#);
+    fs::create_dir(world.path("workspace/private")).unwrap();
+    fs::write(world.path("workspace/private/old"), "old").unwrap();
+    let tag = format!("@write:{}", world.workspace());
+    for line in ["echo x > private/new", "rm private/old", "mv private other", "mkdir later", "echo x > later"] {
+        let told = exec(&config, &[&tag], line);
+        assert_ne!(told.status.code(), Some(0), "{line}");
+    }
+    let told = exec(&config, &[&tag], "cat private/old; echo x > beside");
+    assert_eq!((told.status.code(), text(&told.stdout)), (Some(0), "old"), "{}", text(&told.stderr));
+    assert!(world.exists("workspace/beside") && world.exists("workspace/private/old"));
+    assert!(!world.exists("workspace/private/new") && !world.exists("workspace/later"));
+}
+
+#[test]
+fn what_a_rule_denies_to_be_read_by_name_is_hidden_from_commands() {
+    let (world, config) = with_rule(r#""fs.read""#, r#"["workspace/diary", "outside"]"#);
+    fs::write(world.path("workspace/diary"), "secret").unwrap();
+    let tag = format!("@write:{}", world.workspace());
+    let told = exec(&config, &[&tag], "cat diary; mv diary d; cat d; ls ../outside");
+    assert_eq!(text(&told.stdout), "", "{}", text(&told.stderr));
+    assert!(world.exists("workspace/diary"));
+}
+
+#[test]
+fn a_read_of_what_is_protected_must_be_held_to_be_named_and_others_are_passed_over() {
+    let (world, config) = config("protected = [\"outside\"]");
+    let told = exec(&config, &[&format!("@read:{}", world.text("outside"))], "echo ran");
+    assert_eq!((told.status.code(), text(&told.stdout)), (Some(3), ""), "{}", text(&told.stderr));
+    let told = exec(&config, &["@read:/etc/hostname"], "echo ran");
+    assert_eq!(text(&told.stdout), "ran\n", "{}", text(&told.stderr));
+}
+
 #[test]
 fn what_is_no_answer_is_an_error_and_what_makes_no_sense_is_usage() {
     let (_world, config) = config("");

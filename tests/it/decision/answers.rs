@@ -3,7 +3,7 @@
 use bestow::{Action, Answer, Refusal, Ruled, Scope};
 
 use super::{asked, dangerous, decided, ruled};
-use crate::support::{World, id, policy, refusal, settings, tag, why};
+use crate::support::{START, World, id, policy, refusal, settings, tag, why};
 
 /// C35: only what the person wrote runs; what was asked about stays in the records.
 #[tokio::test]
@@ -144,6 +144,23 @@ async fn a_no_for_the_run_stands_until_a_person_overrides_it_once() {
     world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
     assert_eq!(ruled(&ann, dangerous()).await, Ruled::Allow);
     assert_eq!(ruled(&ann, dangerous()).await, Ruled::Deny, "the no is still there");
+}
+
+#[tokio::test]
+async fn a_no_is_said_to_last_as_long_as_it_does() {
+    for (scope, said) in [
+        (Scope::Session, "a person said no for this run"),
+        (Scope::Until(START.after(std::time::Duration::from_secs(60))), "a person said no for a time"),
+        (Scope::Always, "a person said no for good"),
+    ] {
+        let world = World::new();
+        let ann = world.worker("ann", &[]).await;
+        let command = || Action::command("git commit -m x");
+        let (_, ticket) = asked(&ann, command()).await;
+        world.you().answer(ticket.id(), Answer::deny().scope(scope)).await.unwrap();
+        let decision = decided(&ann, command()).await;
+        assert_eq!((decision.decision, &*decision.decision_reason), (Ruled::Deny, said));
+    }
 }
 
 /// Of two that wait, a lasting answer settles what it covers.

@@ -120,6 +120,30 @@ async fn a_hook_may_say_no_and_that_a_person_has_to_say() {
 }
 
 /// The strictest of all counts, whatever their order.
+/// Whoever decides, or reads what was decided, knows what the hook knew.
+#[tokio::test]
+async fn why_a_hook_says_so_is_told_to_whoever_decides_and_a_failing_one_is_said_to_have_failed() {
+    for (what, said) in [
+        (What::This(HookAnswer::deny("it is night")), "the hook night says no: it is night"),
+        (What::This(HookAnswer::ask("it is late")), "the hook night wants a person to say: it is late"),
+        (What::Fails, "the hook night failed: the policy server is down, "),
+        (What::Panics, "the hook night failed: it panicked"),
+    ] {
+        let world = World::new();
+        let you = world.you();
+        let ann = world.worker("ann", &[]).await;
+        hook(&world, "night", what);
+        let decision = decided(&ann, Action::command("ls")).await;
+        let reason = &*decision.decision_reason;
+        assert!(reason.starts_with(said) && !reason.contains("rule") && !reason.contains("hunter2aB3x"), "{reason}");
+        for waiting in you.pending().unwrap() {
+            let shown = waiting.request.to_string();
+            assert!(shown.contains(said) && !shown.contains("hunter2aB3x"), "{shown}");
+        }
+        assert_eq!(you.pending().unwrap().len(), usize::from(decision.decision == Ruled::Ask));
+    }
+}
+
 #[tokio::test]
 async fn of_several_hooks_the_strictest_counts() {
     for names in [["a", "b", "c"], ["c", "b", "a"]] {

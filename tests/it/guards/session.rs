@@ -36,6 +36,19 @@ async fn a_yes_for_the_session_counts_for_the_very_next_identical_access_and_all
     assert_eq!(verdict(&bot, read("/ws/a")).await, Verdict::Ask, "another operation");
 }
 
+/// Reading is no change: what a tool would have that nobody knows yet may be asked.
+#[tokio::test]
+async fn of_a_tool_that_nobody_declared_the_guard_is_what_every_tool_begins_with_and_no_change_names_it() {
+    let world = World::new();
+    let (_bot, you, run) = asked_about_all(&world).await;
+    let globs = vec!["/ws/secrets/**".parse().unwrap()];
+    let policies = bestow::Policies { forbidden: globs, ..bestow::Policies::default() };
+    you.set_policies(&run, None, policies.clone()).await.unwrap();
+    assert_eq!(*you.policies(&run, &tool("nothere")).unwrap().policies, policies);
+    let refused = you.set_policies(&run, Some(&tool("nothere")), policies).await;
+    assert!(matches!(crate::support::refusal(refused), bestow::Refusal::UnknownTool { .. }));
+}
+
 #[tokio::test]
 async fn a_yes_for_the_session_is_for_one_tool() {
     let world = World::new();

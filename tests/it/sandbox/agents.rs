@@ -213,6 +213,32 @@ fn files_and_commands_of_one_agent_get_the_same_answer() {
     });
 }
 
+/// The attack: a profile from before the no, kept until after it.
+#[test]
+fn what_is_denied_by_name_after_a_profile_was_made_is_kept_from_its_command_too() {
+    with_bubblewrap(|ground| {
+        alone(async {
+            let host = host(ground, &[]).await;
+            let profile = host.agent.sandbox_profile(&[write(&ground.world.workspace())]).unwrap();
+            let exec = |line: &str| host.agent.exec_under(&ground.sandbox, profile.clone(), sh(line));
+            assert_eq!(exec("mkdir private && echo x > private/a").await.unwrap().code, Some(0), "{ground}");
+            let run = "night".parse().unwrap();
+            host.agent.begin_run("night".parse().unwrap()).await.unwrap();
+            let you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+            let denied =
+                bestow::PathGlob::at("private", &ground.world.workspace().parse().unwrap(), bestow::Reach::Below);
+            let policies = bestow::Policies { forbidden: vec![denied.unwrap()], ..Default::default() };
+            you.set_policies(&run, None, policies).await.unwrap();
+            for line in ["echo y > private/b", "cat private/a", "mv private other"] {
+                let done = exec(line).await.unwrap();
+                assert_ne!(done.code, Some(0), "{ground}: {line}");
+                assert_eq!(shown(&done.stdout.bytes), "", "{ground}: {line}");
+            }
+            assert!(ground.path("workspace/private/a").exists() && !ground.path("workspace/private/b").exists());
+        });
+    });
+}
+
 #[test]
 fn a_command_is_decided_before_it_runs_and_a_yes_is_for_just_that_one() {
     with_bubblewrap(|ground| {

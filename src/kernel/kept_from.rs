@@ -1,0 +1,38 @@
+//! What the commands of an agent are kept from, wherever a sandbox can do so: what is protected or sensitive, and what rules
+//! and policies deny by name. A pattern is nothing that a file system could be told beforehand.
+
+use crate::model::{Access, Operation, SanitizedPath, SensitiveName};
+
+use super::{State, state::Agent};
+
+/// What the commands of an agent are kept from.
+#[derive(Debug, Default)]
+pub(crate) struct KeptFrom {
+    /// Paths that they do not even read.
+    pub(crate) hidden: Vec<SanitizedPath>,
+    /// Paths that they do not write, whatever they are granted above them.
+    pub(crate) unwritten: Vec<SanitizedPath>,
+    /// Names that are sensitive besides the built-in ones.
+    pub(crate) sensitive: Vec<SensitiveName>,
+}
+
+impl State {
+    /// What is denied to those above an agent is denied to its commands too.
+    pub(crate) fn kept_from_commands(&self, agent: &Agent) -> KeptFrom {
+        let mut kept = KeptFrom {
+            hidden: self.settings.protected.to_vec(),
+            unwritten: Vec::new(),
+            sensitive: self.settings.sensitive.to_vec(),
+        };
+        let tool = Operation::Command.own_tool();
+        for bound in std::iter::once(agent).chain(self.above(agent)) {
+            kept.hidden.extend(bound.rules.denied_by_name(Access::Read));
+            kept.unwritten.extend(bound.rules.denied_by_name(Access::Write));
+            if let Some(guards) = self.guards_of(&bound.profile.owner, &bound.run) {
+                kept.hidden.extend(guards.of(&tool).denied_by_name(Access::Read));
+                kept.unwritten.extend(guards.of(&tool).denied_by_name(Access::Write));
+            }
+        }
+        kept
+    }
+}
