@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, str::FromStr, sync::Arc, time::Duration};
 use super::{
     Problem,
     absolute::Base,
-    finding::{Findings, did_you_mean, quoted},
+    finding::{Findings, quoted},
     table::{At, Table},
 };
 use crate::model::{
@@ -107,7 +107,7 @@ fn time_zone(name: &str) -> Result<&str, Problem> {
     #[cfg(feature = "schedule")]
     if name.parse::<chrono_tz::Tz>().is_err() {
         let message = format!("{} is no time zone", quoted(name));
-        let near = did_you_mean(name, chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name()));
+        let near = super::finding::did_you_mean(name, chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name()));
         let help = near.unwrap_or_else(|| "its name is like `Europe/Berlin` or `UTC`".to_owned());
         return Err(Problem::new(message).help(help));
     }
