@@ -66,20 +66,20 @@ impl InSandbox {
         }
         // A gate runs while nobody is there, within what it declares; what a rule or the mode says about it stays.
         let done = agent.exec_confined(&self.0, profile, command).await.map_err(|why| why.to_string())?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let output = schedule::output(&text(&done.stdout.bytes), &text(&done.stderr.bytes));
         if done.timed_out {
             return Err(format!("it did not end within {time:?}, and was killed"));
         }
         let outcome = match (done.code, done.signal) {
             (Some(0), _) => GateOutcome::Passed,
             (Some(code), _) => match signal_told_by(code) {
-                None => GateOutcome::Failed { code },
+                None => GateOutcome::Failed { code, wrote: schedule::tail(&output) },
                 // Shells and bubblewrap say so; that nobody ended with this very number, nobody knows.
                 Some(signal) => return Err(format!("it was ended by signal {signal} (exit code {code})")),
             },
             (None, signal) => return Err(format!("it was ended by signal {}", signal_name(signal.unwrap_or(0)))),
         };
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let output = schedule::output(&text(&done.stdout.bytes), &text(&done.stderr.bytes));
         Ok(Asked { outcome, output })
     }
 }

@@ -18,6 +18,8 @@ mod error;
 mod open;
 mod place;
 mod real;
+#[cfg(any(feature = "config", feature = "sandbox"))]
+mod shell;
 mod tools;
 #[cfg(feature = "config")]
 mod trail;
@@ -32,6 +34,8 @@ pub use error::{FileError, ResolveError};
 pub use open::{open_read, open_write};
 pub use place::Place;
 pub use real::{RealPath, real};
+#[cfg(any(feature = "config", feature = "sandbox"))]
+pub(crate) use shell::for_shell;
 pub use tools::{Entry, EntryKind};
 #[cfg(feature = "config")]
 pub(crate) use trail::Trail;

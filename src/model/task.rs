@@ -214,6 +214,9 @@ pub enum GateOutcome {
     Failed {
         /// How it ended.
         code: i32,
+        /// The end of what it wrote, at most a kilobyte, with secrets left out.
+        #[serde(default, skip_serializing_if = "str::is_empty")]
+        wrote: Arc<str>,
     },
     /// It did not run, since the agent lacks what it declares.
     Unchecked {
@@ -231,9 +234,13 @@ impl fmt::Display for GateOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             GateOutcome::Passed => f.write_str("passed"),
-            GateOutcome::Failed { code } => write!(f, "failed with {code}"),
+            GateOutcome::Failed { code, wrote } => {
+                write!(f, "failed with {code}")?;
+                // The last line is where programs say what went wrong.
+                wrote.lines().last().map_or(Ok(()), |last| write!(f, ": {}", Shown(last)))
+            }
             GateOutcome::Unchecked { missing } => {
-                f.write_str("unchecked, its agent lacks ")?;
+                f.write_str("was not asked, since its agent lacks ")?;
                 list(f, missing)
             }
             GateOutcome::CouldNotRun { why } => write!(f, "could not run: {}", Shown(why)),

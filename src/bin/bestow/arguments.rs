@@ -5,13 +5,15 @@ mod stored;
 
 use std::{
     ffi::{OsStr, OsString},
+    fmt::Display,
     path::PathBuf,
+    str::FromStr,
     time::Duration,
 };
 
-use crate::tasks::Work;
+use crate::{near, tasks::Work};
 use bestow::{
-    AgentId, ApproverId, Permission, command,
+    AgentId, ApproverId, InvalidTaskId, Permission, Shown, TaskId, command,
     control::{Held, Order, Verdict},
     journal::{Head, audit::Filter},
     sandbox::{Domain, Format},
@@ -26,10 +28,33 @@ pub(crate) use action::{Deciding, Reader};
 /// The policy file, if none is named.
 const CONFIG: &str = "agents.toml";
 
+/// Everything that can be asked for.
+const COMMANDS: [&str; 19] = [
+    "check",
+    "explain",
+    "check-config",
+    "classify",
+    "path",
+    "exec",
+    "sandbox",
+    "request",
+    "grant",
+    "events",
+    "grants",
+    "why",
+    "requests",
+    "approve",
+    "deny",
+    "keep",
+    "revoke",
+    "audit",
+    "tasks",
+];
+
 pub(crate) const HELP: &str = "\
 usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
        bestow explain --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
-       bestow check-config [FILE]
+       bestow check-config [FILE | --config FILE]
        bestow classify [--json] [--profile default|strict] [--config FILE] [--] COMMAND
        bestow classify --jsonl [--profile default|strict] [--config FILE]
        bestow path --jsonl
@@ -258,6 +283,7 @@ impl Asked {
             Some(Value(command)) if command == "sandbox" => match parser.next()? {
                 Some(Value(what)) if what == "profile" => profile(parser),
                 Some(Short('h') | Long("help")) => Ok(Asked::Help),
+                Some(Value(other)) => Err(unknown("`sandbox`", &other, &["profile"])),
                 Some(other) => Err(other.unexpected()),
                 None => Err("`sandbox` needs `profile`".into()),
             },
@@ -266,6 +292,7 @@ impl Asked {
             Some(Value(command)) if stored::ORDERS.iter().any(|order| command == *order) => {
                 stored::order(&command.string()?, parser)
             }
+            Some(Value(other)) => Err(unknown("bestow", &other, &COMMANDS)),
             Some(other) => Err(other.unexpected()),
             None => Err("what is to be done?".into()),
         }
@@ -276,13 +303,19 @@ fn decide(parser: Parser, asked: impl FnOnce(Deciding) -> Asked) -> Result<Asked
     Ok(action::parse(parser)?.map_or(Asked::Help, asked))
 }
 
+/// The file stands alone or, as everywhere else, behind `--config`.
 fn check_config(mut parser: Parser) -> Result<Asked, Error> {
-    match parser.next()? {
-        Some(Short('h') | Long("help")) => Ok(Asked::Help),
-        Some(Value(file)) => nothing_more(parser, Asked::CheckConfig(file.into())),
-        Some(other) => Err(other.unexpected()),
-        None => Ok(Asked::CheckConfig(CONFIG.into())),
+    let mut file = None;
+    while let Some(word) = parser.next()? {
+        match word {
+            Long("config") if file.is_none() => file = Some(parser.value()?.into()),
+            Value(named) if file.is_none() => file = Some(named.into()),
+            Short('h') | Long("help") => return Ok(Asked::Help),
+            Long("config") | Value(_) => return Err("`check-config` takes one file".into()),
+            Short(_) | Long(_) => return Err(word.unexpected()),
+        }
     }
+    Ok(Asked::CheckConfig(file.unwrap_or_else(|| CONFIG.into())))
 }
 
 fn classify(mut parser: Parser) -> Result<Asked, Error> {
@@ -291,7 +324,7 @@ fn classify(mut parser: Parser) -> Result<Asked, Error> {
         match word {
             Long("json") => json = true,
             Long("jsonl") => jsonl = true,
-            Long("profile") => profile = Some(parser.value()?.parse()?),
+            Long("profile") => profile = Some(parsed(&mut parser, "profile")?),
             Long("config") => config = Some(parser.value()?.into()),
             Short('h') | Long("help") => return Ok(Asked::Help),
             Value(command) => words.push(command),
@@ -327,18 +360,28 @@ fn nothing_more(mut parser: Parser, asked: Asked) -> Result<Asked, Error> {
 }
 
 fn tasks(mut parser: Parser) -> Result<Asked, Error> {
-    let (mut config, mut work) = (PathBuf::from("agents.toml"), None);
+    let (mut config, mut work, mut runs) = (PathBuf::from(CONFIG), None, false);
     while let Some(word) = parser.next()? {
         match word {
             Long("config") => config = parser.value()?.into(),
             Short('h') | Long("help") => return Ok(Asked::Help),
+            Value(id) if runs && work.is_none() => work = Some(Work::Run(task(id)?)),
             Value(what) if work.is_none() && what == "list" => work = Some(Work::List),
             Value(what) if work.is_none() && what == "check" => work = Some(Work::Check),
-            Value(what) if work.is_none() && what == "run" => work = Some(Work::Run(parser.value()?.parse()?)),
+            Value(what) if work.is_none() && what == "run" => runs = true,
+            Value(what) if work.is_none() => return Err(unknown("`tasks`", &what, &["list", "check", "run"])),
             Value(_) | Short(_) | Long(_) => return Err(word.unexpected()),
         }
     }
+    if runs && work.is_none() {
+        return Err("`tasks run` needs a task, as in `tasks run cron/NAME`: `bestow tasks` lists them".into());
+    }
     Ok(Asked::Tasks(config, work.unwrap_or(Work::List)))
+}
+
+/// The task that is to run.
+fn task(id: OsString) -> Result<TaskId, Error> {
+    id.string()?.parse().map_err(|why: InvalidTaskId| format!("`tasks run`: {why}").into())
 }
 
 fn exec(parser: Parser) -> Result<Asked, Error> {
@@ -358,11 +401,11 @@ fn scoped(mut parser: Parser, has_format: bool) -> Result<Option<(Scoped, Option
     let (mut config, mut named, mut time, mut words) = (PathBuf::from(CONFIG), Vec::new(), None, Vec::new());
     while let Some(word) = parser.next()? {
         match word {
-            Long("agent") => agent = Some(parser.value()?.parse()?),
+            Long("agent") => agent = Some(parsed(&mut parser, "agent")?),
             Long("config") => config = parser.value()?.into(),
-            Long("grant") => named.push(parser.value()?.parse()?),
-            Long("domain") => domains.push(parser.value()?.parse()?),
-            Long("format") if has_format => format = Some(parser.value()?.parse()?),
+            Long("grant") => named.push(parsed(&mut parser, "grant")?),
+            Long("domain") => domains.push(parsed(&mut parser, "domain")?),
+            Long("format") if has_format => format = Some(parsed(&mut parser, "format")?),
             Long("timeout") if !has_format => time = Some(seconds("--timeout", 1, &parser.value()?)?),
             Short('h') | Long("help") => return Ok(None),
             Value(program) => {
@@ -388,7 +431,7 @@ fn request(parser: Parser) -> Result<Asked, Error> {
 fn grant(parser: Parser) -> Result<Asked, Error> {
     let mut to = None;
     let said = said(parser, "to", |parser| {
-        to = Some(parser.value()?.parse()?);
+        to = Some(parsed(parser, "to")?);
         Ok(())
     })?;
     let Some(said) = said else { return Ok(Asked::Help) };
@@ -423,6 +466,17 @@ fn events(mut parser: Parser) -> Result<Asked, Error> {
         Some(Short('h') | Long("help")) => Ok(Asked::Help),
         Some(more) => Err(more.unexpected()),
     }
+}
+
+/// The value of the option `name`, which a message names.
+fn parsed<T: FromStr<Err: Display>>(parser: &mut Parser, name: &str) -> Result<T, Error> {
+    parser.value()?.string()?.parse().map_err(|why| format!("`--{name}`: {why}").into())
+}
+
+/// A word that is none of `known`.
+fn unknown(of: &str, typed: &OsStr, known: &[&str]) -> Error {
+    let typed = typed.to_string_lossy();
+    format!("{of} has no `{}`: {}", Shown(&typed), near::meant(&typed, known)).into()
 }
 
 /// A time as people type it: whole seconds, at least so many.

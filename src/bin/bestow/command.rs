@@ -7,7 +7,7 @@ use bestow::{
     sandbox::{Command, ExecError, Format, Limits, Profile, Sandbox},
 };
 
-use crate::{arguments::Scoped, end::End};
+use crate::{arguments::Scoped, end::End, near};
 
 /// A person at a terminal ends a command; a program says `--timeout`.
 const LONG: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -64,6 +64,7 @@ fn as_agent(
     runtime.block_on(async {
         let policy: Policy =
             PolicyFile::new(&asked.config).read().and_then(|text| text.parse()).map_err(End::failed)?;
+        near::known(&asked.agent, &policy, asked.config.display())?;
         let settings = policy.settings.clone();
         let engine = Engine::new(Settings::default()).map_err(End::failed)?;
         engine.configure(policy).await.map_err(End::failed)?;

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::{
     arguments::{Deciding, Reader},
     end::End,
+    near,
 };
 
 /// The decision, in one line.
@@ -28,6 +29,7 @@ pub(crate) fn explain(asked: &Deciding) -> End {
 
 fn answered(asked: &Deciding, told: impl FnOnce(&Explanation) -> Result<String, End>) -> End {
     let explanation = PolicyFile::new(&asked.config).load().map_err(End::failed).and_then(|policy| {
+        near::known(&asked.agent, &policy, asked.config.display())?;
         Rehearsal::of(policy).and_then(|rehearsal| rehearsal.explain(&asked.agent, &asked.action)).map_err(End::failed)
     });
     let answer = explanation.and_then(|explanation| Ok((told(&explanation)?, explanation.decision.verdict())));

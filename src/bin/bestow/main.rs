@@ -11,6 +11,7 @@ mod end;
 mod events;
 mod keep;
 mod lines;
+mod near;
 mod path;
 mod state;
 mod tasks;

@@ -86,12 +86,12 @@ fn check(engine: &Engine, all: &[Surveyed]) -> Result<End, End> {
         let gate = |why: &str| at(file, surveyed.gate_line, why);
         if !missing.is_empty() {
             let lacks = missing.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-            let becomes = match settings.tasks.on_missing {
-                OnMissing::Run => "the task runs unchecked",
-                OnMissing::Ask => "a person is asked before the task runs",
-                OnMissing::Skip => "the task does not run",
-            };
-            eprintln!("bestow: {}", gate(&format!("the gate needs what its agent lacks, so {becomes}: {lacks}")));
+            let told = |becomes: &str| gate(&format!("the gate needs what its agent lacks, so {becomes}: {lacks}"));
+            match settings.tasks.on_missing {
+                OnMissing::Run => eprintln!("bestow: {}", told("the task runs unchecked")),
+                OnMissing::Ask => eprintln!("bestow: {}", told("a person is asked before the task runs")),
+                OnMissing::Skip => wrong.push(told("the task does not run")),
+            }
         }
         let hosts = task.as_ref().ok().and_then(|task| task.gate.as_ref()).is_some_and(|gate| !gate.domains.is_empty());
         if hosts && !filters {
@@ -136,7 +136,7 @@ async fn run(engine: &Engine, id: &TaskId) -> Result<End, End> {
         Ok(TaskEnd::Done) => End::said(&format!("{}\n", prompts.try_recv().map_err(End::failed)?)),
         Ok(other) => End::failed(other),
         Err(why) => {
-            let told = format!("{id} does not run: {why}");
+            let told = format!("{id} does not run: {}", in_full(&why));
             match why {
                 Skip::NotAllowed { .. } => End::WouldAsk(told),
                 Skip::Gate(GateOutcome::Failed { .. } | GateOutcome::Unchecked { .. }) => End::Denied(told),
@@ -147,6 +147,17 @@ async fn run(engine: &Engine, id: &TaskId) -> Result<End, End> {
             }
         }
     })
+}
+
+/// With everything that is kept of what a gate wrote that failed.
+fn in_full(why: &Skip) -> String {
+    if let Skip::Gate(GateOutcome::Failed { code, wrote }) = why
+        && !wrote.is_empty()
+    {
+        let lines: String = wrote.lines().map(|line| format!("\n  {}", Shown(line))).collect();
+        return format!("its gate failed with {code}; it wrote:{lines}");
+    }
+    why.to_string()
 }
 
 /// What is wrong with its file, if there is one.

@@ -16,15 +16,15 @@ use super::{
     examples,
     finding::Findings,
     limits::Limits,
-    protected, rules, settings,
+    protected, rules, settings, syntax,
     table::{At, Table},
     trials::{self, Failure},
 };
 use crate::model::{AgentId, LeftOut, Policy, SanitizedPath, Settings};
 
 /// A file without agents is refused: an interrupted save must not take every right away.
-const SMALLEST: &str = "the smallest file is \
-    `agents.lead = { kind = \"foreground\", owner = \"you\", working_dir = \"workspace\" }`";
+const SMALLEST: &str = "the smallest file is `[agents.lead]` and below it, each on a line, \
+    `kind = \"foreground\"`, `owner = \"you\"`, `working_dir = \"workspace\"`";
 
 /// How many lines are told that give nothing; a file with more is not being read line by line.
 const MAX_LEFT_OUT: usize = 100;
@@ -49,10 +49,7 @@ pub(super) fn policy(
     let (document, errors) = DeTable::parse_recoverable(utf8);
     if !errors.is_empty() {
         // What is missing from a half-written file is not missing: only the syntax is worth telling.
-        for error in errors {
-            let offset = error.span().map_or(utf8.len(), |span| span.start);
-            found.add(offset, Problem::new(format!("this is not TOML: {}", error.message())));
-        }
+        syntax::problems(utf8, &errors).into_iter().for_each(|(offset, problem)| found.add(offset, problem));
         return Err(found.told());
     }
     let directory = text.ground.trail.real.parent().unwrap_or(Path::new("/"));

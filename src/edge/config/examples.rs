@@ -65,7 +65,12 @@ pub(super) fn try_out<'w>(written: impl Iterator<Item = &'w Written>, settings: 
         return;
     }
     let examples = Examples::under(settings).map_err(|why| Problem::new(why.to_string()));
-    let Some(examples) = found.general(examples) else { return };
+    let examples = match examples {
+        Ok(examples) => examples,
+        // Whatever the settings suffer from, it was told with its line.
+        Err(_) if found.any() => return,
+        Err(problem) => return found.add_general(problem),
+    };
     for written in written {
         let rules = Rules::compile(&written.all().cloned().collect::<Vec<_>>().into());
         for Example { text, action } in &written.examples {

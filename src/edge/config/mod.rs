@@ -26,6 +26,7 @@ mod protected;
 mod rights;
 mod rules;
 mod settings;
+mod syntax;
 mod table;
 #[cfg(test)]
 mod tests;

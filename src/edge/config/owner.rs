@@ -12,7 +12,7 @@ use std::{
 };
 
 use super::{Problem, finding::quoted};
-use crate::fs::Trail;
+use crate::fs::{Trail, for_shell};
 
 const STICKY: u32 = 0o1000;
 const GROUP: u32 = 0o020;
@@ -91,13 +91,4 @@ fn is_trusted(owner: u32) -> bool {
 
 fn us() -> u32 {
     rustix::process::geteuid().as_raw()
-}
-
-/// A path as a shell takes it.
-fn for_shell(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    if text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@%,:=".contains(c)) {
-        return text.into_owned();
-    }
-    format!("'{}'", text.replace('\'', "'\\''"))
 }

@@ -107,7 +107,9 @@ fn time_zone(name: &str) -> Result<&str, Problem> {
     #[cfg(feature = "schedule")]
     if name.parse::<chrono_tz::Tz>().is_err() {
         let message = format!("{} is no time zone", quoted(name));
-        return Err(Problem::new(message).help("its name is like `Europe/Berlin` or `UTC`"));
+        let near = super::finding::did_you_mean(name, chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name()));
+        let help = near.unwrap_or_else(|| "its name is like `Europe/Berlin` or `UTC`".to_owned());
+        return Err(Problem::new(message).help(help));
     }
     Ok(name)
 }

@@ -140,7 +140,7 @@ fn action(table: &mut Table<'_>, offset: usize, base: Base<'_>, found: &mut Find
     written += usize::from(table.has("tool"));
     actions.extend(call(table, found));
     if written != 1 {
-        let message = "a test names one of `read`, `write`, `exec`, `command`, `network` and `tool`";
+        let message = "a test names exactly one of `read`, `write`, `exec`, `command`, `network` and `tool`";
         found.add(offset, Problem::new(message));
         return None;
     }

@@ -248,7 +248,10 @@ fn resolved(path: &SanitizedPath) -> Result<(SanitizedPath, FileIdentity), Profi
     let real = fs::real(path.as_str()).map_err(|why| ProfileError::NotThere(path.clone(), why.to_string()))?;
     match real.identity() {
         Some(identity) => Ok((real.path().clone(), identity)),
-        None => Err(ProfileError::NotThere(path.clone(), "it does not exist".into())),
+        None => Err(ProfileError::NotThere(
+            path.clone(),
+            format!("it does not exist; run `mkdir -p {}`", fs::for_shell(path.as_path())),
+        )),
     }
 }
 

@@ -32,7 +32,14 @@ fn default_agent(engine: &Engine, named: Option<&AgentId>, kind: Kind) -> Result
     let mut fit = all.iter().filter(|profile| profile.kind == kind && profile.parent.is_none());
     match (fit.next(), fit.next()) {
         (Some(only), None) => Ok(only.id.clone()),
+        (None, _) if kind == Kind::Heartbeat => {
+            Err("there is no agent of kind `heartbeat`, and nobody else runs this: add one to the policy".to_owned())
+        }
         (None, _) => Err(format!("it names no agent, and there is none of kind `{kind}`: add one to the policy")),
+        (Some(_), Some(_)) if kind == Kind::Heartbeat => {
+            Err("several agents are of kind `heartbeat`: say which runs this with `heartbeat_agent` in `[tasks]`"
+                .to_owned())
+        }
         (Some(_), Some(_)) => Err(format!(
             "it names no agent, and several are of kind `{kind}`: say which with `{kind}_agent` in `[tasks]`"
         )),

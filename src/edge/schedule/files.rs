@@ -13,10 +13,11 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use strsim::damerau_levenshtein;
 
 use crate::{
-    fs::{Base, EntryKind, FileError, Place},
-    model::{SanitizedPath, Skip, TaskEnd, TaskId, TaskKind, Timestamp},
+    fs::{Base, EntryKind, FileError, ResolveError, for_shell},
+    model::{SanitizedPath, Shown, Skip, TaskEnd, TaskId, TaskKind, Timestamp},
 };
 
 /// How long a task file may be.
@@ -82,9 +83,9 @@ impl Directory {
 
     /// Every task file, in the order of names. What did not change is not read again.
     pub(crate) fn look(&mut self) -> Result<Look, Arc<str>> {
-        let base = Base::hold(self.path.as_str()).map_err(|why| Arc::from(why.to_string()))?;
-        others_may_write(self.path.as_str(), &metadata(&self.path, "")?)?;
-        let mut all = Vec::new();
+        let base = Base::hold(self.path.as_str()).map_err(|why| not_there(&self.path, &why))?;
+        self.others_may_write("", &metadata(&self.path, "")?)?;
+        let mut all = misspelt(&base)?;
         for kind in [TaskKind::Cron, TaskKind::Heartbeat] {
             self.look_at(kind, &base, &mut all)?;
         }
@@ -100,14 +101,11 @@ impl Directory {
             Err(FileError::NotFound(_)) => return Ok(()),
             Err(why) => return Err(why.to_string().into()),
         };
-        others_may_write(kind.as_str(), &metadata(&self.path, kind.as_str())?)?;
+        self.others_may_write(kind.as_str(), &metadata(&self.path, kind.as_str())?)?;
         for entry in entries {
             let name = entry.name.to_string_lossy();
-            if kind == TaskKind::Cron
-                && entry.kind == EntryKind::File
-                && let Some(why) = misplaced(&name)
-            {
-                all.push(Found { file: format!("cron/{name}").into(), what: Err(why.into()) });
+            if let Some(why) = misplaced(kind, &name, entry.kind) {
+                all.push(Found { file: format!("{}/{name}", kind.as_str()).into(), what: Err(why.into()) });
             }
             let wanted = match kind {
                 TaskKind::Cron => !name.starts_with('.') && entry.kind != EntryKind::File,
@@ -133,24 +131,25 @@ impl Directory {
                 if found.is_symlink() {
                     return Err(a_link(&dir));
                 }
-                others_may_write(&dir, &found)?;
+                self.others_may_write(&dir, &found)?;
             }
-            self.content(id, &base.below(&file).map_err(|why| why.to_string())?)
+            self.content(id, base)
         });
         (file.into(), content)
     }
 
-    fn content(&self, id: TaskId, place: &Place<'_>) -> Result<Content, Arc<str>> {
-        let file = match place.open_read() {
+    fn content(&self, id: TaskId, base: &Base) -> Result<Content, Arc<str>> {
+        let file = self::file(&id);
+        let file = match base.below(&file).map_err(|why| why.to_string())?.open_read() {
             Ok(file) => file,
             Err(FileError::Link(_)) => return Err(a_link(&self::file(&id))),
             Err(FileError::NotFound(_)) => {
-                return Err("there is no `TASK.md` in this directory: write it, or move the directory away".into());
+                return Err(no_task(&id, base));
             }
             Err(why) => return Err(why.to_string().into()),
         };
         let found = file.metadata().map_err(|why| why.to_string())?;
-        others_may_write("it", &found)?;
+        self.others_may_write(&self::file(&id), &found)?;
         if 1 < found.nlink() {
             // Under another name an agent might write it.
             return Err(
@@ -163,13 +162,78 @@ impl Directory {
         }
         Ok(Content { id, text: text(file)?.into(), version })
     }
+
+    /// Whoever can write a task can have it run. `below` is what was found, below the directory of tasks.
+    fn others_may_write(&self, below: &str, found: &Metadata) -> Result<(), Arc<str>> {
+        let path = self.path.as_path().join(below);
+        let path = if below.is_empty() { self.path.as_path() } else { path.as_path() };
+        let what = if below.is_empty() { self.path.as_str() } else { below };
+        let (what, name) = (Shown(what), for_shell(path));
+        let us = rustix::process::geteuid().as_raw();
+        if found.uid() != us && found.uid() != 0 {
+            let why = format!(
+                "user {} owns `{what}`, and neither whoever runs this ({us}) nor root does: run `chown {us} {name}`",
+                found.uid()
+            );
+            return Err(why.into());
+        }
+        if found.mode() & 0o022 != 0 {
+            let mode = found.mode() & 0o777;
+            let why = format!("others than its owner may write `{what}` (mode {mode:o}): run `chmod go-w {name}`");
+            return Err(why.into());
+        }
+        Ok(())
+    }
 }
 
-/// A file where a task is a directory: nobody would ever look at it.
-fn misplaced(name: &str) -> Option<String> {
-    let stem =
-        name.strip_suffix(".md").filter(|stem| !stem.starts_with('.') && !stem.eq_ignore_ascii_case("readme"))?;
-    Some(format!("a task with a schedule is a directory: move this to `cron/{stem}/TASK.md`"))
+/// What stands where nobody would ever look at it.
+fn misplaced(kind: TaskKind, name: &str, what: EntryKind) -> Option<String> {
+    let stem = |endings: &[&str]| {
+        let stem = endings.iter().find_map(|ending| name.strip_suffix(ending))?;
+        Some(stem).filter(|stem| !stem.starts_with('.') && !stem.eq_ignore_ascii_case("readme"))
+    };
+    match (kind, what) {
+        (TaskKind::Cron, EntryKind::File) => stem(&[".md"])
+            .map(|stem| format!("a task with a schedule is a directory: move this to `cron/{stem}/TASK.md`")),
+        (TaskKind::Heartbeat, EntryKind::File) => stem(&[".txt", ".markdown", ".MD"])
+            .map(|stem| format!("a task of the heartbeat ends in `.md`: call this `heartbeat/{stem}.md`, or move it away")),
+        (TaskKind::Heartbeat, EntryKind::Directory) if !name.starts_with('.') && !name.ends_with(".md") => Some(
+            "a task of the heartbeat is a file, and nothing below this is read: move this to `heartbeat/NAME.md`, or away"
+                .to_owned(),
+        ),
+        (TaskKind::Cron | TaskKind::Heartbeat, _) => None,
+    }
+}
+
+/// Directories whose names are nearly those in which tasks are, and in which nobody would ever look for any.
+fn misspelt(base: &Base) -> Result<Vec<Found>, Arc<str>> {
+    let place = base.below("").map_err(|why| why.to_string())?;
+    let entries = place.list(MOST).map_err(|why| why.to_string())?;
+    let mut all = Vec::new();
+    for name in entries.iter().filter(|entry| entry.kind == EntryKind::Directory).map(|entry| &entry.name) {
+        let name = name.to_string_lossy();
+        let near = |kind: &TaskKind| damerau_levenshtein(&name.to_lowercase(), kind.as_str()) <= 2;
+        let kinds = [TaskKind::Cron, TaskKind::Heartbeat];
+        if kinds.iter().any(|kind| name == kind.as_str()) {
+            continue;
+        }
+        if let Some(kind) = kinds.iter().find(|kind| near(kind)) {
+            let why = format!("nobody looks for tasks below this: did you mean `{}`?", kind.as_str());
+            all.push(Found { file: name.into(), what: Err(why.into()) });
+        }
+    }
+    Ok(all)
+}
+
+/// A directory without a task in it.
+fn no_task(id: &TaskId, base: &Base) -> Arc<str> {
+    let dir = format!("cron/{}", id.name());
+    let entries = base.below(&dir).and_then(|place| place.list(MOST)).unwrap_or_default();
+    let names = entries.iter().map(|entry| entry.name.to_string_lossy());
+    match names.into_iter().find(|name| name.eq_ignore_ascii_case("TASK.md")) {
+        Some(name) => format!("the task is `TASK.md`, and here is `{}`: rename it", Shown(&name)).into(),
+        None => "there is no `TASK.md` in this directory: write it, or move the directory away".into(),
+    }
 }
 
 fn a_link(what: &str) -> Arc<str> {
@@ -186,27 +250,18 @@ fn text(file: File) -> Result<String, Arc<str>> {
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8".into())
 }
 
+/// Why the directory of tasks is not there: its name stands in a file.
+fn not_there(path: &SanitizedPath, why: &ResolveError) -> Arc<str> {
+    if !matches!(why, ResolveError::Missing(_)) {
+        return format!("the directory of tasks (`dir` in `[tasks]`): {why}").into();
+    }
+    let (shown, name) = (Shown(path.as_str()), for_shell(path.as_path()));
+    format!("`{shown}` does not exist, the directory of tasks (`dir` in `[tasks]`): run `mkdir -p {name}`").into()
+}
+
 fn metadata(dir: &SanitizedPath, below: &str) -> Result<Metadata, Arc<str>> {
     let path = dir.as_path().join(below);
     std::fs::symlink_metadata(&path).map_err(|why| format!("`{}`: {why}", path.display()).into())
-}
-
-/// Whoever can write a task can have it run.
-fn others_may_write(what: &str, found: &Metadata) -> Result<(), Arc<str>> {
-    let us = rustix::process::geteuid().as_raw();
-    if found.uid() != us && found.uid() != 0 {
-        return Err(
-            format!("user {} owns `{what}`, and neither whoever runs this ({us}) nor root does", found.uid()).into()
-        );
-    }
-    if found.mode() & 0o022 != 0 {
-        return Err(format!(
-            "others than its owner may write `{what}` (mode {:o}): run `chmod go-w`",
-            found.mode() & 0o777
-        )
-        .into());
-    }
-    Ok(())
 }
 
 /// What is remembered beside a task, or beside the heartbeats.

@@ -44,4 +44,7 @@ pub(crate) use {
     work::{News, Watch, start},
 };
 #[cfg(feature = "sandbox")]
-pub(crate) use {gate::Asked, prompt::output};
+pub(crate) use {
+    gate::Asked,
+    prompt::{output, tail},
+};

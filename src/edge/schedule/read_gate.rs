@@ -11,7 +11,11 @@ use super::{
     table::{Table, duration},
     yaml::Value,
 };
-use crate::model::{Domain, Permission};
+use crate::model::{Domain, InvalidPermission, Permission};
+
+/// What a gate declares.
+const FORMS: &str = "a permission is `@network`, `@read:<path>` or `@write:<path>`, and a relative path is below the task's own \
+    directory, as in `@write:files`";
 
 impl Table {
     /// The gate, if there is one. `dir` is what relative paths are relative to.
@@ -48,7 +52,16 @@ impl Table {
             match below(&tag, dir).parse::<Permission>() {
                 Ok(permission) if all.contains(&permission) => {}
                 Ok(permission) => all.push(permission),
-                Err(why) => self.problems.push(Problem::at(line, format!("`{}`: {why}", tag.escape_debug()))),
+                Err(why) => {
+                    let why = match why {
+                        InvalidPermission::Path(why) => why.to_string(),
+                        // Here a path may be a relative one.
+                        InvalidPermission::ReadWithoutPath
+                        | InvalidPermission::WriteWithoutPath
+                        | InvalidPermission::UnknownForm => FORMS.to_owned(),
+                    };
+                    self.problems.push(Problem::at(line, format!("`{}`: {why}", tag.escape_debug())));
+                }
             }
         }
         all
@@ -62,7 +75,11 @@ impl Table {
                 wanted.path().map(|path| path.as_str().to_owned())
             }
             _ => {
-                self.wrong(line, &["home"], "is an absolute path below something that the gate declares to write");
+                self.wrong(
+                    line,
+                    &["home"],
+                    "is a path below something that the gate declares to write (`@write:...` among its `permissions`)",
+                );
                 None
             }
         }

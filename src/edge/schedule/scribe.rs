@@ -37,7 +37,8 @@ impl Scribe {
                         Page::Mark(mark) => marks.push(mark),
                     }
                 }
-                let mut failed = None;
+                // Where nothing was to be written, nothing is known of the trouble.
+                let mut failed = if last.is_empty() { trouble.clone() } else { None };
                 for ((dir, id), memory) in last {
                     failed = files::remember(&dir, id.as_ref(), &memory).err().or(failed);
                 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Last, Problem, SchedulerError, Task, actors,
+    Gate, Last, Problem, SchedulerError, Task, actors,
     files::{self, Content, Directory, Memory},
     gate,
     read::{self, Read},
@@ -11,7 +11,7 @@ use super::{
     writers::Writers,
 };
 use crate::{
-    engine::Engine,
+    engine::{Agent, Engine},
     model::{Permission, SanitizedPath, TaskKind, TaskSettings, Timestamp},
 };
 
@@ -94,10 +94,24 @@ fn stands(engine: &Engine, read: &Read, settings: &TaskSettings) -> (Vec<Problem
         (Ok(agent), Some(gate)) => {
             let own = settings.dir.as_ref().map(|dir| files::written(dir, &read.task.id)).unwrap_or_default();
             let is_own = |wanted: &Permission| own.iter().any(|path| Permission::write(path.clone()).covers(wanted));
-            (Vec::new(), gate::missing(&agent, gate).into_iter().filter(|wanted| !is_own(wanted)).collect())
+            let nowhere = nowhere(gate, &agent, read.task.id.kind()).map(|why| Problem { line: read.gate_line, why });
+            let missing = gate::missing(&agent, gate).into_iter().filter(|wanted| !is_own(wanted)).collect();
+            (nowhere.into_iter().collect(), missing)
         }
         (Err(why), _) => (vec![Problem { line: read.agent_line, why }], Vec::new()),
     }
+}
+
+/// Where its gate would start, if nobody can start there. A relative one is below where the task works, which is made for its
+/// run; a heartbeat works where its agent does.
+fn nowhere(gate: &Gate, agent: &Agent, kind: TaskKind) -> Option<String> {
+    let cwd = gate.cwd.as_deref()?;
+    let path = match kind {
+        _ if cwd.starts_with('/') => std::path::PathBuf::from(cwd),
+        TaskKind::Heartbeat => agent.profile().ok()?.working_dir.as_path().join(cwd),
+        TaskKind::Cron => return None,
+    };
+    (!path.is_dir()).then(|| format!("its gate could not run: its `cwd` `{}` is no directory", cwd.escape_debug()))
 }
 
 /// The directory of a task that has one.

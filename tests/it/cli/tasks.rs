@@ -168,3 +168,97 @@ fn where_there_is_no_task_yet_it_says_where_they_would_be() {
         assert!(code == 0 && out.contains("cron/NAME/TASK.md") && out.contains("/tasks"), "{out}");
     }
 }
+
+#[test]
+fn a_gate_that_fails_is_told_with_what_it_wrote() {
+    let place = Place::new("");
+    place.gate("echo looking; printf 'no inbox\\033[2J\\n' >&2; exit 4", "");
+    let (code, out, err) = place.tasks(&["run", "cron/a"]);
+    assert_eq!((code, out.as_str()), (3, ""));
+    let expected = "bestow: cron/a does not run: its gate failed with 4; it wrote:\n  looking\n  no inbox\\u{1b}[2J\n";
+    assert_eq!(err, expected);
+    let (_, out, _) = place.tasks(&[]);
+    assert!(out.contains("skipped: its gate failed with 4: no inbox"), "{out}");
+}
+
+#[test]
+fn check_tells_what_nobody_would_ever_look_at() {
+    let place = Place::new("");
+    place.gate("true", "  cwd: /nowhere/at/all\n");
+    place.save("tasks/corn/b/TASK.md", "---\nschedule: \"@daily\"\n---\nx");
+    place.save("tasks/notes/plan.txt", "for people");
+    place.save("tasks/cron/lower/task.md", "---\nschedule: \"@daily\"\n---\nx");
+    place.save("tasks/heartbeat/notes.txt", "x");
+    place.save("tasks/heartbeat/more/c.md", "x");
+    let (code, _, err) = place.tasks(&["check"]);
+    assert_eq!(code, 1, "{err}");
+    for expected in [
+        "cron/a/TASK.md:5: its gate could not run: its `cwd` `/nowhere/at/all` is no directory",
+        "corn: nobody looks for tasks below this: did you mean `cron`?",
+        "cron/lower/TASK.md: the task is `TASK.md`, and here is `task.md`: rename it",
+        "heartbeat/notes.txt: a task of the heartbeat ends in `.md`: call this `heartbeat/notes.md`",
+        "heartbeat/more: a task of the heartbeat is a file",
+    ] {
+        assert!(err.contains(expected), "{expected}: {err}");
+    }
+    assert_eq!(err.lines().count(), 5, "what is for people is nobody's business: {err}");
+}
+
+#[test]
+fn a_task_that_never_runs_for_what_its_gate_lacks_is_wrong() {
+    let place = Place::new("[gates]\non_missing = \"skip\"\n");
+    place.gate("true", "  permissions: [\"@network\"]\n");
+    let (code, out, err) = place.tasks(&["check"]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.contains("cron/a/TASK.md:5: the gate needs what its agent lacks, so the task does not run"), "{err}");
+}
+
+#[test]
+fn what_others_may_write_is_told_with_its_path_and_the_command_that_mends_it() {
+    let place = Place::new("");
+    place.save("tasks/heartbeat/b.md", "x");
+    let file = place.path("tasks/heartbeat/b.md");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
+    let (_, _, err) = place.tasks(&["check"]);
+    let expected = format!(
+        "heartbeat/b.md: others than its owner may write `heartbeat/b.md` (mode 666): run `chmod go-w {}`",
+        file.display()
+    );
+    assert!(err.contains(&expected), "{err}");
+    let dir = place.path("tasks");
+    fs::set_permissions(&dir, fs::Permissions::from_mode(0o777)).unwrap();
+    let (_, _, err) = place.tasks(&["check"]);
+    assert!(err.contains(&format!("(mode 777): run `chmod go-w {}`", dir.display())), "{err}");
+}
+
+#[test]
+fn a_directory_of_tasks_that_is_not_there_is_told_with_the_key_that_names_it() {
+    let place = Place::new("");
+    let dir = place.path("tasks");
+    let (code, _, err) = place.tasks(&[]);
+    let expected =
+        format!("does not exist, the directory of tasks (`dir` in `[tasks]`): run `mkdir -p {}`", dir.display());
+    assert!(code == 1 && err.contains(&expected), "{err}");
+    let (code, _, err) = place.tasks(&["run"]);
+    assert!(code == 64 && err.contains("needs a task, as in `tasks run cron/NAME`"), "{err}");
+}
+
+#[test]
+fn a_heartbeat_nobody_runs_is_told_that_its_agent_is_missing_and_not_that_it_names_none() {
+    let place = Place::new("");
+    let agents = fs::read_to_string(place.path("agents.toml")).unwrap();
+    place.save("agents.toml", &agents.replace("\"heartbeat\"", "\"subagent\""));
+    place.save("tasks/heartbeat/b.md", "x");
+    let (_, _, err) = place.tasks(&["check"]);
+    assert!(err.contains("heartbeat/b.md: there is no agent of kind `heartbeat`, and nobody else runs this"), "{err}");
+}
+
+#[test]
+fn a_task_for_once_that_is_over_runs_again_by_hand() {
+    let place = Place::new("");
+    place.save("tasks/cron/a/TASK.md", "---\nschedule: \"@daily\"\nonce: true\n---\nDo it.");
+    for _ in 0..2 {
+        assert_eq!(place.tasks(&["run", "cron/a"]).1, "Do it.\n");
+        assert!(place.tasks(&[]).1.contains("next never"));
+    }
+}

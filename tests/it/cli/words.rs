@@ -34,3 +34,91 @@ fn words_that_make_no_sense_are_a_usage_error_and_print_nothing_on_standard_outp
         assert!(told.stdout.is_empty() && !told.stderr.is_empty(), "{words:?}");
     }
 }
+
+/// An agent of a file of its own, and what is said of these words about it.
+fn told_of(words: &[&str]) -> (i32, String) {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("agents.toml");
+    let text = "[agents.writer]\nkind = \"foreground\"\nowner = \"you\"\nworking_dir = \"work\"\n";
+    std::fs::write(&file, text).unwrap();
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let file = file.to_str().unwrap();
+    let words: Vec<_> = words.iter().map(|word| if *word == "FILE" { file } else { word }).collect();
+    let told = bestow(&words, b"");
+    (told.status.code().unwrap(), text_of(&told).replace(file, "FILE").replace(place.path().to_str().unwrap(), "$DIR"))
+}
+
+fn text_of(told: &std::process::Output) -> String {
+    format!("{}{}", text(&told.stdout), text(&told.stderr))
+}
+
+#[test]
+fn an_agent_that_the_file_does_not_have_is_told_with_the_file_and_who_may_be_meant() {
+    for command in [
+        &["check", "--agent", "wrter", "--config", "FILE", "--command", "ls"][..],
+        &["explain", "--agent", "wrter", "--config", "FILE", "--command", "ls"],
+        &["exec", "--agent", "wrter", "--config", "FILE", "--", "ls"],
+        &["sandbox", "profile", "--agent", "wrter", "--config", "FILE", "--format", "json"],
+    ] {
+        let expected = "bestow: FILE: there is no agent `wrter` in this file: did you mean `writer`?\n";
+        assert_eq!(told_of(command), (1, expected.to_owned()), "{command:?}");
+    }
+    let (_, told) = told_of(&["check", "--agent", "nobody", "--config", "FILE", "--command", "ls"]);
+    assert!(told.ends_with("in this file: there is `writer`\n"), "{told}");
+}
+
+#[test]
+fn a_command_without_its_directory_is_told_how_to_make_it() {
+    let (code, told) = told_of(&["exec", "--agent", "writer", "--config", "FILE", "--", "true"]);
+    let expected = "bestow: `$DIR/work` cannot be a root of a command: it does not exist; run `mkdir -p $DIR/work`\n";
+    assert_eq!((code, told.as_str()), (1, expected));
+}
+
+#[test]
+fn a_word_that_is_no_command_is_told_with_the_one_that_may_be_meant() {
+    for (words, expected) in [
+        (&["chek"][..], "bestow has no `chek`: did you mean `check`?"),
+        (&["tasks", "chek"], "`tasks` has no `chek`: did you mean `check`?"),
+        (&["audit", "shw"], "`audit` has no `shw`: did you mean `show`?"),
+        (&["sandbox", "profil"], "`sandbox` has no `profil`: did you mean `profile`?"),
+        (&["audit", "x\u{1b}"], "`audit` has no `x\\u{1b}`: there is `show`, `verify`, `head`, `cut`"),
+    ] {
+        let (code, told) = told_of(words);
+        assert!(code == 64 && told.contains(expected), "{words:?}: {told}");
+    }
+}
+
+#[test]
+fn a_value_that_makes_no_sense_is_told_with_its_option() {
+    for (words, expected) in [
+        (&["check", "--agent", "a", "--tool", "x", "--input", "{to: x}"][..], "`--input`: key must be"),
+        (&["check", "--agent", "a b", "--command", "x"], "`--agent`: "),
+        (&["exec", "--agent", "a", "--grant", "@nonsense", "--", "x"], "`--grant`: "),
+        (&["sandbox", "profile", "--agent", "a", "--format", "x"], "`--format`: "),
+        (&["classify", "--profile", "x", "ls"], "`--profile`: "),
+        (&["audit", "show", "--state", "x", "--since", "soon"], "`--since`: "),
+        (&["audit", "cut", "--state", "x", "--before", "soon"], "`--before`: "),
+        (&["audit", "cut", "--state", "x"], "`--before` is missing"),
+    ] {
+        let (code, told) = told_of(words);
+        assert!(code == 64 && told.contains(expected), "{words:?}: {told}");
+    }
+}
+
+#[test]
+fn check_config_takes_its_file_alone_or_behind_the_option_of_the_other_commands() {
+    for words in [&["check-config", "FILE"][..], &["check-config", "--config", "FILE"]] {
+        assert_eq!(told_of(words), (0, "FILE: good: 1 agent, 0 rules, 0 tests\n".to_owned()));
+    }
+    assert_eq!(told_of(&["check-config", "FILE", "--config", "FILE"]).0, 64);
+}
+
+#[test]
+fn sections_of_the_help_are_apart() {
+    let told = bestow(&["--help"], b"");
+    let lines: Vec<_> = text(&told.stdout).lines().collect();
+    let is_head = |line: &str| line.starts_with("  ") && line.chars().nth(2).is_some_and(char::is_alphabetic);
+    for pair in lines.windows(2).filter(|pair| is_head(pair[1])) {
+        assert_eq!(pair[0], "", "before {}", pair[1]);
+    }
+}

@@ -114,7 +114,30 @@ async fn what_a_gate_writes_stands_below_the_first_marker_whatever_it_is() {
 #[tokio::test]
 async fn a_gate_that_says_no_keeps_the_task_from_running() {
     let (_, skip) = alone(&gate("exit 3", ""), &[]).await;
-    assert_eq!(skip.unwrap_err(), Skip::Gate(GateOutcome::Failed { code: 3 }));
+    assert_eq!(skip.unwrap_err(), Skip::Gate(GateOutcome::Failed { code: 3, wrote: "".into() }));
+}
+
+/// The attack: a gate that fails writes a secret where nothing forgets, and so much that half of the secret is cut off.
+#[tokio::test]
+async fn the_end_of_what_a_failed_gate_wrote_is_kept_without_secrets_and_in_bounds() {
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    let command = format!("echo {token}; printf '%01010d' 0; echo; echo 'no such inbox' >&2; exit 3");
+    let (_, skip) = alone(&gate(&command, ""), &[]).await;
+    let skip = skip.unwrap_err();
+    assert_eq!(skip.to_string(), "its gate failed with 3: no such inbox");
+    let Skip::Gate(GateOutcome::Failed { code: 3, wrote }) = skip else { panic!("{skip:?}") };
+    assert!(wrote.starts_with("(after ") && wrote.len() < 1100, "{wrote}");
+    // Cut first, the last characters of the token would be left, and be like no token.
+    assert!(!wrote.contains("a1B2"), "{wrote}");
+}
+
+/// What was remembered before there was anything to say about what it wrote.
+#[test]
+fn a_failed_gate_without_a_word_of_what_it_wrote_is_read_and_written_as_before() {
+    let before = r#"{"gate":{"failed":{"code":3}}}"#;
+    let skip: Skip = serde_json::from_str(before).unwrap();
+    assert_eq!(skip, Skip::Gate(GateOutcome::Failed { code: 3, wrote: "".into() }));
+    assert_eq!(serde_json::to_string(&skip).unwrap(), before);
 }
 
 #[tokio::test]
@@ -206,7 +229,7 @@ async fn by_default_a_task_whose_gate_lacks_something_runs_unchecked_and_its_age
     };
     assert_eq!(told, [Mail::Task(event)]);
     assert!(told[0].is_silent());
-    assert_eq!(told[0].to_string(), "the gate of cron/a unchecked, its agent lacks @network; the task runs");
+    assert_eq!(told[0].to_string(), "the gate of cron/a was not asked, since its agent lacks @network; the task runs");
 }
 
 #[tokio::test]
@@ -219,7 +242,7 @@ async fn with_skip_it_does_not_run() {
     assert_eq!(skip, Skip::Gate(GateOutcome::Unchecked { missing: vec![Permission::Network] }));
     assert_eq!(
         tasks.list().await[0].last.as_ref().unwrap().what.to_string(),
-        "skipped: its gate unchecked, its agent lacks @network"
+        "skipped: its gate was not asked, since its agent lacks @network"
     );
 }
 
@@ -327,6 +350,9 @@ async fn a_gate_removes_only_its_own_task_from_the_heartbeat() {
     let skipped = stage.told_kind("task.skipped").await;
     assert_eq!(
         skipped,
-        TaskEvent::Skipped { task: task("heartbeat/a"), why: Skip::Gate(GateOutcome::Failed { code: 1 }) }
+        TaskEvent::Skipped {
+            task: task("heartbeat/a"),
+            why: Skip::Gate(GateOutcome::Failed { code: 1, wrote: "".into() })
+        }
     );
 }

@@ -64,6 +64,7 @@ async fn every_mistake_is_told_with_its_line() {
 async fn every_mistake_of_a_gate_is_told() {
     for (gate, expected) in [
         ("permissions: [\"@banana\"]", "line 5: `@banana`: a permission is `@network`"),
+        ("permissions: [\"@write:\"]", "a relative path is below the task's own directory, as in `@write:files`"),
         ("permissions: [\"@write:../x\"]", "`@write:../x`"),
         ("permissions: [[a]]", "is a list of texts"),
         ("timeout: 50ms", "line 5: `timeout` is `50ms`, and a gate may take from `100ms` to `5m`"),
@@ -141,13 +142,24 @@ async fn what_lies_where_no_task_is_looked_for_is_told() {
     let mut stage = Stage::new().await;
     stage.save("cron/report.md", "---\nschedule: \"@daily\"\n---\nx");
     std::fs::create_dir(stage.path("tasks/cron/empty").as_path()).unwrap();
-    for harmless in ["cron/README.md", "cron/notes.txt", "heartbeat/notes.txt", "heartbeat/.hidden.md", "other/x.md"] {
+    for harmless in ["cron/README.md", "cron/notes.txt", "heartbeat/readme.txt", "heartbeat/.hidden.md", "other/x.md"] {
         stage.save(harmless, "x");
+    }
+    for misplaced in ["heartbeat/beat.txt", "heartbeat/deep/beat.md", "Cron/x/TASK.md"] {
+        stage.save(misplaced, "x");
     }
     let tasks = stage.start().await;
     tasks.look().await;
-    let told: Vec<_> = stage.told_so_far().iter().map(ToString::to_string).collect();
-    assert_eq!(told.len(), 2, "{told:?}");
+    let mut told: Vec<_> = stage.told_so_far().iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 5, "{told:?}");
+    for expected in [
+        "Cron was not taken: nobody looks for tasks below this: did you mean `cron`?",
+        "heartbeat/beat.txt was not taken: a task of the heartbeat ends in `.md`: call this `heartbeat/beat.md`",
+        "heartbeat/deep was not taken: a task of the heartbeat is a file",
+    ] {
+        assert!(told.iter().any(|told| told.contains(expected)), "{expected}: {told:?}");
+    }
+    told.retain(|told| told.starts_with("cron/"));
     assert!(told[0].contains("cron/empty/TASK.md") && told[0].contains("there is no `TASK.md` in this directory"));
     assert!(told[1].contains("cron/report.md") && told[1].contains("move this to `cron/report/TASK.md`"), "{told:?}");
 }

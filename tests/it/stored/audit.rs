@@ -30,6 +30,8 @@ async fn told() -> (tempfile::TempDir, Vec<Record>, bestow::RequestId) {
     let root = ann.grants().unwrap()[0].id;
     world.you().revoke(root, None).await.unwrap();
     assert!(bob.grant(bob.id(), tag("@network"), why()).await.is_err());
+    let read = bestow::Action::new(bestow::Operation::Read, "/etc/hosts");
+    drop(bob.authorize(read).await.unwrap());
     world.engine.shutdown().await;
     let records = audit::records(directory.path()).unwrap().collect::<Result<_, _>>().unwrap();
     (directory, records, ticket.id())
@@ -101,6 +103,15 @@ async fn records_can_be_picked_by_agent_request_grant_and_time() {
     assert_eq!(picked(Filter { since, ..Filter::default() })[0], "permission.resolved");
     assert_eq!(picked(Filter { until: Some(START), ..Filter::default() }), Vec::<&str>::new());
     assert_eq!(picked(Filter { agent: Some(id("nobody")), ..Filter::default() }), Vec::<&str>::new());
+}
+
+/// Its reason may be long, and stands in the line already.
+#[tokio::test]
+async fn a_decision_is_told_with_its_reason_once() {
+    let (_directory, records, _) = told().await;
+    let decided = records.iter().find(|record| record.recorded.event.kind() == "permission.evaluated").unwrap();
+    let (line, reason) = (decided.to_string(), decided.decider().unwrap());
+    assert!(line.matches(&reason).count() == 1 && !line.ends_with(']'), "{line}");
 }
 
 #[tokio::test]

@@ -8,6 +8,8 @@ use lexopt::{
     Error, Parser, ValueExt,
 };
 
+use super::parsed;
+
 /// An action of an agent of a file.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Deciding {
@@ -30,16 +32,16 @@ pub(super) fn parse(mut parser: Parser) -> Result<Option<Deciding>, Error> {
     let (mut actions, mut tool, mut input, mut needs) = (Vec::new(), None::<ToolName>, None, Vec::<Permission>::new());
     while let Some(word) = parser.next()? {
         match word {
-            Long("agent") => agent = Some(parser.value()?.parse()?),
+            Long("agent") => agent = Some(parsed(&mut parser, "agent")?),
             Long("config") => config = parser.value()?.into(),
             Long("read") => actions.push(Action::new(Operation::Read, &parser.value()?.string()?)),
             Long("write") => actions.push(Action::new(Operation::Write, &parser.value()?.string()?)),
             Long("exec") => actions.push(Action::new(Operation::Exec, &parser.value()?.string()?)),
             Long("command") => actions.push(Action::new(Operation::Command, &parser.value()?.string()?)),
             Long("network") => actions.push(Action::new(Operation::Network, &host(parser.value()?.string()?)?)),
-            Long("tool") => tool = Some(parser.value()?.parse()?),
-            Long("input") => input = Some(parser.value()?.parse()?),
-            Long("needs") => needs.push(parser.value()?.parse()?),
+            Long("tool") => tool = Some(parsed(&mut parser, "tool")?),
+            Long("input") => input = Some(parsed(&mut parser, "input")?),
+            Long("needs") => needs.push(parsed(&mut parser, "needs")?),
             Long("json") => reader = Reader::Program,
             Short('h') | Long("help") => return Ok(None),
             Value(_) | Short(_) | Long(_) => return Err(word.unexpected()),

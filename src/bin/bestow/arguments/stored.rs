@@ -14,6 +14,9 @@ use super::{ApproverId, Asked, Audit, CONFIG, Filter, Keeping, Order, Ordered, S
 /// The commands that are orders.
 pub(super) const ORDERS: [&str; 6] = ["approve", "deny", "grants", "requests", "revoke", "why"];
 
+/// What can be done with a trail.
+const AUDITS: [&str; 4] = ["show", "verify", "head", "cut"];
+
 /// Every option there is, each at most once; which of them a command takes is for it to say.
 #[derive(Debug, Default)]
 struct Options {
@@ -58,11 +61,8 @@ impl Options {
         &mut self,
         name: &str,
     ) -> Result<Option<T>, Error> {
-        self.take(name).map(|text| text.parse().map_err(|why: T::Err| Error::Custom(why.into()))).transpose()
-    }
-
-    fn needed(&mut self, name: &str) -> Result<String, Error> {
-        self.take(name).ok_or_else(|| format!("`--{name}` is missing").into())
+        let wrong = |why: T::Err| Error::from(format!("`--{name}`: {}", why.into()));
+        self.take(name).map(|text| text.parse().map_err(wrong)).transpose()
     }
 
     fn state(&mut self) -> Result<PathBuf, Error> {
@@ -155,6 +155,9 @@ pub(super) fn audit(mut parser: Parser) -> Result<Asked, Error> {
         Some(other) => return Err(other.unexpected()),
         None => return Err("`audit` needs `show`, `verify`, `head` or `cut`".into()),
     };
+    if !AUDITS.contains(&what.as_str()) {
+        return Err(super::unknown("`audit`", what.as_ref(), &AUDITS));
+    }
     let Some(mut options) = Options::read(parser)? else { return Ok(Asked::Help) };
     options.refuse_write()?;
     let state = options.state()?;
@@ -170,10 +173,10 @@ pub(super) fn audit(mut parser: Parser) -> Result<Asked, Error> {
             options.done().map(|_| Audit::Verify { state, expected })?
         }
         "head" => options.done().map(|_| Audit::Head { state })?,
-        "cut" => {
-            let before = options.needed("before")?.parse().map_err(custom)?;
+        // `cut`: nothing else is left.
+        _ => {
+            let before = options.parsed("before")?.ok_or("`--before` is missing")?;
             options.done().map(|_| Audit::Cut { state, before })?
         }
-        _ => return Err(Error::UnexpectedArgument(what.into())),
     }))
 }

@@ -79,7 +79,9 @@ impl Record {
 impl fmt::Display for Record {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.recorded.at, self.recorded)?;
-        if let Some((who, means)) = decided(&self.recorded.event) {
+        // A decision is told with its reason and its source already.
+        let is_told = matches!(self.recorded.event, Event::Evaluated { .. });
+        if let Some((who, means)) = decided(&self.recorded.event).filter(|_| !is_told) {
             write!(f, " [{who}, {means}]")?;
         }
         Ok(())
