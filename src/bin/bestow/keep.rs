@@ -1,10 +1,15 @@
 //! A yes for good goes into the policy file. The library says what is written; the engine is asked what was said.
 
-use std::path::Path;
+use std::{
+    io::{Write as _, stderr},
+    os::unix::fs::MetadataExt as _,
+    path::Path,
+};
 
 use bestow::{
     Always, ApproverId, Clock, Grant, Kept, OwnerId, PolicyFile, Request, Ruling, Scope, SystemClock,
     control::{Held, Line, Order},
+    journal::followed,
 };
 use serde::de::DeserializeOwned;
 
@@ -23,6 +28,7 @@ pub(crate) fn approve(asked: &Ordered, file: &Path) -> Result<End, End> {
         return Err(End::usage("only an answer can be written down"));
     };
     let (request, file) = (waiting(&asked.state, request)?, PolicyFile::new(file));
+    is_followed(&asked.state, &file)?;
     let said = yes(&request, by)?;
     file.could_keep(&said).map_err(End::failed)?;
     let scope = Some(if request.action.is_some() { Scope::Once } else { Scope::Session });
@@ -57,6 +63,7 @@ fn kept(asked: &Keeping) -> Result<End, End> {
         Held::Ruling(_) => Always::of_ruling(&read::<Ruling>(line, "")?),
         Held::Grant(_) => Always::of_grant(&read::<Grant>(line, "")?, &owner(line)?),
     };
+    is_followed(&asked.state, &file)?;
     let kept = file.keep(&said.map_err(End::failed)?).map_err(End::failed)?;
     let state = shown(&asked.state);
     let besides = format!(
@@ -64,6 +71,30 @@ fn kept(asked: &Keeping) -> Result<End, End> {
          the file gives, or `bestow audit show --state {state}` that the file took effect\n"
     );
     Ok(End::said(&format!("{}{besides}", written(&kept, &file))))
+}
+
+/// A line in a file that the engine does not follow would mean nothing to it, and whoever said yes would not notice.
+fn is_followed(state: &Path, file: &PolicyFile) -> Result<(), End> {
+    let Some(followed) = followed(state).map_err(End::failed)? else {
+        // If standard error is gone, the rest still happens.
+        let _ = writeln!(
+            stderr().lock(),
+            "bestow: whoever opened `{}` follows no file there: what is written counts for an engine that is opened on `{}`",
+            shown(state),
+            shown(file.path())
+        );
+        return Ok(());
+    };
+    let named = |path: &Path| std::fs::metadata(path).map(|found| (found.dev(), found.ino())).ok();
+    if named(&followed).is_some_and(|there| Some(there) == named(file.path())) {
+        return Ok(());
+    }
+    Err(End::failed(format_args!(
+        "the engine on `{}` follows `{1}` and not `{2}`, where the line would mean nothing to it: `--config {1}`",
+        shown(state),
+        shown(&followed),
+        shown(file.path())
+    )))
 }
 
 fn owner(line: &Line) -> Result<OwnerId, End> {
