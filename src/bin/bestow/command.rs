@@ -78,13 +78,15 @@ fn refused(why: &ExecError, settings: &Settings, file: &Path) -> End {
     let ExecError::Engine(no @ (Error::Refused(_) | Error::Replaced { .. })) = why else {
         return End::failed(why);
     };
-    let told = match no {
-        Error::Refused(Refusal::NotHeld { agent, permission }) => format!(
+    let told = if let Error::Refused(Refusal::NotHeld { agent, permission }) = no {
+        let (permission, file) = (permission.to_string(), file.to_string_lossy());
+        format!(
             "agent `{agent}` does not hold `{}`: add it to its `permissions` in {}",
-            Shown(&permission.to_string()),
-            Shown(&file.to_string_lossy())
-        ),
-        no => no.to_string(),
+            Shown(&permission),
+            Shown(&file)
+        )
+    } else {
+        no.to_string()
     };
     let could_be_given = matches!(no, Error::Refused(Refusal::NotHeld { .. } | Refusal::Sensitive { .. }));
     if could_be_given && settings.interaction == Interaction::Interactive {

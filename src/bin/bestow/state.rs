@@ -17,10 +17,20 @@ use crate::{
 /// Carries out an order.
 pub(crate) fn order(asked: &Ordered) -> End {
     let told = match &asked.write {
-        None => lines(&asked.state, &asked.order, Lasting::ByItself).map(|lines| told(&lines, asked.style)),
+        None => lines(&asked.state, &asked.order, Lasting::ByItself).map(|mut lines| {
+            lines.iter_mut().for_each(|line| name_way_out(line, &asked.state));
+            told(&lines, asked.style)
+        }),
         Some(file) => keep::approve(asked, file),
     };
     told.unwrap_or_else(|end| end)
+}
+
+/// What is held back is agreed to by a command that can be typed as it stands.
+fn name_way_out(line: &mut Line, state: &Path) {
+    if let Some(change) = line.json.pointer("/held_back/change") {
+        line.text = format!("{}; agree with `bestow agree {change} --state {}`", line.text, state.display());
+    }
 }
 
 /// What makes a yes last that is given while no engine runs.

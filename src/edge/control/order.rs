@@ -283,7 +283,7 @@ fn request(pending: &Pending) -> Line {
 }
 
 fn held_change(held: &HeldChange) -> Line {
-    Line::new(format!("{held}; agree with `bestow agree {}`", held.change), json!({ "held_back": held }))
+    Line::new(held, json!({ "held_back": held }))
 }
 
 async fn revoke(engine: &Engine, held: Held, reason: Option<Reason>, by: ApproverId) -> Result<Vec<Line>, Error> {

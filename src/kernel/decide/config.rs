@@ -249,13 +249,11 @@ impl State {
     }
 }
 
-fn agreed_by(by: &Actor, event: Event) -> Event {
-    match event {
-        Event::ConfigReloaded { gained, lost, left_out, .. } => {
-            Event::ConfigReloaded { gained, lost, left_out, agreed: Some(by.clone()) }
-        }
-        other => other,
+fn agreed_by(by: &Actor, mut event: Event) -> Event {
+    if let Event::ConfigReloaded { agreed, .. } = &mut event {
+        *agreed = Some(by.clone());
     }
+    event
 }
 
 /// What a file changes, if it changes anything: that it took effect says nothing by itself.

@@ -231,7 +231,8 @@ async fn a_change_that_is_held_back_is_listed_and_agreed_to_with_and_without_an_
     let (out, _, _) = place.run(&["requests"]);
     let line = out.lines().find(|line| line.contains("is held back")).unwrap();
     assert!(line.contains(&place.path("site").display().to_string()), "{line}");
-    assert!(line.ends_with(&format!("agree with `bestow agree {number}`")), "{line}");
+    let way_out = format!("; agree with `bestow agree {number} --state {}`", place.path("state").display());
+    assert!(line.ends_with(&way_out), "{line}");
     let (out, _, _) = place.run(&["audit", "show", "--agent", "lead"]);
     let line = out.lines().find(|line| line.contains("is held back")).unwrap();
     assert!(line.contains(&place.path("site").display().to_string()), "{line}");

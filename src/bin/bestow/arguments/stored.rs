@@ -84,7 +84,7 @@ impl Options {
 
     /// Whoever is logged in, unless somebody else is named.
     fn by(&mut self) -> Result<ApproverId, Error> {
-        let name = self.take("as").or_else(|| logged_in()).unwrap_or_else(|| "operator".to_owned());
+        let name = self.take("as").or_else(logged_in).unwrap_or_else(|| "operator".to_owned());
         name.parse().map_err(|why| Error::Custom(Box::new(why)))
     }
 
