@@ -11,7 +11,7 @@ use crate::{
 
 use super::{
     OpenError, control,
-    journal::{Journal, JournalError},
+    journal::{Journal, JournalError, follows},
 };
 
 impl Engine {
@@ -39,6 +39,7 @@ impl Engine {
         let (journal, own) = opened(directory.as_ref()).await?;
         let protected = settings.protected.iter().chain([&own]).cloned().collect();
         let engine = restored(Some(Settings { protected, ..settings }), journal).await?;
+        follows(own.as_path(), None)?;
         serve(&engine, &own)?;
         Ok(engine)
     }
@@ -62,7 +63,9 @@ impl Engine {
         let _parsed = file.read()?.parse()?;
         let (journal, own) = opened(directory.as_ref()).await?;
         let engine = restored(None, journal).await?;
+        let path = file.absolute().to_owned();
         super::open::follow(&engine, file, Some(own.clone())).await?;
+        follows(own.as_path(), Some(&path))?;
         serve(&engine, &own)?;
         Ok(engine)
     }

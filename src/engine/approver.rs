@@ -6,7 +6,7 @@ use crate::{
     kernel::{Command, Considered, Person, Refusal, Start},
     model::{
         Action, Actor, AgentId, Answer, ApproverId, Event, GrantId, Hold, Means, OwnerId, Pending, Permissions, Reason,
-        RequestId, RulingId, Scope,
+        RequestId, Resolution, RulingId, Scope,
     },
 };
 
@@ -95,14 +95,17 @@ impl Approver {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if none that waits here has it, or two have.
+    /// [`Error::Refused`] if none that waits here has it, with how it ended if it is remembered; or if two have it.
     pub fn request_with_code(&self, code: &str) -> Result<RequestId, Error> {
         let wanted = code.trim().to_ascii_lowercase();
         let mut matching = self.pending()?.into_iter().filter(|pending| pending.request.code().to_string() == wanted);
         match (matching.next(), matching.next()) {
             (Some(pending), None) => Ok(pending.request.id),
             (Some(pending), Some(_)) => Err(Refusal::AmbiguousCode(pending.request.code()).into()),
-            (None, _) => Err(Refusal::UnknownCode(code.into()).into()),
+            (None, _) => Err(match self.shared.ended_with_code(&wanted)?.filter(|how| how.owner == self.owner) {
+                Some(how) => Refusal::AlreadyResolved(how).into(),
+                None => Refusal::UnknownCode(code.into()).into(),
+            }),
         }
     }
 
@@ -171,7 +174,8 @@ impl Approver {
     ///
     /// [`Error::Refused`] if nothing is held back, another change by now, or one that concerns another owner's agents.
     pub async fn agree_to_widening(&self, change: u64) -> Result<(), Error> {
-        let command = Command::AgreeToWidening { by: Some(self.person()), change, run: fresh_run() };
+        let (by, owner) = (self.person().actor(), Some(self.owner.clone()));
+        let command = Command::AgreeToWidening { by, owner, change, run: fresh_run() };
         self.shared.execute(command).acknowledged().await.map(drop)
     }
 
@@ -196,5 +200,15 @@ impl Approver {
 
     pub(super) fn person(&self) -> Person {
         Person { owner: self.owner.clone(), by: self.by.clone(), means: Arc::clone(&self.means) }
+    }
+}
+
+impl Shared {
+    /// How the request with this code ended; the latest, if two that are remembered have it.
+    pub(super) fn ended_with_code(&self, code: &str) -> Result<Option<Arc<Resolution>>, Error> {
+        self.look(|state, _| {
+            let ended = state.resolved.values().filter(|how| how.request.code().to_string() == code);
+            ended.max_by_key(|how| how.at).cloned()
+        })
     }
 }

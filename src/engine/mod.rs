@@ -38,9 +38,9 @@ use crate::{
     command::Classifier,
     kernel::{Check, Command, Refusal, Start, State, Support},
     model::{
-        Actor, AgentId, ApproverId, Envelope, Grant, GrantId, Hold, HookName, Means, OwnerId, Pending, Permission,
-        PermissionSet, Policy, Profile, Reason, Recorded, RequestId, Resolution, Right, Ruling, RulingId, RunId,
-        RuntimeId, Settings, Timestamp, Want,
+        Actor, AgentId, ApproverId, Envelope, Grant, GrantId, HeldChange, Hold, HookName, Means, OwnerId, Pending,
+        Permission, PermissionSet, Policy, Profile, Reason, Recorded, RequestId, Resolution, Right, Ruling, RulingId,
+        RunId, RuntimeId, Settings, Timestamp, Want,
     },
     seam::{Clock, DiskPaths, Hook, Paths, SystemClock},
 };
@@ -286,8 +286,22 @@ impl Engine {
     ///
     /// [`Error::Refused`] if nothing is held back, or another change by now.
     pub async fn agree_to_widening(&self, change: u64) -> Result<(), Error> {
-        let run = self.run.clone();
-        self.shared.execute(Command::AgreeToWidening { by: None, change, run }).acknowledged().await.map(drop)
+        self.agree_as(Actor::Operator, change).await
+    }
+
+    /// The same as somebody who stands for every owner.
+    pub(crate) async fn agree_as(&self, by: Actor, change: u64) -> Result<(), Error> {
+        let command = Command::AgreeToWidening { by, owner: None, change, run: self.run.clone() };
+        self.shared.execute(command).acknowledged().await.map(drop)
+    }
+
+    /// The change of the file that waits until a person agrees to it, if one does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn held_change(&self) -> Result<Option<HeldChange>, Error> {
+        Ok(self.shared.look(|state, now| state.held_change(&self.run, now))??)
     }
 
     /// What time it is for this engine.
@@ -359,6 +373,15 @@ impl Engine {
     /// [`Error::Closed`].
     pub fn resolution(&self, request: RequestId) -> Result<Option<Arc<Resolution>>, Error> {
         self.shared.look(|state, _| state.resolved.get(&request).cloned())
+    }
+
+    /// How the request with this short code ended; the latest, if two that are remembered have it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn resolution_with_code(&self, code: &str) -> Result<Option<Arc<Resolution>>, Error> {
+        self.shared.ended_with_code(&code.trim().to_ascii_lowercase())
     }
 
     /// Every grant that counts now.

@@ -211,7 +211,9 @@ pub(crate) enum Command {
     },
     /// A person agrees to what was held back.
     AgreeToWidening {
-        by: Option<Person>,
+        by: Actor,
+        /// Whose agents alone it may concern.
+        owner: Option<OwnerId>,
         change: u64,
         run: RunId,
     },
@@ -306,9 +308,8 @@ impl Command {
                 operator("take a file", About::Nothing)
             }
             Command::Narrowly { change, .. } => change.attempt(),
-            Command::AgreeToWidening { by: person, .. } => {
-                let actor = person.as_ref().map_or(Actor::Operator, Person::actor);
-                by(actor, "agree to a change of the file", About::Nothing)
+            Command::AgreeToWidening { by: actor, .. } => {
+                by(actor.clone(), "agree to a change of the file", About::Nothing)
             }
             #[cfg(feature = "sandbox")]
             Command::Sandboxed { agent: by, .. } | Command::Violated { agent: by, .. } => {

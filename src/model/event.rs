@@ -250,6 +250,9 @@ pub enum Event {
         /// What the file says and does not give.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         left_out: Vec<LeftOut>,
+        /// Who agreed to it, if it gives what was held back until somebody did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agreed: Option<Actor>,
     },
     /// Part of a file gives more than before, and waits for a person to agree.
     #[serde(rename = "config.held_back")]
@@ -258,7 +261,7 @@ pub enum Event {
         change: u64,
         /// The whole of it.
         policy: Arc<Policy>,
-        /// What agents would gain, for use or for passing on.
+        /// What agents would gain, for use or for passing on, and what the file would give them that somebody else gives now.
         would_gain: Vec<(AgentId, Permission)>,
         /// What else would be different, a sentence each, and for which agent: modes, new agents; for none: settings.
         besides: Vec<(Option<AgentId>, Arc<str>)>,
@@ -532,19 +535,15 @@ impl fmt::Display for Event {
             Event::ApproverArrived { owner } => write!(f, "somebody who approves for {owner} is there"),
             Event::ApproverLeft { owner } => write!(f, "somebody who approves for {owner} left"),
             Event::SettingsChanged { .. } => f.write_str("the settings took effect"),
-            Event::ConfigReloaded { gained, lost, left_out } => {
+            Event::ConfigReloaded { gained, lost, left_out, agreed } => {
                 f.write_str("the file took effect")?;
+                agreed.as_ref().map_or(Ok(()), |by| write!(f, ", as {by} agreed"))?;
                 change(f, "; gained: ", gained)?;
                 change(f, "; lost: ", lost)?;
                 left_out.iter().try_for_each(|line| write!(f, "; left out: {line}"))
             }
             Event::ConfigHeldBack { change: number, would_gain, besides, .. } => {
-                write!(f, "the file gives more than before; change {number} is held back until a person agrees")?;
-                change(f, ": ", would_gain)?;
-                besides.iter().try_for_each(|(agent, sentence)| match agent {
-                    Some(agent) => write!(f, "; {agent}: {}", Shown(sentence)),
-                    None => write!(f, "; {}", Shown(sentence)),
-                })
+                held_back(f, *number, would_gain, besides)
             }
             Event::ConfigPolled { why } => write!(f, "the file is looked at every now and then: {}", Shown(why)),
             Event::ConfigRejected { why } => {
@@ -576,6 +575,38 @@ impl fmt::Display for Event {
             Event::Task(event) => event.fmt(f),
         }
     }
+}
+
+/// The file gives more than before, and that waits for a person: what an engine would take over once one agrees.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct HeldChange {
+    /// Its number, which a person names to agree to just this.
+    pub change: u64,
+    /// What agents would gain, for use or for passing on, and what the file would give them that somebody else gives now.
+    pub would_gain: Vec<(AgentId, Permission)>,
+    /// What else would be different, a sentence each, and for which agent; for none: settings.
+    pub besides: Vec<(Option<AgentId>, Arc<str>)>,
+}
+
+impl fmt::Display for HeldChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        held_back(f, self.change, &self.would_gain, &self.besides)
+    }
+}
+
+fn held_back(
+    f: &mut fmt::Formatter<'_>,
+    number: u64,
+    would_gain: &[(AgentId, Permission)],
+    besides: &[(Option<AgentId>, Arc<str>)],
+) -> fmt::Result {
+    write!(f, "the file gives more than before; change {number} is held back until a person agrees")?;
+    change(f, ": ", would_gain)?;
+    besides.iter().try_for_each(|(agent, sentence)| match agent {
+        Some(agent) => write!(f, "; {agent}: {}", Shown(sentence)),
+        None => write!(f, "; {}", Shown(sentence)),
+    })
 }
 
 fn change(f: &mut fmt::Formatter<'_>, intro: &str, rights: &[(AgentId, Permission)]) -> fmt::Result {

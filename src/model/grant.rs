@@ -212,6 +212,8 @@ impl fmt::Display for Grant {
             Origin::Person { by, means, .. } => write!(f, ", allowed by {by} ({})", Shown(means))?,
         }
         match self.scope {
+            // What nobody limited ends with what it rests on; what a person said for good says so.
+            Scope::Always if matches!(self.origin, Origin::Person { .. }) => f.write_str(", always")?,
             Scope::Always => {}
             scope @ (Scope::Once | Scope::Session | Scope::Until(_)) => write!(f, ", {scope}")?,
         }

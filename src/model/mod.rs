@@ -42,7 +42,7 @@ pub use doing::Doing;
 #[cfg(any(feature = "sandbox", feature = "schedule"))]
 pub use domain::{Domain, InvalidDomain};
 pub use envelope::{Envelope, Ids, InvalidEnvelope, Reference};
-pub use event::{Cause, Event, HookCall, Recorded};
+pub use event::{Cause, Event, HeldChange, HookCall, Recorded};
 pub use glob::{InvalidGlob, PathGlob, Reach};
 pub use grant::{Actor, Ended, Grant, Hold, InvalidScope, Means, Origin, Place, Right, Scope};
 pub use guard::{Guard, PathPolicy, Policies, PolicyPatch};

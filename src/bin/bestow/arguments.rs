@@ -68,9 +68,10 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
        bestow requests --state DIRECTORY [--json]
        bestow approve|deny CODE --state DIRECTORY [--scope SCOPE] [--feedback TEXT] [--as NAME] [--json]
        bestow approve CODE --state DIRECTORY --write [--config FILE] [--feedback TEXT] [--as NAME] [--json]
+       bestow agree CHANGE --state DIRECTORY [--as NAME] [--json]
        bestow keep GRANT|RULING --state DIRECTORY [--config FILE]
        bestow revoke GRANT|RULING --state DIRECTORY [--reason TEXT] [--as NAME] [--json]
-       bestow audit show --state DIRECTORY [--agent ID] [--request CODE] [--grant GRANT] [--since TIME] [--until TIME] [--json]
+       bestow audit show --state DIRECTORY [--agent ID] [--request CODE] [--grant GRANT|RULING] [--since TIME] [--until TIME] [--json]
        bestow audit verify --state DIRECTORY [--expect HEAD]
        bestow audit head --state DIRECTORY
        bestow audit cut --state DIRECTORY --before NUMBER
@@ -126,24 +127,30 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
       the task runs, 3 if its gate says no or may not be asked, 2 if a person would have to be asked for what the gate
       lacks, 1 if there is no such task, nobody to run it, or its gate could not run.
 
-  grants, why, requests, approve, deny, revoke
+  grants, why, requests, approve, deny, agree, revoke
       Ask and tell the engine that runs on the state directory; if none runs there, the directory itself. `why` shows
       the chain back to a person, a line of a file, or the host program. A request is named by its code, or its id; --as says who
-      answers, and is who is logged in otherwise. A scope is `once`, `session`, `always` or `until TIME`. `grants` also
-      lists what people said about actions (r0, r1, …).
+      answers; otherwise it is USER, or LOGNAME, or `operator` if neither is set. A scope is `once`, `session`, `always` or
+      `until TIME`; a right without one is given for the session. A session ends with its engine: where none runs, that
+      is refused, and the question goes on waiting. A no to a right takes no scope. `grants` also lists what people said
+      about actions (r0, r1, …). `requests` also tells the change of the file that `confirm_widening` holds back, and what
+      it would give; `agree` takes it over, by the number that is told there.
 
   approve --write, keep
       Writes a yes for good into the policy file (agents.toml here, if none is named), with a comment that says who gave
       it: a right among the agent's permissions, a yes to an action as a rule. Everything else in the file stays as it
-      is, and what the file cannot say exactly is not written. With --write the engine is told yes for this time, and the
-      file says the rest; keep writes down what the engine keeps for good already, which stays until you revoke it.
+      is, and what the file cannot say exactly is not written, nor is anything in a file that the engine does not follow.
+      With --write the engine is told yes for this time, and the file says the rest; keep writes down what the engine
+      keeps for good already, which stays until you revoke it.
 
   audit show
-      Prints every record that meets all that is asked, a line each, with who decided and through what.
+      Prints every record that meets all that is asked, a line each, with who decided and through what. A name that no
+      record has is an error (1).
 
   audit verify
       Finds the first record that was altered, is missing, or stands elsewhere, and says where; exit code 1. A trail that was
-      cut back or written anew as a whole is told by a HEAD that was noted down before, as `audit head` prints it.
+      cut back or written anew as a whole is told by a HEAD that was noted down before, as `audit head` prints it; a HEAD that
+      was mistyped is told in the same words, and nothing is to be cut for it.
 
   audit cut
       The way out of damage without a copy: sets aside everything from event NUMBER on. What was revoked since holds again.

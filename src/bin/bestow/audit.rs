@@ -1,8 +1,14 @@
 //! `bestow audit`: the trail, read and verified.
 
-use std::io::{BufWriter, Write, stdout};
+use std::{
+    io::{self, BufWriter, Write, stderr, stdout},
+    path::Path,
+};
 
-use bestow::journal::audit;
+use bestow::journal::{
+    JournalError,
+    audit::{self, Filter, Record},
+};
 
 use crate::{
     arguments::{Audit, Style},
@@ -10,31 +16,13 @@ use crate::{
 };
 
 pub(crate) fn audit(asked: &Audit) -> End {
+    let (Audit::Show { state, .. } | Audit::Verify { state, .. } | Audit::Head { state } | Audit::Cut { state, .. }) =
+        asked;
+    if !state.is_dir() {
+        return End::failed(JournalError::NotState { directory: state.clone() });
+    }
     match asked {
-        Audit::Show { state, filter, style } => {
-            let records = match audit::records(state) {
-                Ok(records) => records,
-                Err(why) => return End::failed(why),
-            };
-            let mut out = BufWriter::new(stdout().lock());
-            for record in records {
-                let record = match record {
-                    Ok(record) => record,
-                    Err(why) => return out.flush().map_or_else(|why| End::unheard(&why), |()| End::failed(why)),
-                };
-                if !filter.wants(&record) {
-                    continue;
-                }
-                let written = match style {
-                    Style::Human => writeln!(out, "{record}"),
-                    Style::Json => record.to_json().map_err(Into::into).and_then(|json| writeln!(out, "{json}")),
-                };
-                if let Err(why) = written {
-                    return End::unheard(&why);
-                }
-            }
-            out.flush().map_or_else(|why| End::unheard(&why), |()| End::Done)
-        }
+        Audit::Show { state, filter, style } => show(state, filter, *style).unwrap_or_else(|end| end),
         Audit::Verify { state, expected } => match audit::verify(state, *expected) {
             Ok(verified) => {
                 let torn = verified.torn.map_or_else(String::new, |torn| format!("\nnot acknowledged, {torn}"));
@@ -53,5 +41,40 @@ pub(crate) fn audit(asked: &Audit) -> End {
             Ok(head) => End::said(&format!("what follows event {} is set aside\nhead {head}\n", head.sequence)),
             Err(why) => End::failed(why),
         },
+    }
+}
+
+/// Prints what is wanted. Nothing at all may be a name that was mistyped, and says so.
+fn show(state: &Path, filter: &Filter, style: Style) -> Result<End, End> {
+    let mut out = BufWriter::new(stdout().lock());
+    let (at_any_time, mut is_named, mut is_told) = (filter.at_any_time(), false, false);
+    for record in audit::records(state).map_err(End::failed)? {
+        let record = match record {
+            Ok(record) => record,
+            Err(why) => return Err(out.flush().map_or_else(|why| End::unheard(&why), |()| End::failed(why))),
+        };
+        is_named = is_named || at_any_time.wants(&record);
+        if filter.wants(&record) {
+            is_told = true;
+            print(&mut out, &record, style).map_err(|why| End::unheard(&why))?;
+        }
+    }
+    out.flush().map_err(|why| End::unheard(&why))?;
+    if filter.names_something() && !is_named {
+        return Err(End::failed(
+            "no record of this trail names that: `bestow grants` and `bestow requests` list names",
+        ));
+    }
+    if !is_told {
+        // If standard error is gone, nobody needs to know.
+        let _ = writeln!(stderr().lock(), "bestow: no record of this trail meets that");
+    }
+    Ok(End::Done)
+}
+
+fn print(out: &mut impl Write, record: &Record, style: Style) -> io::Result<()> {
+    match style {
+        Style::Human => writeln!(out, "{record}"),
+        Style::Json => writeln!(out, "{}", record.to_json()?),
     }
 }

@@ -1,9 +1,9 @@
 //! `bestow exec` and `bestow sandbox profile`: an agent of a file, its scope, and what that makes of a command.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use bestow::{
-    Action, Agent, Engine, Error, Interaction, Policy, PolicyFile, Refusal, Settings,
+    Action, Agent, Engine, Error, Interaction, Policy, PolicyFile, Refusal, Settings, Shown,
     sandbox::{Command, ExecError, Format, Limits, Profile, Sandbox},
 };
 
@@ -23,7 +23,7 @@ pub(crate) fn exec(asked: Scoped) -> End {
         let profile = profile.limited(limits).only_to(asked.domains.iter().cloned());
         stand_behind(engine, &agent, &profile.action(&command).map_err(End::failed)?).await?;
         let done = agent.exec_under(&sandbox, profile, command).await;
-        let done = done.map_err(|why| refused(&why, settings))?;
+        let done = done.map_err(|why| refused(&why, settings, &asked.config))?;
         match (done.code, done.timed_out) {
             (Some(0), _) => Ok(End::Done),
             (_, true) => Err(End::failed("the command was killed: its time was over")),
@@ -69,20 +69,30 @@ fn as_agent(
         let engine = Engine::new(Settings::default()).map_err(End::failed)?;
         engine.configure(policy).await.map_err(End::failed)?;
         let agent = engine.agent(&asked.agent).map_err(End::failed)?;
-        let profile = agent.sandbox_profile(&asked.named).map_err(|why| refused(&why, &settings))?;
+        let profile = agent.sandbox_profile(&asked.named).map_err(|why| refused(&why, &settings, &asked.config))?;
         work(&engine, agent, profile, &settings).await
     })
 }
 
 /// What an agent lacks it could ask a person for, where people answer; what is protected it could not.
-fn refused(why: &ExecError, settings: &Settings) -> End {
+fn refused(why: &ExecError, settings: &Settings, file: &Path) -> End {
     let ExecError::Engine(no @ (Error::Refused(_) | Error::Replaced { .. })) = why else {
         return End::failed(why);
     };
+    let told = if let Error::Refused(Refusal::NotHeld { agent, permission }) = no {
+        let (permission, file) = (permission.to_string(), file.to_string_lossy());
+        format!(
+            "agent `{agent}` does not hold `{}`: add it to its `permissions` in {}",
+            Shown(&permission),
+            Shown(&file)
+        )
+    } else {
+        no.to_string()
+    };
     let could_be_given = matches!(no, Error::Refused(Refusal::NotHeld { .. } | Refusal::Sensitive { .. }));
     if could_be_given && settings.interaction == Interaction::Interactive {
-        End::WouldAsk(no.to_string())
+        End::WouldAsk(told)
     } else {
-        End::Denied(no.to_string())
+        End::Denied(told)
     }
 }

@@ -1,17 +1,22 @@
 //! A yes for good goes into the policy file. The library says what is written; the engine is asked what was said.
 
-use std::path::Path;
+use std::{
+    io::{Write as _, stderr},
+    os::unix::fs::MetadataExt as _,
+    path::Path,
+};
 
 use bestow::{
     Always, ApproverId, Clock, Grant, Kept, OwnerId, PolicyFile, Request, Ruling, Scope, SystemClock,
     control::{Held, Line, Order},
+    journal::followed,
 };
 use serde::de::DeserializeOwned;
 
 use crate::{
     arguments::{Keeping, Ordered, Style},
     end::End,
-    state::{lines, told},
+    state::{Lasting, lines, told},
 };
 
 /// Through what a person speaks who types a command.
@@ -23,12 +28,13 @@ pub(crate) fn approve(asked: &Ordered, file: &Path) -> Result<End, End> {
         return Err(End::usage("only an answer can be written down"));
     };
     let (request, file) = (waiting(&asked.state, request)?, PolicyFile::new(file));
+    is_followed(&asked.state, &file)?;
     let said = yes(&request, by)?;
     file.could_keep(&said).map_err(End::failed)?;
     let scope = Some(if request.action.is_some() { Scope::Once } else { Scope::Session });
     let (verdict, feedback, by) = (*verdict, feedback.clone(), by.clone());
     let answer = Order::Answer { request: request.id.to_string(), verdict, scope, feedback, by };
-    let answered = lines(&asked.state, &answer)?;
+    let answered = lines(&asked.state, &answer, Lasting::InTheFile)?;
     let kept = file.keep(&said).map_err(|why| {
         End::failed(format_args!("[{}] has its yes for this time, and not for good: {why}", request.code()))
     })?;
@@ -47,17 +53,48 @@ pub(crate) fn keep(asked: &Keeping) -> End {
 
 fn kept(asked: &Keeping) -> Result<End, End> {
     let file = PolicyFile::new(&asked.config);
-    let all = lines(&asked.state, &Order::Grants { agent: None })?;
+    let all = lines(&asked.state, &Order::Grants { agent: None }, Lasting::ByItself)?;
     let name = asked.held.to_string();
     let line = all.iter().find(|line| text(line, "/id") == Some(&name));
-    let line = line.ok_or_else(|| End::Denied(format!("there is no {name}, or no longer: see `bestow grants`")))?;
+    let line = line.ok_or_else(|| {
+        End::Denied(format!("there is no {name}, or no longer: see `bestow grants --state {}`", shown(&asked.state)))
+    })?;
     let said = match asked.held {
         Held::Ruling(_) => Always::of_ruling(&read::<Ruling>(line, "")?),
         Held::Grant(_) => Always::of_grant(&read::<Grant>(line, "")?, &owner(line)?),
     };
+    is_followed(&asked.state, &file)?;
     let kept = file.keep(&said.map_err(End::failed)?).map_err(End::failed)?;
-    let besides = format!("{name} stays besides: `bestow revoke {name}` once the file is in force\n");
+    let state = shown(&asked.state);
+    let besides = format!(
+        "{name} stays besides: `bestow revoke {name} --state {state}`, once `bestow grants --state {state}` lists what \
+         the file gives, or `bestow audit show --state {state}` that the file took effect\n"
+    );
     Ok(End::said(&format!("{}{besides}", written(&kept, &file))))
+}
+
+/// A line in a file that the engine does not follow would mean nothing to it, and whoever said yes would not notice.
+fn is_followed(state: &Path, file: &PolicyFile) -> Result<(), End> {
+    let Some(followed) = followed(state).map_err(End::failed)? else {
+        // If standard error is gone, the rest still happens.
+        let _ = writeln!(
+            stderr().lock(),
+            "bestow: whoever opened `{}` follows no file there: what is written counts for an engine that is opened on `{}`",
+            shown(state),
+            shown(file.path())
+        );
+        return Ok(());
+    };
+    let named = |path: &Path| std::fs::metadata(path).map(|found| (found.dev(), found.ino())).ok();
+    if named(&followed).is_some_and(|there| Some(there) == named(file.path())) {
+        return Ok(());
+    }
+    Err(End::failed(format_args!(
+        "the engine on `{}` follows `{1}` and not `{2}`, where the line would mean nothing to it: `--config {1}`",
+        shown(state),
+        shown(&followed),
+        shown(file.path())
+    )))
 }
 
 fn owner(line: &Line) -> Result<OwnerId, End> {
@@ -67,15 +104,24 @@ fn owner(line: &Line) -> Result<OwnerId, End> {
 
 /// The request with this code or id.
 fn waiting(state: &Path, named: &str) -> Result<Request, End> {
-    let all = lines(state, &Order::Requests)?;
+    let all = lines(state, &Order::Requests, Lasting::ByItself)?;
     let code = named.trim().to_ascii_lowercase();
     let is_meant = |line: &&Line| ["/code", "/request/id"].iter().any(|at| text(line, at) == Some(&code));
     let mut meant = all.iter().filter(is_meant);
     match (meant.next(), meant.next()) {
         (Some(line), None) => read(line, "/request"),
         (Some(_), Some(_)) => Err(End::Denied(format!("two requests have the code {named}: name one by its id"))),
-        (None, _) => Err(End::Denied(format!("no pending request has the code or id {named}: see `bestow requests`"))),
+        (None, _) => Err(End::Denied(format!(
+            "no pending request has the code or id {named}: `bestow requests --state {0}` lists those that wait, \
+             `bestow audit show --request {named} --state {0}` says how one ended",
+            shown(state)
+        ))),
     }
+}
+
+/// As it can be typed.
+fn shown(path: &Path) -> std::path::Display<'_> {
+    path.display()
 }
 
 fn yes(request: &Request, by: &ApproverId) -> Result<Always, End> {

@@ -1,6 +1,6 @@
 //! What a person does with a state directory: through the engine that runs on it, or on the directory itself.
 
-use std::{path::Path, sync::Arc};
+use std::{io::ErrorKind, os::unix::fs::MetadataExt, path::Path, sync::Arc};
 
 use bestow::{
     DiskPaths, Engine, Store, SystemClock,
@@ -17,15 +17,34 @@ use crate::{
 /// Carries out an order.
 pub(crate) fn order(asked: &Ordered) -> End {
     let told = match &asked.write {
-        None => lines(&asked.state, &asked.order).map(|lines| told(&lines, asked.style)),
+        None => lines(&asked.state, &asked.order, Lasting::ByItself).map(|mut lines| {
+            lines.iter_mut().for_each(|line| name_way_out(line, &asked.state));
+            told(&lines, asked.style)
+        }),
         Some(file) => keep::approve(asked, file),
     };
     told.unwrap_or_else(|end| end)
 }
 
+/// What is held back is agreed to by a command that can be typed as it stands.
+fn name_way_out(line: &mut Line, state: &Path) {
+    if let Some(change) = line.json.pointer("/held_back/change") {
+        line.text = format!("{}; agree with `bestow agree {change} --state {}`", line.text, state.display());
+    }
+}
+
+/// What makes a yes last that is given while no engine runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lasting {
+    /// Nothing but its scope.
+    ByItself,
+    /// A line of the file, which says it for good.
+    InTheFile,
+}
+
 /// What the engine on `state` says, or the directory itself.
-pub(crate) fn lines(state: &Path, order: &Order) -> Result<Vec<Line>, End> {
-    match reply(state, order)? {
+pub(crate) fn lines(state: &Path, order: &Order, lasting: Lasting) -> Result<Vec<Line>, End> {
+    match reply(state, order, lasting)? {
         Reply::Done(lines) => Ok(lines),
         Reply::Refused(why) => Err(End::Denied(why)),
         Reply::Failed(why) => Err(End::Failed(why)),
@@ -33,19 +52,31 @@ pub(crate) fn lines(state: &Path, order: &Order) -> Result<Vec<Line>, End> {
     }
 }
 
-fn reply(state: &Path, order: &Order) -> Result<Reply, End> {
+fn reply(state: &Path, order: &Order, lasting: Lasting) -> Result<Reply, End> {
     if !state.is_dir() {
         return Err(End::failed(JournalError::NotState { directory: state.to_owned() }));
     }
     match control::send(state, order) {
         Ok(Some(reply)) => Ok(reply),
-        Ok(None) => alone(state, order),
-        Err(why) => Err(End::failed(format_args!("the engine on `{}` cannot be reached: {why}", state.display()))),
+        Ok(None) => alone(state, order, lasting),
+        Err(why) => {
+            let who = if why.kind() == ErrorKind::PermissionDenied { owner(state) } else { String::new() };
+            Err(End::failed(format_args!("the engine on `{}` cannot be reached: {why}{who}", state.display())))
+        }
     }
 }
 
+/// Whose directory it is, for whoever may not enter it.
+fn owner(state: &Path) -> String {
+    let found = std::fs::metadata(state).map(|found| found.uid());
+    found.map_or_else(
+        |_| String::new(),
+        |user| format!("; it is for user {user} only: say this as them (`sudo -u '#{user}'`)"),
+    )
+}
+
 /// No engine runs there. What only looks writes nothing; the rest is an engine for a moment.
-fn alone(state: &Path, order: &Order) -> Result<Reply, End> {
+fn alone(state: &Path, order: &Order, lasting: Lasting) -> Result<Reply, End> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(End::failed)?;
     // Looked at first, so that no directory becomes a state directory because it was named by mistake.
     drop(Glance::at(state).map_err(End::failed)?);
@@ -53,7 +84,10 @@ fn alone(state: &Path, order: &Order) -> Result<Reply, End> {
     runtime.block_on(async {
         let (clock, paths) = (Arc::new(SystemClock::new()), Arc::new(DiskPaths));
         let engine = Engine::restore(None, clock, paths, store).await.map_err(End::failed)?;
-        let reply = control::carry_out(&engine, order.clone()).await;
+        let reply = match lasting {
+            Lasting::ByItself => control::carry_out_and_end(&engine, order.clone()).await,
+            Lasting::InTheFile => control::carry_out(&engine, order.clone()).await,
+        };
         engine.shutdown().await;
         Ok(reply)
     })

@@ -23,7 +23,7 @@ use tokio::runtime::Handle;
 
 use crate::engine::{Engine, WeakEngine};
 
-pub use self::order::{Held, InvalidHeld, Line, Order, Reply, Verdict, carry_out};
+pub use self::order::{Held, InvalidHeld, Line, Order, Reply, Verdict, carry_out, carry_out_and_end};
 
 /// The name of the socket in the state directory.
 const SOCKET: &str = "control";

@@ -8,7 +8,10 @@ use serde_json::{Value, json};
 use crate::{
     engine::{Approver, Engine, Error},
     kernel::Refusal,
-    model::{AgentId, Answer, ApproverId, Grant, GrantId, Pending, Permission, Reason, RequestId, RulingId, Scope},
+    model::{
+        Actor, AgentId, Answer, ApproverId, Grant, GrantId, HeldChange, Pending, Permission, Reason, RequestId,
+        RulingId, Scope, Shown,
+    },
 };
 
 /// Through what a person speaks who uses the command line.
@@ -32,8 +35,15 @@ pub enum Order {
         /// Which.
         permission: Permission,
     },
-    /// Show what waits for an answer.
+    /// Show what waits for an answer: the questions of agents, and a change of the file that is held back.
     Requests,
+    /// Agree to a change of the file that is held back.
+    Agree {
+        /// Its number.
+        change: u64,
+        /// Who says so.
+        by: ApproverId,
+    },
     /// Take a right away, or what a person said.
     Revoke {
         /// Which.
@@ -144,28 +154,100 @@ pub enum Reply {
 
 /// Carries out `order`.
 pub async fn carry_out(engine: &Engine, order: Order) -> Reply {
-    match done(engine, order).await {
-        Ok(lines) => Reply::Done(lines),
-        Err(why @ Error::Refused(_)) => Reply::Refused(why.to_string()),
-        Err(why) => Reply::Failed(why.to_string()),
+    done(engine, order).await.map_or_else(NotDone::into_reply, Reply::Done)
+}
+
+/// The same by an engine that ends at once: a yes that would end with it is refused, and the question goes on waiting.
+pub async fn carry_out_and_end(engine: &Engine, order: Order) -> Reply {
+    match would_last(engine, &order) {
+        Ok(()) => carry_out(engine, order).await,
+        Err(why) => why.into_reply(),
     }
 }
 
-async fn done(engine: &Engine, order: Order) -> Result<Vec<Line>, Error> {
+/// Why there is nothing to tell.
+enum NotDone {
+    Engine(Error),
+    /// The order is understood, and makes no sense for what it is about.
+    Refused(String),
+}
+
+impl NotDone {
+    fn into_reply(self) -> Reply {
+        match self {
+            // As for every other command: nobody said no.
+            NotDone::Engine(why @ Error::Refused(Refusal::UnknownAgent(_))) => Reply::Failed(why.to_string()),
+            NotDone::Engine(why @ Error::Refused(_)) => Reply::Refused(why.to_string()),
+            NotDone::Engine(why) => Reply::Failed(why.to_string()),
+            NotDone::Refused(why) => Reply::Refused(why),
+        }
+    }
+}
+
+impl<E: Into<Error>> From<E> for NotDone {
+    fn from(why: E) -> NotDone {
+        NotDone::Engine(why.into())
+    }
+}
+
+/// A run ends with its engine, and so does what is said for it: every yes for the session, and a yes for once to an action.
+fn would_last(engine: &Engine, order: &Order) -> Result<(), NotDone> {
+    let Order::Answer { request, verdict: Verdict::Approve, scope, .. } = order else { return Ok(()) };
+    let asked = waiting(engine, request)?.request;
+    let is_action = asked.action.is_some();
+    let by_default = if is_action { Scope::Once } else { Scope::Session };
+    let scope = scope.or(asked.scope).unwrap_or(by_default);
+    if scope != Scope::Session && !(is_action && scope == Scope::Once) {
+        return Ok(());
+    }
+    let lasting: &[_] = match (is_action, asked.scope) {
+        (true, _) => &["`--scope always`", "`--scope 'until TIME'`"],
+        (false, Some(Scope::Session)) => &["`--scope once`"],
+        (false, _) => &["`--scope once`", "`--scope always`", "`--scope 'until TIME'`"],
+    };
+    Err(NotDone::Refused(format!(
+        "no engine runs on this directory, and a yes for `{scope}` is over before the next one begins: answer with {}, or \
+         while the engine runs; [{}] goes on waiting",
+        lasting.join(" or "),
+        asked.code()
+    )))
+}
+
+async fn done(engine: &Engine, order: Order) -> Result<Vec<Line>, NotDone> {
     match order {
-        Order::Grants { agent } => grants(engine, agent.as_ref()),
+        Order::Grants { agent } => Ok(grants(engine, agent.as_ref())?),
         Order::Why { agent, permission } => {
             engine.agent(&agent)?;
             let chain = engine.why(&agent, &permission)?;
             if chain.is_empty() {
-                return Err(Refusal::NotHeld { agent, permission }.into());
+                return Err(NotDone::Refused(format!(
+                    "agent `{agent}` does not hold `{}`: a line among its `permissions` in the policy file gives it, or a \
+                     yes when it asks",
+                    Shown(&permission.to_string())
+                )));
             }
             Ok(chain.iter().map(|link| Line::new(link, json!(link.to_string()))).collect())
         }
-        Order::Requests => Ok(engine.pending()?.iter().map(request).collect()),
-        Order::Revoke { held, reason, by } => revoke(engine, held, reason, by).await,
+        Order::Requests => {
+            let held = engine.held_change()?;
+            Ok(engine.pending()?.iter().map(request).chain(held.as_ref().map(held_change)).collect())
+        }
+        Order::Agree { change, by } => {
+            let held = engine.held_change()?.ok_or(Refusal::NothingHeldBack)?;
+            engine.agree_as(Actor::Person { by: by.clone(), means: MEANS.into() }, change).await?;
+            let what = HeldChange { change, ..held };
+            Ok(vec![Line::new(format!("change {change} is in force, as {by} agreed"), json!({ "agreed": what }))])
+        }
+        Order::Revoke { held, reason, by } => Ok(revoke(engine, held, reason, by).await?),
         Order::Answer { request, verdict, scope, feedback, by } => {
             let waiting = waiting(engine, &request)?;
+            if verdict == Verdict::Deny && scope.is_some() && waiting.request.action.is_none() {
+                return Err(NotDone::Refused(format!(
+                    "a no to a right has no scope: the same question is answered with it for as long as `denial_memory` \
+                     says, and may be asked again after that. Say it without `--scope`; [{}] goes on waiting",
+                    waiting.request.code()
+                )));
+            }
             let answer = match verdict {
                 Verdict::Approve => Answer::allow(),
                 Verdict::Deny => Answer::deny(),
@@ -202,6 +284,10 @@ fn request(pending: &Pending) -> Line {
     let request = &pending.request;
     let text = format!("[{}] {request}, until {}, goes {}", request.code(), request.deadline, pending.route);
     Line::new(text, json!({ "code": request.code().to_string(), "request": **request, "route": pending.route }))
+}
+
+fn held_change(held: &HeldChange) -> Line {
+    Line::new(held, json!({ "held_back": held }))
 }
 
 async fn revoke(engine: &Engine, held: Held, reason: Option<Reason>, by: ApproverId) -> Result<Vec<Line>, Error> {
@@ -249,6 +335,9 @@ fn waiting(engine: &Engine, named: &str) -> Result<Pending, Error> {
     match (matching.next(), matching.next()) {
         (Some(pending), None) => Ok(pending),
         (Some(pending), Some(_)) => Err(Refusal::AmbiguousCode(pending.request.code()).into()),
-        (None, _) => Err(Refusal::UnknownCode(Arc::from(named)).into()),
+        (None, _) => Err(match engine.resolution_with_code(&code)? {
+            Some(how) => Refusal::AlreadyResolved(how).into(),
+            None => Refusal::UnknownCode(Arc::from(named)).into(),
+        }),
     }
 }

@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::chain::Head;
 use crate::model::Shown;
 
 /// Why a journal is not opened, or not believed. Each message names the place and the way out.
@@ -33,6 +34,15 @@ pub enum JournalError {
     NotState {
         /// Which.
         directory: PathBuf,
+    },
+    /// The records follow from one another, but not up to the head that was noted down.
+    OtherHead {
+        /// Where.
+        directory: PathBuf,
+        /// What was noted down.
+        noted: Head,
+        /// What is there, at the same event.
+        found: Head,
     },
     /// A file that should be there is not.
     Missing {
@@ -74,15 +84,24 @@ impl fmt::Display for JournalError {
             JournalError::Damaged { file, line, sequence, what } => write!(
                 f,
                 "`{}` is damaged at line {line}, event {sequence}: {what}. Put this file back from a copy; without one, \
-                 `bestow audit cut --before {sequence}` sets aside everything from there on, and what was revoked since \
-                 holds again",
-                shown(file)
+                 `bestow audit cut --before {sequence} --state {}` sets aside everything from there on, and what was \
+                 revoked since holds again",
+                shown(file),
+                file.parent().map_or_else(|| ".".to_owned(), shown)
             ),
             JournalError::NotState { directory } => write!(
                 f,
                 "`{}` is no state directory: it has no journal. Name the one that the engine was opened with, as in \
                  `--state /var/lib/bestow`",
                 shown(directory)
+            ),
+            JournalError::OtherHead { directory, noted, found } => write!(
+                f,
+                "every record in `{}` follows from the one before, but event {} has the head `{found}` and not `{noted}`: \
+                 compare that with where it was noted down. If it was noted so, the trail was written anew from the start: \
+                 put it back from a copy",
+                shown(directory),
+                noted.sequence
             ),
             JournalError::Missing { directory, what } => {
                 write!(f, "`{}` lacks {what}: put it back from a copy", shown(directory))

@@ -9,6 +9,7 @@ pub mod audit;
 mod chain;
 mod error;
 mod files;
+mod followed;
 mod glance;
 mod line;
 mod open;
@@ -25,9 +26,11 @@ use std::{
 
 use crate::seam::{Batch, Progress, Store, StoreError, StoreFault, Stored, Taken};
 
+pub(super) use self::followed::follows;
 pub use self::{
     chain::{Hash, Head, InvalidHead},
     error::JournalError,
+    followed::followed,
     glance::Glance,
 };
 pub use crate::seam::{Disk, DiskFile, RealDisk};

@@ -3,15 +3,15 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use crate::model::{
-    AgentId, AgentPolicy, BaseRight, Ended, Event, Grant, GrantId, Hold, Origin, OwnerId, Permission, Policy, Profile,
-    RunId, Scope, Source, Timestamp, Widening,
+    Actor, AgentId, AgentPolicy, BaseRight, Ended, Event, Grant, GrantId, HeldChange, Hold, Origin, OwnerId,
+    Permission, Policy, Profile, RunId, Scope, Source, Timestamp, Widening,
 };
 
 use super::{
     super::{
         Refusal, State,
-        command::{Broken, Person},
-        state::Agent,
+        command::Broken,
+        state::{Agent, HeldBack},
     },
     grants::Draft,
     narrowed,
@@ -30,11 +30,21 @@ impl State {
         let mut events = self.follow_file(&narrowed, run, now)?;
         if narrowed != *policy {
             events = unless_nothing(events);
-            let would_gain = self.would_gain(&self.follow_file(&policy, run, now)?, now);
-            let (change, besides) = (self.last_change + 1, self.besides(&policy));
+            let HeldChange { change, would_gain, besides } = self.told_of(self.last_change + 1, &policy, run, now)?;
             events.push(Event::ConfigHeldBack { change, policy, would_gain, besides });
         }
         Ok(events)
+    }
+
+    /// The change that waits for a person, with what it would give by now.
+    pub(crate) fn held_change(&self, run: &RunId, now: Timestamp) -> Result<Option<HeldChange>, Refusal> {
+        let told = |held: &HeldBack| self.told_of(held.change, &held.policy, run, now);
+        self.held_back.as_ref().map(told).transpose()
+    }
+
+    fn told_of(&self, change: u64, policy: &Policy, run: &RunId, now: Timestamp) -> Result<HeldChange, Refusal> {
+        let would_gain = self.would_gain(policy, &self.follow_file(policy, run, now)?, now);
+        Ok(HeldChange { change, would_gain, besides: self.besides(policy) })
     }
 
     /// What of the file gives nobody more than now.
@@ -45,7 +55,8 @@ impl State {
     /// A person agrees to what a file gives besides. Somebody who stands for an owner can agree to that owner's only.
     pub(super) fn agree_to_widening(
         &self,
-        by: Option<&Person>,
+        by: Actor,
+        owner: Option<&OwnerId>,
         change: u64,
         run: &RunId,
         now: Timestamp,
@@ -55,12 +66,13 @@ impl State {
             return Err(Refusal::OtherChange { waiting: held_back.change });
         }
         let policy = &held_back.policy;
-        if let Some(person) = by
-            && let Some(agent) = self.widened(policy).find(|(_, owner)| **owner != person.owner).map(|(agent, _)| agent)
+        if let Some(owner) = owner
+            && let Some((agent, _)) = self.widened(policy).find(|(_, others)| *others != owner)
         {
-            return Err(Refusal::OtherOwner { agent: agent.clone(), owner: person.owner.clone() });
+            return Err(Refusal::OtherOwner { agent: agent.clone(), owner: owner.clone() });
         }
-        self.follow_file(policy, run, now)
+        let events = self.follow_file(policy, run, now)?.into_iter();
+        Ok(events.map(|event| agreed_by(&by, event)).collect())
     }
 
     /// Whom `policy` gives more than now, with whose agents they are. Settings are for everybody.
@@ -92,7 +104,7 @@ impl State {
         }
         let gained = self.gains(&events, now);
         let left_out = policy.left_out.clone();
-        events.push(Event::ConfigReloaded { gained, lost: Vec::new(), left_out });
+        events.push(Event::ConfigReloaded { gained, lost: Vec::new(), left_out, agreed: None });
         Ok(events)
     }
 
@@ -170,14 +182,24 @@ impl State {
     }
 
     /// What agents would gain by `events`: for use, or for passing on.
-    fn would_gain(&self, events: &[Event], now: Timestamp) -> Vec<(AgentId, Permission)> {
+    fn would_gain(&self, policy: &Policy, events: &[Event], now: Timestamp) -> Vec<(AgentId, Permission)> {
         let to_pass_on = events.iter().filter_map(|event| match event.grant() {
             Some(grant) if grant.hold == Hold::PassOn && event.granted().is_some() => {
                 Some((grant.to.clone(), grant.right.permission.clone()))
             }
             Some(_) | None => None,
         });
-        self.gains(events, now).into_iter().chain(to_pass_on).collect()
+        let mut gains: Vec<_> = self.gains(events, now).into_iter().chain(to_pass_on).collect();
+        // A line of the file for what somebody else gives now waits too: it would go on when that one takes it back.
+        let narrowed = self.narrowed_to(policy);
+        for (id, spec) in &policy.agents {
+            let kept = narrowed.agents.get(id).map(|spec| &spec.rights);
+            let held = spec.rights.iter().filter(|right| !kept.is_some_and(|kept| kept.contains(right)));
+            let held = held.map(|right| (id.clone(), right.right.permission.clone()));
+            let untold: Vec<_> = held.filter(|gain| !gains.contains(gain)).collect();
+            gains.extend(untold);
+        }
+        gains
     }
 
     /// What would be different besides rights, a sentence each, so that a person agrees to nothing unseen.
@@ -225,6 +247,13 @@ impl State {
                 && (!protected || grant.right.permission.path() == path)
         })
     }
+}
+
+fn agreed_by(by: &Actor, mut event: Event) -> Event {
+    if let Event::ConfigReloaded { agreed, .. } = &mut event {
+        *agreed = Some(by.clone());
+    }
+    event
 }
 
 /// What a file changes, if it changes anything: that it took effect says nothing by itself.

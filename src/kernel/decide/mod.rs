@@ -60,7 +60,9 @@ impl State {
             Command::ApproverLeft { owner } => Ok(vec![Event::ApproverLeft { owner }]),
             Command::Configure { policy, run } => self.configure(policy, &run, now),
             Command::Narrowly { change, .. } => self.narrowly(*change, now),
-            Command::AgreeToWidening { by, change, run } => self.agree_to_widening(by.as_ref(), change, &run, now),
+            Command::AgreeToWidening { by, owner, change, run } => {
+                self.agree_to_widening(by, owner.as_ref(), change, &run, now)
+            }
             Command::RejectConfig { why } => Ok(vec![Event::ConfigRejected { why }]),
             Command::PollConfig { why } => Ok(vec![Event::ConfigPolled { why }]),
             #[cfg(feature = "sandbox")]

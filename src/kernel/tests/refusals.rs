@@ -153,7 +153,11 @@ fn rows_of_their_own() -> [(&'static str, State, Command); 4] {
         ("TooManyChildren", with_a_child, create("second", "you", Kind::Subagent, &[])),
         ("TooManyAsked", asked_once, request(2, "bob", &["@events"])),
         ("HeldOnce", for_once, grant("ann", "bob", &["@read:/w/q"])),
-        ("OtherChange", waiting, Command::AgreeToWidening { by: None, change: 7, run: "r0".parse().unwrap() }),
+        (
+            "OtherChange",
+            waiting,
+            Command::AgreeToWidening { by: Actor::Operator, owner: None, change: 7, run: "r0".parse().unwrap() },
+        ),
     ]
 }
 
@@ -202,7 +206,10 @@ fn a_refused_command_leaves_the_state_equal() {
         ("NotHeld", spend("ann", "@events", Broken::new())),
         ("NotHeld", spend("lead", "@write:/w", all_broken)),
         ("NotAsked", answer(1, "you", Answer::allow_only(tag("@read:/w")))),
-        ("NothingHeldBack", Command::AgreeToWidening { by: None, change: 1, run: "r0".parse().unwrap() }),
+        (
+            "NothingHeldBack",
+            Command::AgreeToWidening { by: Actor::Operator, owner: None, change: 1, run: "r0".parse().unwrap() },
+        ),
         ("NoChildKind", create("kid", "you", Kind::Foreground, &[])),
         ("NoChildKind", create("kid", "you", Kind::System, &[])),
         ("NameOfTask", create("cron:kid", "you", Kind::Subagent, &[])),

@@ -206,7 +206,8 @@ impl Tale {
             },
             17 => Command::Configure { policy: Arc::new(self.policy(one, other, third)), run },
             18 => Command::AgreeToWidening {
-                by: one.is_multiple_of(2).then(|| person("you")),
+                by: if one.is_multiple_of(2) { person("you").actor() } else { Actor::Operator },
+                owner: one.is_multiple_of(2).then(|| person("you").owner),
                 change: self.state.last_change,
                 run,
             },

@@ -48,6 +48,8 @@ fn what_is_not_held_would_be_asked_or_is_denied_and_nothing_runs() {
         for tag in ["@network".to_owned(), format!("@write:{}", world.text("outside"))] {
             let told = exec(&config, &[&tag], "echo ran");
             assert_eq!((told.status.code(), text(&told.stdout)), (Some(code), ""), "{tag}: {}", text(&told.stderr));
+            let way_out = format!("add it to its `permissions` in {config}");
+            assert!(text(&told.stderr).contains(&way_out), "{}", text(&told.stderr));
         }
     }
 }

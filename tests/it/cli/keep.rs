@@ -154,7 +154,11 @@ async fn what_the_engine_keeps_for_good_is_listed_written_down_and_taken_back() 
     assert!(out.starts_with("r0 ") && out.contains("allowed lead every `npm run build`"), "{out}");
     let (out, complaint, code) = place.run(&["keep", "r0"]);
     assert_eq!((complaint.as_str(), code), ("", 0));
-    assert!(out.contains("agents.toml:10") && out.contains("`bestow revoke r0` once the file is in force"), "{out}");
+    assert!(
+        out.contains("agents.toml:10")
+            && out.contains(&format!("`bestow revoke r0 --state {}`, once", place.path("state").display())),
+        "{out}"
+    );
     taken_over(&mut events).await;
     let (out, complaint, code) = place.run(&["revoke", "r0"]);
     assert_eq!((out.as_str(), complaint.as_str(), code), ("r0 is gone\n", "", 0));
@@ -164,6 +168,101 @@ async fn what_the_engine_keeps_for_good_is_listed_written_down_and_taken_back() 
     assert_eq!((complaint.contains("there is no r0"), code), (true, 3), "{complaint}");
     let (_, complaint, code) = place.run(&["revoke", "x1"]);
     assert_eq!((complaint.contains("name a grant (`g4`) or a ruling (`r2`)"), code), (true, 64), "{complaint}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_the_engine_does_not_follow_is_left_alone() {
+    let place = Place::new();
+    let engine = place.engine().await;
+    let ticket = asks_to(&engine, "npm run build").await;
+    let (code, other) = (ticket.code().to_string(), place.path("other.toml"));
+    fs::write(&other, FILE).unwrap();
+    fs::set_permissions(&other, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    let state = place.path("state");
+    let to = |file: &std::path::Path, words: &[&str]| {
+        let places = ["--state", state.to_str().unwrap(), "--config", file.to_str().unwrap()];
+        let output = bestow(&[words, &places].concat(), b"");
+        (String::from_utf8(output.stderr).unwrap(), output.status.code().unwrap())
+    };
+    let (complaint, ended) = to(&other, &["approve", &code, "--write"]);
+    let way_out = format!("`--config {}`", place.file().display());
+    assert_eq!((complaint.contains(&way_out), ended), (true, 1), "{complaint}");
+    assert_eq!(engine.pending().unwrap().len(), 1, "it is not answered either");
+    place.run(&["approve", &code, "--scope", "always"]);
+    let (complaint, ended) = to(&other, &["keep", "r0"]);
+    assert_eq!((complaint.contains(&way_out), ended), (true, 1), "{complaint}");
+    assert_eq!(fs::read_to_string(&other).unwrap(), FILE);
+    // The same file by another name is the same file, also while no engine runs.
+    engine.shutdown().await;
+    std::os::unix::fs::symlink(place.file(), place.path("link.toml")).unwrap();
+    let (complaint, ended) = to(&place.path("link.toml"), &["keep", "r0"]);
+    assert_eq!((complaint.as_str(), ended), ("", 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_right_that_is_written_down_while_no_engine_runs_is_there_when_one_does() {
+    let place = Place::new();
+    fs::create_dir(place.path("site")).unwrap();
+    let wanted: Permission = tag(&format!("@write:{}", place.path("site").display()));
+    let engine = place.engine().await;
+    let ticket = engine.agent(&id("lead")).unwrap().request(Ask::new(wanted.clone(), why())).await.unwrap();
+    engine.shutdown().await;
+    let (_, complaint, code) = place.run(&["approve", &ticket.code().to_string(), "--write"]);
+    assert_eq!((complaint.as_str(), code), ("", 0));
+    let engine = place.engine().await;
+    assert_eq!(engine.agent(&id("lead")).unwrap().check(Want::from(&wanted)), Check::Held);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_is_held_back_is_listed_and_agreed_to_with_and_without_an_engine() {
+    let place = Place::new();
+    fs::create_dir(place.path("site")).unwrap();
+    let confirming = FILE.replace("[defaults]", "[engine]\nconfirm_widening = true\n\n[defaults]");
+    fs::write(place.file(), &confirming).unwrap();
+    let wanted: Permission = tag(&format!("@write:{}", place.path("site").display()));
+    let engine = place.engine().await;
+    let mut events = engine.subscribe();
+    let lead = engine.agent(&id("lead")).unwrap();
+    // What a person gave for now, and the line that would give it for good: the line is what waits.
+    let ticket = lead.request(Ask::new(wanted.clone(), why())).await.unwrap();
+    let (out, _, _) = place.run(&["approve", &ticket.code().to_string(), "--write"]);
+    assert!(out.contains("`confirm_widening`"), "{out}");
+    let number = held_back(&mut events).await;
+    let (out, _, _) = place.run(&["requests"]);
+    let line = out.lines().find(|line| line.contains("is held back")).unwrap();
+    assert!(line.contains(&place.path("site").display().to_string()), "{line}");
+    let way_out = format!("; agree with `bestow agree {number} --state {}`", place.path("state").display());
+    assert!(line.ends_with(&way_out), "{line}");
+    let (out, _, _) = place.run(&["audit", "show", "--agent", "lead"]);
+    let line = out.lines().find(|line| line.contains("is held back")).unwrap();
+    assert!(line.contains(&place.path("site").display().to_string()), "{line}");
+    let (_, complaint, code) = place.run(&["agree", "99"]);
+    assert_eq!((complaint.contains(&format!("change {number} is what waits")), code), (true, 3), "{complaint}");
+
+    engine.shutdown().await;
+    drop((lead, engine));
+    let (out, complaint, code) = place.run(&["agree", &number.to_string(), "--as", "eve"]);
+    assert_eq!((complaint.as_str(), code), ("", 0));
+    assert_eq!(out, format!("change {number} is in force, as eve agreed\n"));
+    let (out, _, _) = place.run(&["audit", "show"]);
+    assert!(out.contains("the file took effect, as eve (cli) agreed"), "{out}");
+    let (_, complaint, code) = place.run(&["agree", &number.to_string()]);
+    assert_eq!((complaint.contains("no change of the file is waiting"), code), (true, 3), "{complaint}");
+    let engine = place.engine().await;
+    assert_eq!(engine.agent(&id("lead")).unwrap().check(Want::from(&wanted)), Check::Held);
+    assert_eq!(engine.held_change().unwrap(), None);
+}
+
+/// Waits until a change is held back, and says which.
+async fn held_back(events: &mut bestow::Subscription) -> u64 {
+    loop {
+        let next = tokio::time::timeout(Duration::from_secs(30), events.next()).await.unwrap();
+        match next.map(|recorded| recorded.event) {
+            Ok(bestow::Event::ConfigHeldBack { change, .. }) => return change,
+            Ok(_) | Err(NoEvent::Missed(_)) => {}
+            Err(ended) => panic!("{ended:?}"),
+        }
+    }
 }
 
 /// The attack: a command of an agent answers its own question, or writes the file.

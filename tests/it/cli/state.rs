@@ -67,8 +67,15 @@ async fn a_running_engine_is_asked_and_told() {
     assert_eq!((complaint.contains("is over"), ended), (true, 3), "{complaint}");
     let (_, complaint, ended) = place.run(&["deny", "zzzzzz"]);
     assert_eq!((complaint.contains("no pending request has the code"), ended), (true, 3), "{complaint}");
+    let (_, complaint, ended) = place.run(&["approve", &code]);
+    assert_eq!((complaint.contains("is over: ") && complaint.contains("eve"), ended), (true, 3), "{complaint}");
+    let (out, _, _) = place.run(&["grants", "--agent", "bob"]);
+    assert!(out.contains("allowed by eve (cli), always: "), "{out}");
 
     let asked = bob.request(Ask::new(tag("@events"), why())).await.unwrap();
+    let (_, complaint, ended) = place.run(&["deny", &asked.code().to_string(), "--scope", "always"]);
+    assert_eq!((complaint.contains("a no to a right has no scope"), ended), (true, 3), "{complaint}");
+    assert!(asked.poll().is_none(), "and nothing is lost");
     let (_, _, ended) = place.run(&["deny", &asked.code().to_string(), "--feedback", "not today"]);
     assert_eq!(ended, 0);
     assert_eq!(asked.resolution().await.feedback.as_ref().unwrap().as_str(), "not today");
@@ -126,12 +133,70 @@ async fn the_trail_is_shown_verified_and_its_head_noted_down() {
     assert_eq!((complaint.contains("line 6, event 6: it was altered"), code), (true, 1), "{complaint}");
     let (_, complaint, code) = place.run(&["grants"]);
     assert_eq!((complaint.contains("is damaged at line 6"), code), (true, 1), "{complaint}");
+    let way_out = format!("`bestow audit cut --before 6 --state {}`", place.state.display());
+    assert!(complaint.contains(&way_out), "{complaint}");
     let (out, _, code) = place.run(&["audit", "cut", "--before", "6"]);
     assert_eq!((out.contains("what follows event 5 is set aside"), code), (true, 0), "{out}");
     let (_, _, code) = place.run(&["audit", "verify"]);
     assert_eq!(code, 0);
     let (_, _, code) = place.run(&["audit", "verify", "--expect", head.trim()]);
     assert_eq!(code, 1, "but it is not what it was");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_yes_that_would_be_over_at_once_is_not_taken_while_no_engine_runs() {
+    let place = Place::new();
+    let engine = peopled(&place).await;
+    let bob = engine.agent(&id("bob")).unwrap();
+    let ticket = bob.request(Ask::new(tag("@write:/ws"), why())).await.unwrap();
+    let short = bob.request(Ask::new(tag("@write:/tmp/x"), why()).at_most(Scope::Session)).await.unwrap();
+    let code = ticket.code().to_string();
+    engine.shutdown().await;
+    for words in [&["approve", &code][..], &["approve", &code, "--scope", "session"]] {
+        let (out, complaint, ended) = place.run(words);
+        assert_eq!((out.as_str(), ended), ("", 3), "{complaint}");
+        assert!(complaint.contains("`--scope always`") && complaint.contains("`--scope 'until TIME'`"), "{complaint}");
+    }
+    let (_, complaint, _) = place.run(&["approve", &short.code().to_string()]);
+    assert!(complaint.contains("answer with `--scope once`, or") && !complaint.contains("always"), "{complaint}");
+    let (out, _, _) = place.run(&["requests"]);
+    assert_eq!(out.lines().count(), 2, "both go on waiting: {out}");
+    let (_, complaint, ended) = place.run(&["approve", &code, "--scope", "always"]);
+    assert_eq!((complaint.as_str(), ended), ("", 0));
+    let engine = place.engine().await;
+    assert_eq!(engine.agent(&id("bob")).unwrap().check(Want::write("/ws")), Check::Held);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_or_a_head_that_was_mistyped_is_told_as_that() {
+    let place = Place::new();
+    peopled(&place).await.shutdown().await;
+    for words in [["--agent", "nobody"], ["--request", "zzzzzz"], ["--grant", "g99"], ["--grant", "r9"]] {
+        let (out, complaint, code) = place.run(&["audit", "show", words[0], words[1]]);
+        assert_eq!((out.as_str(), code), ("", 1), "{words:?}");
+        assert!(complaint.contains("no record of this trail names that"), "{complaint}");
+    }
+    let (early, late) = ("2001-01-01T00:00:00Z", "2001-01-02T00:00:00Z");
+    let (_, complaint, code) = place.run(&["audit", "show", "--since", late, "--until", early]);
+    assert_eq!((complaint.contains("`--until` is not after `--since`"), code), (true, 64), "{complaint}");
+    let (_, complaint, code) = place.run(&["audit", "show", "--agent", "bob", "--until", early]);
+    assert_eq!((complaint.contains("no record of this trail meets that"), code), (true, 0), "{complaint}");
+
+    let (head, _, _) = place.run(&["audit", "head"]);
+    let (number, hash) = head.trim().split_once(':').unwrap();
+    let other = if hash.starts_with('0') { "1" } else { "0" };
+    let mistyped = format!("{number}:{other}{}", &hash[1..]);
+    let (_, complaint, code) = place.run(&["audit", "verify", "--expect", &mistyped]);
+    assert_eq!(code, 1);
+    assert!(complaint.contains("every record") && complaint.contains("compare that"), "{complaint}");
+    assert!(!complaint.contains("damaged") && !complaint.contains("audit cut"), "nothing is to be cut: {complaint}");
+
+    for words in [&["grants", "--agent", "nobody"][..], &["why", "nobody", "@network"]] {
+        let (_, complaint, code) = place.run(words);
+        assert_eq!((complaint.contains("no agent `nobody` is registered"), code), (true, 1), "{complaint}");
+    }
+    let (_, complaint, _) = place.run(&["why", "bob", "@events"]);
+    assert!(complaint.contains("`permissions`") && !complaint.contains("request_permission"), "{complaint}");
 }
 
 #[test]
@@ -145,6 +210,8 @@ fn words_that_make_no_sense_are_named() {
         (&["why", "ann"], "the tag is missing"),
         (&["why", "ann", "@admin"], "a permission is"),
         (&["revoke", "42"], "name a grant"),
+        (&["agree"], "the number of the change is missing"),
+        (&["agree", "it"], "a change is named by its number"),
         (&["audit", "verify", "--expect", "7"], "a head is"),
         (&["requests", "more"], "more"),
     ] {
@@ -160,7 +227,7 @@ fn words_that_make_no_sense_are_named() {
             [&["grants"][..], &["revoke", "g1"], &["approve", "abcdef"], &["audit", "verify"], &["audit", "head"]]
         {
             let (out, complaint, code) = place.run(words);
-            let named = complaint.contains("is no state directory") || complaint.contains("No such file");
+            let named = complaint.contains("is no state directory");
             assert_eq!((named, code, out.as_str()), (true, 1, ""), "{words:?}: {complaint}");
         }
     }

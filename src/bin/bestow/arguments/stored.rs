@@ -9,10 +9,10 @@ use lexopt::{
 
 use bestow::Scope;
 
-use super::{ApproverId, Asked, Audit, CONFIG, Filter, Keeping, Order, Ordered, Style, Verdict};
+use super::{ApproverId, Asked, Audit, CONFIG, Filter, Held, Keeping, Order, Ordered, Style, Verdict};
 
 /// The commands that are orders.
-pub(super) const ORDERS: [&str; 6] = ["approve", "deny", "grants", "requests", "revoke", "why"];
+pub(super) const ORDERS: [&str; 7] = ["agree", "approve", "deny", "grants", "requests", "revoke", "why"];
 
 /// What can be done with a trail.
 const AUDITS: [&str; 4] = ["show", "verify", "head", "cut"];
@@ -84,7 +84,7 @@ impl Options {
 
     /// Whoever is logged in, unless somebody else is named.
     fn by(&mut self) -> Result<ApproverId, Error> {
-        let name = self.take("as").or_else(|| std::env::var("USER").ok()).unwrap_or_else(|| "operator".to_owned());
+        let name = self.take("as").or_else(logged_in).unwrap_or_else(|| "operator".to_owned());
         name.parse().map_err(|why| Error::Custom(Box::new(why)))
     }
 
@@ -100,6 +100,10 @@ impl Options {
     }
 }
 
+fn logged_in() -> Option<String> {
+    ["USER", "LOGNAME"].iter().filter_map(|name| std::env::var(name).ok()).find(|name| !name.is_empty())
+}
+
 fn custom<E: Into<Box<dyn std::error::Error + Send + Sync>>>(why: E) -> Error {
     Error::Custom(why.into())
 }
@@ -109,6 +113,12 @@ pub(super) fn order(command: &str, parser: Parser) -> Result<Asked, Error> {
     let order = match command {
         "grants" => Order::Grants { agent: options.parsed("agent")? },
         "requests" => Order::Requests,
+        "agree" => {
+            let change = options.value("the number of the change")?;
+            let change =
+                change.parse().map_err(|_| format!("a change is named by its number, and `{change}` is none"))?;
+            Order::Agree { change, by: options.by()? }
+        }
         "why" => {
             let agent = options.value("the agent")?.parse().map_err(custom)?;
             Order::Why { agent, permission: options.value("the tag")?.parse().map_err(custom)? }
@@ -148,6 +158,20 @@ pub(super) fn keep(parser: Parser) -> Result<Asked, Error> {
     options.done().map(|_| Asked::Keep(Keeping { state, held, config }))
 }
 
+fn filter(options: &mut Options) -> Result<Filter, Error> {
+    let (grant, ruling) = match options.parsed("grant")? {
+        Some(Held::Grant(grant)) => (Some(grant), None),
+        Some(Held::Ruling(ruling)) => (None, Some(ruling)),
+        None => (None, None),
+    };
+    let (agent, request) = (options.parsed("agent")?, options.take("request"));
+    let (since, until) = (options.parsed("since")?, options.parsed("until")?);
+    if since.is_some() && until.is_some() && until <= since {
+        return Err("`--until` is not after `--since`, so there is nothing between them".into());
+    }
+    Ok(Filter { agent, request, grant, ruling, since, until })
+}
+
 pub(super) fn audit(mut parser: Parser) -> Result<Asked, Error> {
     let what = match parser.next()? {
         Some(Value(what)) => what.string()?,
@@ -163,9 +187,7 @@ pub(super) fn audit(mut parser: Parser) -> Result<Asked, Error> {
     let state = options.state()?;
     Ok(Asked::Audit(match what.as_str() {
         "show" => {
-            let (agent, request, grant) = (options.parsed("agent")?, options.take("request"), options.parsed("grant")?);
-            let filter =
-                Filter { agent, request, grant, since: options.parsed("since")?, until: options.parsed("until")? };
+            let filter = filter(&mut options)?;
             Audit::Show { state, filter, style: options.done()? }
         }
         "verify" => {

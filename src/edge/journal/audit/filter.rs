@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Record;
-use crate::model::{AgentId, GrantId, RequestId, Timestamp};
+use crate::model::{AgentId, GrantId, RequestId, RulingId, Timestamp};
 
 /// Which records somebody wants to see: those that meet all of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub struct Filter {
     pub request: Option<String>,
     /// Those that name this grant.
     pub grant: Option<GrantId>,
+    /// Those that name this ruling.
+    pub ruling: Option<RulingId>,
     /// Not before this moment.
     pub since: Option<Timestamp>,
     /// Before this moment.
@@ -28,7 +30,7 @@ impl Filter {
         if self.since.is_some_and(|since| at < since) || self.until.is_some_and(|until| until <= at) {
             return false;
         }
-        if self.agent.is_none() && self.request.is_none() && self.grant.is_none() {
+        if !self.names_something() {
             return true;
         }
         // By what it says and not by what kind it is, so that no kind of event is forgotten here.
@@ -41,6 +43,18 @@ impl Filter {
         self.agent.as_ref().is_none_or(|agent| names(agent.as_str()))
             && self.request.as_ref().is_none_or(|request| asked(&request.to_ascii_lowercase()))
             && self.grant.is_none_or(|grant| names(&grant.to_string()))
+            && self.ruling.is_none_or(|ruling| names(&ruling.to_string()))
+    }
+
+    /// The same at any time.
+    #[must_use]
+    pub fn at_any_time(&self) -> Filter {
+        Filter { since: None, until: None, ..self.clone() }
+    }
+
+    /// Whether it names anything that a record must name.
+    pub fn names_something(&self) -> bool {
+        self.agent.is_some() || self.request.is_some() || self.grant.is_some() || self.ruling.is_some()
     }
 }
 

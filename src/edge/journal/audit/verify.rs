@@ -3,13 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use super::{
-    super::{
-        JournalError,
-        chain::Head,
-        files::{segment, snapshot},
-        line::Line,
-        snapshot::Snapshot,
-    },
+    super::{JournalError, chain::Head, files::snapshot, line::Line, snapshot::Snapshot},
     Trail,
 };
 use crate::{
@@ -35,7 +29,8 @@ pub struct Verified {
 ///
 /// # Errors
 ///
-/// [`JournalError::Damaged`] or [`JournalError::Missing`] with the place; anything the disk says.
+/// [`JournalError::Damaged`] or [`JournalError::Missing`] with the place; [`JournalError::OtherHead`] if all of it is well,
+/// and another trail than `expected` was noted of; anything the disk says.
 pub fn verify(directory: impl AsRef<Path>, expected: Option<Head>) -> Result<Verified, JournalError> {
     verify_on(Arc::new(RealDisk), directory, expected)
 }
@@ -53,15 +48,19 @@ pub fn verify_on(
     let mut trail = Trail::open(disk, directory.as_ref())?;
     let mut told = Told::new(&trail)?;
     let before = trail.head.sequence;
-    let mut begins = before + 1;
+    let mut other = None;
     while let Some(lines) = trail.next_segment()? {
         for line in &lines {
             if let Some(expected) = expected.filter(|expected| expected.sequence == line.recorded.sequence) {
-                noted(&trail, begins, expected, line)?;
+                let found = Head { sequence: expected.sequence, hash: line.hash };
+                other = (expected.hash != line.hash).then_some((expected, found));
             }
             told.hear(line, &trail)?;
         }
-        begins = trail.head.sequence + 1;
+    }
+    // Only now: what is altered is told first, and a head that was noted wrongly is no reason to cut anything off.
+    if let Some((noted, found)) = other {
+        return Err(JournalError::OtherHead { directory: directory.as_ref().to_owned(), noted, found });
     }
     if let Some(expected) = expected.filter(|expected| trail.head.sequence < expected.sequence) {
         let what = format!("events {} to {}, which were there", trail.head.sequence + 1, expected.sequence);
@@ -69,18 +68,6 @@ pub fn verify_on(
     }
     let torn = trail.torn.map(|fault| format!("after event {}: {}", trail.head.sequence, fault.what));
     Ok(Verified { first: before + 1, head: trail.head, torn })
-}
-
-fn noted(trail: &Trail, begins: u64, expected: Head, line: &Line) -> Result<(), JournalError> {
-    if expected.hash == line.hash {
-        return Ok(());
-    }
-    let (sequence, place) = (expected.sequence, expected.sequence - begins + 1);
-    let what = format!(
-        "its hash is {}, and {} was noted down: it or something before it was rewritten",
-        line.hash, expected.hash
-    );
-    Err(JournalError::Damaged { file: trail.files.path(&segment(begins)), line: place, sequence, what })
 }
 
 /// What the records say so far, to compare snapshots with.
