@@ -298,7 +298,11 @@ impl Walker<'_> {
             Change::Cut | Change::Edit => self.edited(parameter, &value, &inside),
             Change::Indirect => {
                 self.suspect("an indirect expansion follows a name nobody has read");
-                self.expand_whole(&inside);
+                let words = self.expand_whole(&inside);
+                if words.iter().any(|word| word.text.contains('=')) {
+                    // Nobody knows which variable `${!name:=word}` sets.
+                    self.scope.forget();
+                }
                 Value::wild()
             }
             Change::Prompt => {
