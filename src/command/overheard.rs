@@ -244,6 +244,14 @@ fn plainly_said(arg: &Arg) -> Option<Said> {
     (arg.is_written() && !arg.open).then(|| Said::Is(arg.text.clone()))
 }
 
+/// Whether a glob may be `@(x)` or one of its kin: it is read as if a `*` stood there, without the parentheses.
+fn may_extend(text: &str) -> bool {
+    let doubled = text
+        .match_indices("**")
+        .any(|(at, stars)| !text.get(at + stars.len()..).is_some_and(|rest| rest.starts_with('/')));
+    doubled || ["@*", "+*", "!*", "?*"].iter().any(|sign| text.contains(sign))
+}
+
 fn said(arg: &Arg) -> Vec<Said> {
     if let Some(word) = plainly_said(arg) {
         return vec![word];
@@ -260,9 +268,8 @@ fn said(arg: &Arg) -> Vec<Said> {
     let plain_end = !arg.text.contains(['[', '(', '\\']);
     let end = last.and_then(|at| arg.text.get(at + 1..)).filter(|_| plain_end).unwrap_or_default().to_owned();
     match first {
-        // `@(x)` and its kin, where a shell knows them.
-        _ if arg.glob && arg.text.contains('(') => {
-            let start = arg.text.split(|c| special(c) || "@+!(".contains(c)).next().unwrap_or_default().to_owned();
+        Some(_) if arg.glob && may_extend(&arg.text) => {
+            let start = start.trim_end_matches(['@', '+', '!']).to_owned();
             vec![Said::Many(Ends { start, end: String::new() })]
         }
         None if arg.known == Known::Environment => vec![Said::One(Ends::default())],

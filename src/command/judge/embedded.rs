@@ -129,12 +129,17 @@ impl Walker<'_> {
             if skip || (option.len() < word.text.len() && PROSE.contains(&option)) {
                 continue;
             }
-            if !is_data(name, rest, word) {
+            let search = |walker: &mut Self| match command_text(&word.text) {
+                Some(text) => walker.search_text(text, word.span),
+                None => Verdict::safe(""),
+            };
+            let inside = if is_data(name, rest, word) {
+                self.overhearing(search).0
+            } else {
                 self.overhear_texts(std::slice::from_ref(word));
-            }
-            if let Some(text) = command_text(&word.text) {
-                found = found.or_stricter(self.search_text(text, word.span));
-            }
+                search(self)
+            };
+            found = found.or_stricter(inside);
         }
         found
     }
@@ -144,7 +149,9 @@ impl Walker<'_> {
         let runs = |word: &Arg| {
             let name = word.text.rsplit(['/', '=']).next().unwrap_or_default();
             let option = word.text.starts_with('-') && !word.text.starts_with("--") && word.text.ends_with('c');
-            option || shell::is_shell(name) || suffix::runs_its_words(name) || code::is_interpreter(name)
+            // `docker exec` is not the builtin.
+            let runs = suffix::runs_its_words(name) && word.text != "exec";
+            option || runs || shell::is_shell(name) || code::is_interpreter(name)
         };
         match rest.iter().position(runs) {
             Some(at) if rest.iter().skip(at).any(|word| word.text.contains([UNKNOWN, SOMETHING])) => {

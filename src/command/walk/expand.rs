@@ -298,8 +298,8 @@ impl Walker<'_> {
             Change::Cut | Change::Edit => self.edited(parameter, &value, &inside),
             Change::Indirect => {
                 self.suspect("an indirect expansion follows a name nobody has read");
-                let words = self.expand_whole(&inside);
-                if words.iter().any(|word| word.text.contains('=')) {
+                self.expand_whole(&inside);
+                if !parameter.inside.is_empty() {
                     // Nobody knows which variable `${!name:=word}` sets.
                     self.scope.forget();
                 }
