@@ -54,7 +54,7 @@ fn certain(name: &str, input: &Input) -> Input {
         Input::Text(text) if !matches!(name, "at" | "batch" | "expect") => {
             Input::Text(text.trim_end_matches(['\n', UNKNOWN]).to_owned())
         }
-        input => input.clone(),
+        Input::Text(_) | Input::Unknown | Input::Terminal => input.clone(),
     }
 }
 
