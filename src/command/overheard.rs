@@ -96,6 +96,9 @@ impl Walker<'_> {
     pub(super) fn overhear_wrapper(&mut self, args: &[Arg], input: &Input) {
         let Some((program, rest)) = args.split_first() else { return };
         let name = basename(&program.text);
+        if judge::starts_a_shell(name, rest) {
+            self.overhear_input(input);
+        }
         let is_find = matches!(name, "find" | "gfind");
         let (wraps, may_run) = (judge::runs_its_words(name), judge::has_runner(name));
         if !wraps && !may_run && !is_find {
@@ -103,10 +106,7 @@ impl Walker<'_> {
         }
         let runs = wraps || judge::is_runner(name, rest);
         if runs && !matches!(input, Input::Terminal) && rest.iter().any(|arg| judge::is_shell(&arg.text)) {
-            match input {
-                Input::Text(text) => self.overhear_text(text, self.here),
-                Input::Unknown | Input::Terminal => self.speak_of_anything(),
-            }
+            self.overhear_input(input);
         }
         if is_find {
             return self.overhear_find(rest);
@@ -116,6 +116,20 @@ impl Walker<'_> {
         if rest.iter().take_while(|arg| !operand(arg)).any(unknown) {
             self.speak_anywhere(rest);
             self.overhear_texts(rest);
+        }
+    }
+
+    /// A shell may run what it is given to read.
+    fn overhear_input(&mut self, input: &Input) {
+        match input {
+            Input::Text(text) => {
+                if text.contains([UNKNOWN, SOMETHING]) {
+                    self.speak_of_anything();
+                }
+                self.overhear_text(text, self.here);
+            }
+            Input::Unknown => self.speak_of_anything(),
+            Input::Terminal => {}
         }
     }
 
@@ -204,7 +218,8 @@ impl Walker<'_> {
             }
             self.overhear_start_of(&text, value.span);
         } else if text.contains(char::is_whitespace) {
-            self.overhear_text(&text, value.span);
+            // No program runs it: what is not written out there is taken for data.
+            self.overhear_text(&text.replace([UNKNOWN, SOMETHING], "\u{fffd}"), value.span);
         }
     }
 }
@@ -229,6 +244,14 @@ fn plainly_said(arg: &Arg) -> Option<Said> {
     (arg.is_written() && !arg.open).then(|| Said::Is(arg.text.clone()))
 }
 
+/// Whether a glob may be `@(x)` or one of its kin: it is read as if a `*` stood there, without the parentheses.
+fn may_extend(text: &str) -> bool {
+    let doubled = text
+        .match_indices("**")
+        .any(|(at, stars)| !text.get(at + stars.len()..).is_some_and(|rest| rest.starts_with('/')));
+    doubled || ["@*", "+*", "!*", "?*"].iter().any(|sign| text.contains(sign))
+}
+
 fn said(arg: &Arg) -> Vec<Said> {
     if let Some(word) = plainly_said(arg) {
         return vec![word];
@@ -241,11 +264,18 @@ fn said(arg: &Arg) -> Vec<Said> {
         return vec![Said::anything()];
     }
     // Where a class of characters ends is not looked for.
+    let home = arg.text.contains(HOME) && !arg.glob && !arg.text.contains([UNKNOWN, SOMETHING]);
     let plain_end = !arg.text.contains(['[', '(', '\\']);
     let end = last.and_then(|at| arg.text.get(at + 1..)).filter(|_| plain_end).unwrap_or_default().to_owned();
     match first {
+        Some(_) if arg.glob && may_extend(&arg.text) => {
+            let start = start.trim_end_matches(['@', '+', '!']).to_owned();
+            vec![Said::Many(Ends { start, end: String::new() })]
+        }
         None if arg.known == Known::Environment => vec![Said::One(Ends::default())],
         None => vec![Said::Maybe(arg.text.clone())],
+        // The way home is one word.
+        Some(_) if home => vec![Said::One(Ends { start, end })],
         Some(_) if arg.splits && start.is_empty() => vec![Said::anything()],
         Some(_) if arg.splits => vec![Said::One(Ends { start, end: String::new() }), Said::anything()],
         Some(_) if arg.glob => vec![Said::Many(Ends { start, end })],

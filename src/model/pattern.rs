@@ -92,6 +92,25 @@ fn equals(pattern: &str, words: &[&str]) -> bool {
     words.next().is_none()
 }
 
+/// Options between `git` and its subcommand that take a value. One that is in neither list may take one.
+const GIT_VALUES: &[&str] =
+    &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--attr-source", "--super-prefix"];
+
+/// Those that take none.
+const GIT_FLAGS: &[&str] = &[
+    "-p",
+    "-P",
+    "--paginate",
+    "--no-pager",
+    "--bare",
+    "--no-replace-objects",
+    "--no-optional-locks",
+    "--literal-pathspecs",
+    "--glob-pathspecs",
+    "--noglob-pathspecs",
+    "--icase-pathspecs",
+];
+
 /// How far the words of a pattern may have been met by the words read so far: several ways at once.
 struct Search<'p> {
     pattern: &'p [&'p str],
@@ -100,6 +119,8 @@ struct Search<'p> {
     met: Vec<bool>,
     /// The same, with an option read last: the next word may be its value.
     after_option: Vec<bool>,
+    /// Behind `git`, an option of its own was read last whose value the next word certainly is.
+    before_value: bool,
 }
 
 impl<'p> Search<'p> {
@@ -108,7 +129,7 @@ impl<'p> Search<'p> {
         if let Some(nothing) = met.first_mut() {
             *nothing = true;
         }
-        Search { pattern, anywhere, after_option: vec![false; met.len()], met }
+        Search { pattern, anywhere, after_option: vec![false; met.len()], met, before_value: false }
     }
 
     /// Reads one more word; says whether the pattern is met by now, whatever follows.
@@ -116,7 +137,7 @@ impl<'p> Search<'p> {
         if let Some(nothing) = self.met.first_mut() {
             *nothing |= self.anywhere;
         }
-        let before = (self.met.clone(), self.after_option.clone());
+        let before = self.state();
         self.step(word);
         match word {
             Said::Is(_) | Said::One(_) => {}
@@ -125,7 +146,7 @@ impl<'p> Search<'p> {
                 self.or(&before);
                 // Each turn meets one word more, or none.
                 for _ in self.pattern {
-                    let before = (self.met.clone(), self.after_option.clone());
+                    let before = self.state();
                     self.step(word);
                     self.or(&before);
                 }
@@ -145,7 +166,12 @@ impl<'p> Search<'p> {
         at(&self.met) || at(&self.after_option)
     }
 
-    fn or(&mut self, (met, after_option): &(Vec<bool>, Vec<bool>)) {
+    fn state(&self) -> (Vec<bool>, Vec<bool>, bool) {
+        (self.met.clone(), self.after_option.clone(), self.before_value)
+    }
+
+    fn or(&mut self, (met, after_option, before_value): &(Vec<bool>, Vec<bool>, bool)) {
+        self.before_value |= before_value;
         self.met.iter_mut().zip(met).for_each(|(now, before)| *now |= before);
         self.after_option.iter_mut().zip(after_option).for_each(|(now, before)| *now |= before);
     }
@@ -153,6 +179,9 @@ impl<'p> Search<'p> {
     /// One word, whatever it is.
     fn step(&mut self, word: &Said) {
         let option = may_be_option(word);
+        let own = self.own_option(word);
+        let takes_next = own == Some(true) && self.may_have_met(1);
+        let was_value = std::mem::replace(&mut self.before_value, takes_next);
         let (mut met, mut after_option) = (vec![false; self.met.len()], vec![false; self.met.len()]);
         for (place, wanted) in self.pattern.iter().enumerate().filter(|(place, _)| self.may_have_met(*place)) {
             let fits = if place == 0 { self.may_be_program(wanted, word) } else { may_be(wanted, word) };
@@ -161,11 +190,26 @@ impl<'p> Search<'p> {
             }
             // Options, and what they take, stand anywhere between the program and the last word that is wanted.
             if let (Some(met), Some(after)) = (met.get_mut(place), after_option.get_mut(place)) {
-                *after |= place > 0 && option;
+                match own.filter(|_| place == 1) {
+                    Some(takes_value) => *met |= !takes_value,
+                    None => *after |= place > 0 && option,
+                }
                 *met |= place > 0 && self.after_option.get(place).copied().unwrap_or(false);
             }
         }
+        if let Some(subcommand) = met.get_mut(1) {
+            *subcommand |= was_value;
+        }
         (self.met, self.after_option) = (met, after_option);
+    }
+
+    /// Whether `word` is an option that stands between `git` and its subcommand, and takes the next word.
+    fn own_option(&self, word: &Said) -> Option<bool> {
+        let git = self.pattern.first().is_some_and(|program| base_name(program) == "git");
+        let text = word.written().filter(|_| git)?;
+        let joined = text.split_once('=').is_some_and(|(name, _)| GIT_VALUES.contains(&name) && name.len() > 2);
+        let alone = joined || GIT_FLAGS.contains(&text);
+        (alone || GIT_VALUES.contains(&text)).then_some(!alone)
     }
 
     fn may_be_program(&self, wanted: &str, word: &Said) -> bool {

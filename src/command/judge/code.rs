@@ -213,6 +213,17 @@ fn only_prints(texts: &[String], rest: &str) -> bool {
         && !texts.iter().any(|text| text.contains(['{', '`', '@', '$']))
 }
 
+/// Whether `word` is code of an interpreter that does nothing but print.
+pub(super) fn is_printing(name: &str, rest: &[Arg], word: &Arg) -> bool {
+    let code =
+        |pair: &[Arg]| matches!(pair, [option, code] if gives_code(name, &option.text) && code.span == word.span);
+    if !is_interpreter(name) || takes_code_as_words(name) || !rest.windows(2).any(code) {
+        return false;
+    }
+    let (texts, around) = texts_and_rest(&word.text);
+    only_prints(&texts, &around)
+}
+
 /// What an interpreter prints that is given nothing but that to do.
 pub(in crate::command) fn printed(name: &str, rest: &[Arg]) -> Option<String> {
     if !is_interpreter(name) {

@@ -4,10 +4,10 @@ use std::sync::LazyLock;
 
 use foldhash::HashMap;
 
-use super::{Verdict, basename, suffix};
+use super::{Verdict, basename, code, shell, suffix};
 use crate::command::{
     destroy,
-    walk::{Arg, Walker},
+    walk::{Arg, SOMETHING, UNKNOWN, Walker, declares_variables},
 };
 
 /// Programs whose job is to run a command given in their arguments, beyond those with a table of their own.
@@ -114,9 +114,11 @@ impl Walker<'_> {
         let rest = args.get(1..).unwrap_or_default();
         let mut found = Verdict::safe("");
         if is_runner(name, rest) {
-            found = found.or_stricter(self.search_words(rest));
+            let found_there =
+                if hands_words_on(name, rest) { self.search_handed_on(rest) } else { self.search_words(rest) };
+            found = found.or_stricter(found_there);
         }
-        if name == "git" && rest.iter().any(|word| word.text.contains("alias.")) {
+        if name == "git" && redefines_git(rest) {
             // A subcommand of another name, or a command line.
             self.speak_of_anything();
         }
@@ -127,12 +129,105 @@ impl Walker<'_> {
             if skip || (option.len() < word.text.len() && PROSE.contains(&option)) {
                 continue;
             }
-            self.overhear_texts(std::slice::from_ref(word));
-            if let Some(text) = command_text(&word.text) {
-                found = found.or_stricter(self.search_text(text, word.span));
-            }
+            let search = |walker: &mut Self| match command_text(&word.text) {
+                Some(text) => walker.search_text(text, word.span),
+                None => Verdict::safe(""),
+            };
+            let inside = if is_data(name, rest, word) {
+                self.overhearing(search).0
+            } else {
+                self.overhear_texts(std::slice::from_ref(word));
+                search(self)
+            };
+            found = found.or_stricter(inside);
         }
         found
+    }
+
+    /// Looks into words that are passed on: a text is only run where one of them, before it, may be what runs it.
+    fn search_handed_on(&mut self, rest: &[Arg]) -> Verdict {
+        let runs = |word: &Arg| {
+            let name = word.text.rsplit(['/', '=']).next().unwrap_or_default();
+            let option = word.text.starts_with('-') && !word.text.starts_with("--") && word.text.ends_with('c');
+            // `docker exec` is not the builtin.
+            let runs = suffix::runs_its_words(name) && word.text != "exec";
+            option || runs || shell::is_shell(name) || code::is_interpreter(name)
+        };
+        match rest.iter().position(runs) {
+            Some(at) if rest.iter().skip(at).any(|word| word.text.contains([UNKNOWN, SOMETHING])) => {
+                self.search_words(rest)
+            }
+            _ => {
+                self.overhear_texts(rest);
+                let texts = rest.iter().filter(|word| word.text.contains(char::is_whitespace));
+                let found = texts.fold(Verdict::safe(""), |found, word| {
+                    found.or_stricter(self.overhearing(|walker| walker.search_text(&word.text, word.span)).0)
+                });
+                found.or_stricter(self.search_suffixes(rest))
+            }
+        }
+    }
+}
+
+/// Settings of git that give its subcommands another meaning.
+fn redefines_git(rest: &[Arg]) -> bool {
+    let configures = rest.iter().any(|word| word.text == "config" || word.splits);
+    let mut names_next = false;
+    rest.iter().any(|word| {
+        let named =
+            std::mem::replace(&mut names_next, matches!(word.text.as_str(), "-c" | "--config" | "--config-env"));
+        let joined = ["--config-env=", "--config=", "-c"].iter().find_map(|option| word.text.strip_prefix(option));
+        match joined {
+            Some(setting) => names_an_alias(setting),
+            None => (named || configures) && names_an_alias(&word.text),
+        }
+    })
+}
+
+/// Whether a setting of git may be an alias, or a file with any settings. Case does not matter there.
+fn names_an_alias(setting: &str) -> bool {
+    const SECTIONS: &[&str] = &["alias.", "include.", "includeif."];
+    let setting = setting.to_ascii_lowercase();
+    let written = setting.split([UNKNOWN, SOMETHING]).next().unwrap_or_default();
+    let open = written.len() < setting.len();
+    SECTIONS.iter().any(|section| written.starts_with(section) || (open && section.starts_with(written)))
+}
+
+/// Whether a runner passes its words on one by one: none of them is a text that it runs.
+fn hands_words_on(name: &str, rest: &[Arg]) -> bool {
+    const PLAIN: &[&str] = &["just", "task", "docker", "docker-compose", "podman", "nerdctl", "kubectl", "oc"];
+    let without =
+        |options: &[&str]| !rest.iter().any(|word| options.iter().any(|option| word.text.starts_with(option)));
+    let harmless_use = |pair: &[Arg]| match pair {
+        [name, action] => {
+            matches!(name.text.as_str(), "submodule" | "bisect")
+                && action.is_written()
+                && !action.text.starts_with('-')
+                && !matches!(action.text.as_str(), "foreach" | "run")
+        }
+        _ => false,
+    };
+    match name {
+        "make" => without(&["--eval", "SHELL"]),
+        "cargo" => without(&["--config"]),
+        "go" => without(&["-exec", "--exec", "-toolexec", "--toolexec"]),
+        "git" => rest.windows(2).any(harmless_use),
+        name => PLAIN.contains(&name),
+    }
+}
+
+/// Words that a program only compares or shows.
+fn is_data(name: &str, rest: &[Arg], word: &Arg) -> bool {
+    match name {
+        name if declares_variables(name) => true,
+        "pkill" | "pgrep" => true,
+        // Names of tests.
+        "cargo" => {
+            let own = rest.iter().take_while(|word| word.text != "--");
+            rest.first().is_some_and(|word| matches!(word.text.as_str(), "test" | "bench" | "nextest"))
+                && !own.map(|word| word.span).any(|span| span == word.span)
+        }
+        name => code::is_printing(name, rest, word),
     }
 }
 

@@ -6,6 +6,7 @@ use foldhash::HashMap;
 
 use super::{Input, Verdict, basename, variable};
 use crate::command::{
+    answer::Span,
     lang::find,
     options::{Options, Reading},
     tier::Tier,
@@ -60,7 +61,7 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("arch", "-arm64 -x86_64 -arm64e -i386"),
     wrapper("setarch linux32 linux64", "-R --addr-no-randomize -v").dangerous(),
     wrapper("numactl", "-N: -m: -C: -i: -l --cpunodebind: --membind: --physcpubind: --interleave:").dangerous(),
-    wrapper("prlimit", "--nofile: --cpu: --as: --core: --data: --fsize: --nproc: --rss: --stack:").dangerous(),
+    wrapper("prlimit", "--nofile? --cpu? --as? --core? --data? --fsize? --nproc? --rss? --stack?").dangerous(),
     wrapper("flock", "-x -e -s -u -n -w: -E: -o -F --exclusive --shared --nonblock --timeout: --wait:")
         .own(1)
         .dangerous(),
@@ -182,6 +183,10 @@ impl Walker<'_> {
                 options.operands.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ")
             );
             let span = rest.first().map(|arg| arg.span).unwrap_or_default();
+            if text.contains(['\\', '$', '#', '"', '\'']) {
+                // It has escapes, variables and quotes of its own.
+                self.speak_of_anything();
+            }
             return Some(
                 Verdict::dangerous("`env -S` splits a text into a command").or_stricter(self.search_text(&words, span)),
             );
@@ -211,7 +216,10 @@ impl Walker<'_> {
 
     fn judge_xargs(&mut self, rest: &[Arg], input: &Input) -> Option<Verdict> {
         let reading = Reading { flags: XARGS_FLAGS, stop_at_operand: true, inert: true };
-        let Ok(options) = Options::read(rest, reading) else { return Some(self.unread_wrapper(rest)) };
+        let Ok(options) = Options::read(rest, reading) else {
+            let words: Vec<Arg> = rest.iter().cloned().chain([anything(self.here)]).collect();
+            return Some(self.unread_wrapper(&words));
+        };
         let inner = match options.first_operand {
             Some(start) => rest.get(start..).unwrap_or_default().to_vec(),
             None => vec![Arg::literal("echo", rest.first().map(|arg| arg.span).unwrap_or_default())],
@@ -265,9 +273,13 @@ impl Walker<'_> {
     }
 }
 
+/// Any words, and any number of them.
+fn anything(span: Span) -> Arg {
+    Arg { text: UNKNOWN.into(), span, known: Known::Partly, open: true, ..Arg::default() }
+}
+
 /// What `xargs` appends: words, or lines as they are.
-fn input_words(input: &Input, whole_lines: bool, span: crate::command::answer::Span) -> Vec<Arg> {
-    let anything = || Arg { text: UNKNOWN.into(), span, known: Known::Partly, ..Arg::default() };
+fn input_words(input: &Input, whole_lines: bool, span: Span) -> Vec<Arg> {
     match input {
         Input::Text(text) => {
             let lines = text.lines().take(if whole_lines { 64 } else { 0 });
@@ -275,10 +287,10 @@ fn input_words(input: &Input, whole_lines: bool, span: crate::command::answer::S
             // Any of them may be left to another turn.
             let maybe = |word| Arg { expanded: true, ..Arg::literal(word, span) };
             let mut words: Vec<Arg> = words.map(maybe).collect();
-            words.push(anything());
+            words.push(anything(span));
             words
         }
-        Input::Unknown | Input::Terminal => vec![anything()],
+        Input::Unknown | Input::Terminal => vec![anything(span)],
     }
 }
 

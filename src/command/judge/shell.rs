@@ -5,7 +5,7 @@ use crate::command::{
     options::{Options, Reading},
     syntax,
     tier::Tier,
-    walk::{Arg, Dialect, HOME, Positional, SOMETHING, UNKNOWN, Value, Walker},
+    walk::{Arg, Dialect, HOME, Place, Positional, SOMETHING, UNKNOWN, Value, Walker},
 };
 
 /// Programs that run a script or a text in (roughly) this language.
@@ -30,6 +30,42 @@ pub(super) const SHELLS: &[&str] = &[
 /// Whether a word names one of them.
 pub(in crate::command) fn is_shell(word: &str) -> bool {
     SHELLS.contains(&basename(word))
+}
+
+/// Whether a program starts a shell of its own if it is not told what else to run.
+pub(in crate::command) fn starts_a_shell(name: &str, rest: &[Arg]) -> bool {
+    const ALWAYS: &[&str] = &["chroot", "unshare", "nsenter", "setarch", "linux32", "linux64", "newgrp"];
+    const UNLESS_TOLD: &[&str] = &["su", "runuser", "sg", "script"];
+    const IF_ASKED: &[&str] = &["sudo", "doas"];
+    let flag = |letters: &'static [char]| {
+        let asks =
+            move |arg: &Arg| arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.contains(letters);
+        rest.iter().any(asks)
+    };
+    let long = |names: &[&str]| rest.iter().any(|arg| names.iter().any(|name| arg.text.starts_with(name)));
+    ALWAYS.contains(&name)
+        || (UNLESS_TOLD.contains(&name) && !flag(&['c', 'u']) && !long(&["--command", "--user"]))
+        || (IF_ASKED.contains(&name) && (flag(&['s', 'i']) || long(&["--shell", "--login"])))
+}
+
+/// What is certainly read; those that are given words or nothing do not run what may come besides.
+fn certain(name: &str, input: &Input) -> Input {
+    match input {
+        Input::Text(text) if !matches!(name, "at" | "batch" | "expect") => {
+            Input::Text(text.trim_end_matches(['\n', UNKNOWN]).to_owned())
+        }
+        Input::Text(_) | Input::Unknown | Input::Terminal => input.clone(),
+    }
+}
+
+/// Whether a script is what the shell is given to read.
+fn is_input(script: &str) -> bool {
+    matches!(script, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
+}
+
+/// Whether a name may be that of an open file: what is in it, nobody knows.
+fn is_open_file(name: &str) -> bool {
+    basename(name) == "stdin" || name.starts_with("fd/") || name.contains("/fd/")
 }
 
 /// Other programs and builtins that run a text they are given.
@@ -87,7 +123,8 @@ impl Walker<'_> {
             "trap" => self.trap(rest),
             "source" | "." => {
                 let content = rest.first().and_then(|arg| arg.content.clone());
-                if content.is_none() && rest.first().is_some_and(|arg| arg.substituted) {
+                let unread = |arg: &Arg| arg.substituted || self.may_be_open(arg, input);
+                if content.is_none() && rest.first().is_some_and(unread) {
                     self.speak_of_anything();
                 }
                 let found = content.map_or(Verdict::safe(""), |text| self.run_text(&text, self.here));
@@ -112,7 +149,7 @@ impl Walker<'_> {
                 Some(self.remote(rest).or_stricter(self.search_input(input)))
             }
             "tmux" | "screen" | "at" | "batch" | "parallel" | "entr" | "hyperfine" | "concurrently" | "expect" => {
-                let given = self.search_input(input).or_stricter(self.search_template(rest));
+                let given = self.search_input(&certain(name, input)).or_stricter(self.search_template(rest));
                 let found = self.search_words(rest);
                 Some(Verdict::dangerous("runs a command later or elsewhere").or_stricter(found).or_stricter(given))
             }
@@ -127,6 +164,8 @@ impl Walker<'_> {
     fn judge_shell_program(&mut self, rest: &[Arg], input: &Input) -> Option<Verdict> {
         let reading = Reading { flags: SHELL_FLAGS, stop_at_operand: true, inert: true };
         let Ok(options) = Options::read(rest, reading) else {
+            // What it runs may be its input, a script or a text: nobody has found out which.
+            self.speak_of_anything();
             let found = self.search_words(rest);
             return Some(Verdict::dangerous("a shell with options that are not on the list").or_stricter(found));
         };
@@ -134,9 +173,12 @@ impl Walker<'_> {
             return Some(self.shell_text(&options));
         }
         let script = options.operands.first();
-        if script.is_none_or(|script| script.text == "-" || script.substituted) || options.has("-s") {
+        let unread = |script: &&Arg| script.text == "-" || script.substituted || self.may_be_open(script, input);
+        if script.is_none_or(unread) || options.has("-s") {
             // Where the text is known, it is followed below; where not, it may be anything.
-            let known = script.is_some_and(|script| script.content.is_some()) || matches!(input, Input::Text(_));
+            let given = script.is_none_or(|script| is_input(&script.text)) || options.has("-s");
+            let known =
+                script.is_some_and(|script| script.content.is_some()) || (given && matches!(input, Input::Text(_)));
             (!known).then(|| self.speak_of_anything());
         }
         if rest.first().is_some_and(|arg| matches!(arg.text.as_str(), "--version" | "--help")) {
@@ -148,7 +190,7 @@ impl Walker<'_> {
                 Verdict::dangerous("a shell runs the text it is given").or_stricter(self.run_text(&text, span)),
             );
         }
-        let from_input = options.operands.first().is_none_or(|script| script.text == "-");
+        let from_input = options.operands.first().is_none_or(|script| is_input(&script.text));
         let reads_input = from_input || options.has("-s");
         Some(match input {
             Input::Text(text) if reads_input => {
@@ -163,6 +205,13 @@ impl Walker<'_> {
                 Verdict::dangerous("a shell runs a script that is not part of this text")
             }
         })
+    }
+
+    /// Whether a script may be what a descriptor has open.
+    fn may_be_open(&self, script: &Arg, input: &Input) -> bool {
+        let there = |place: &Place| matches!(place, Place::At(path) if path.contains("dev") || path.contains("/proc"));
+        let unsaid = !script.is_exact() && !matches!(input, Input::Terminal);
+        is_open_file(&script.text) || unsaid || self.scope.places.iter().any(there)
     }
 
     /// `-c text name arguments…`.

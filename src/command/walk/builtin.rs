@@ -22,7 +22,7 @@ impl Walker<'_> {
                 self.set_to_anything("OPTARG".into());
             }
             "let" => self.evaluate(rest.iter().map(|arg| arg.text.clone()).collect()),
-            "export" | "declare" | "local" | "readonly" | "typeset" => self.declares(&program.text, rest),
+            name if declares_variables(name) => self.declares(&program.text, rest),
             "printf" => {
                 if let Some(name) = printed_into(rest) {
                     self.set_to_anything(name.to_owned());
@@ -70,6 +70,7 @@ impl Walker<'_> {
             .map(|arg| arg.text.clone())
             .filter(|text| is_name(text.split('[').next().unwrap_or_default()))
             .collect();
+        names.extend(rest.iter().filter_map(|arg| list_read_into(&arg.text)).map(str::to_owned));
         if names.is_empty() {
             names.push("REPLY".into());
         }
@@ -82,6 +83,19 @@ impl Walker<'_> {
         let lines = self.feed.iter().flat_map(|text| text.lines()).take(8).map(str::to_owned);
         let lines = Value::one_of(lines.collect(), Known::Partly);
         lines.or(&Value::wild())
+    }
+
+    /// `export name=value` and its kin: what a variable in front of a command may start, it starts here.
+    pub(super) fn overhear_declared(&mut self, args: &[Arg]) {
+        let Some((program, rest)) = unwrapped(args).filter(|(program, _)| declares_variables(&program.text)) else {
+            return;
+        };
+        for arg in rest {
+            if let Some((name, value)) = arg.text.split_once('=') {
+                let value = Arg { text: value.to_owned(), splits: arg.splits && program.expanded, ..arg.clone() };
+                self.overhear_variable(name.trim_end_matches('+'), &value);
+            }
+        }
     }
 
     fn declares(&mut self, program: &str, rest: &[Arg]) {
@@ -107,7 +121,8 @@ impl Walker<'_> {
                 // `local name` hides what was there, elsewhere it stays.
                 None => self.set(&name, before.or(&Value::one_of(vec![String::new()], Known::Fully))),
             }
-            if program == "readonly" || flags.contains('r') {
+            // With the case changed, it never holds what is assigned to it.
+            if program == "readonly" || flags.contains(['r', 'l', 'u', 'c']) {
                 self.scope.fix(&name);
             }
         }
@@ -153,6 +168,11 @@ impl Walker<'_> {
     }
 }
 
+/// Whether a builtin sets the variables that its words name.
+pub(in crate::command) fn declares_variables(name: &str) -> bool {
+    matches!(name, "export" | "declare" | "local" | "readonly" | "typeset")
+}
+
 /// The builtin itself behind `command` and `builtin`.
 fn unwrapped(mut args: &[Arg]) -> Option<(&Arg, &[Arg])> {
     loop {
@@ -172,6 +192,12 @@ fn printed_into(rest: &[Arg]) -> Option<&str> {
         Some("") => rest.first().map(|name| name.text.as_str()),
         joined => joined,
     }
+}
+
+/// The variable behind `read -a`, joined to it.
+fn list_read_into(option: &str) -> Option<&str> {
+    let (flags, name) = option.strip_prefix('-')?.split_once('a')?;
+    (flags.bytes().all(|flag| b"ers".contains(&flag)) && is_name(name)).then_some(name)
 }
 
 /// The elements of a list that was written out.

@@ -299,6 +299,10 @@ impl Walker<'_> {
             Change::Indirect => {
                 self.suspect("an indirect expansion follows a name nobody has read");
                 self.expand_whole(&inside);
+                if !parameter.inside.is_empty() {
+                    // Nobody knows which variable `${!name:=word}` sets.
+                    self.scope.forget();
+                }
                 Value::wild()
             }
             Change::Prompt => {

@@ -92,7 +92,7 @@ impl Walker<'_> {
         for command in &pipeline.commands {
             self.scope = before.clone();
             last = self.leaving(|walker| walker.command(command, input));
-            input = last.clone().map_or(Input::Unknown, |output| Input::Text(output.text));
+            input = last.clone().map_or(Input::Unknown, |output| Input::Text(output.at_least()));
         }
         // The last one may share the shell: `lastpipe`, `zsh`, `ksh`.
         self.scope.join(&before);

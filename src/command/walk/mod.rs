@@ -19,6 +19,7 @@ mod value;
 use std::rc::Rc;
 
 pub(super) use arg::{Arg, HOME, Known, SOMETHING, UNKNOWN};
+pub(super) use builtin::declares_variables;
 use output::Output;
 pub(super) use scope::{Place, Places, Positional, Scope};
 pub(super) use simple::is_free;
@@ -323,7 +324,7 @@ impl<'c> Walker<'c> {
         let printed = self.output(script);
         self.here = here;
         let output = printed.filter(|output| output.exact || !output.text.is_empty())?;
-        Some(if output.exact { output.text } else { format!("{}\n{UNKNOWN}", output.text) })
+        Some(output.at_least())
     }
 
     /// What a script in a shell of its own prints.

@@ -100,6 +100,13 @@ pub(super) struct Output {
     pub(super) exact: bool,
 }
 
+impl Output {
+    /// The text; what is not certain ends in something unknown.
+    pub(super) fn at_least(self) -> String {
+        if self.exact { self.text } else { format!("{}\n{UNKNOWN}", self.text) }
+    }
+}
+
 /// What `echo` or `printf` prints, or which directories `find` walks; nothing if the text does not tell.
 pub(super) fn printed(args: &[Arg]) -> Option<Output> {
     let exact = args.iter().all(Arg::is_exact) && is_exact(args);

@@ -104,7 +104,10 @@ impl Walker<'_> {
     }
 
     fn run_program(&mut self, args: &[Arg], input: &Input, line: &Input, span: Span) {
-        let (verdict, starts) = self.overhearing(|walker| walker.judge(args, input));
+        let (verdict, starts) = self.overhearing(|walker| {
+            walker.overhear_declared(args);
+            walker.judge(args, input)
+        });
         match self.parts.last_mut() {
             // What is safe in several ways is said once.
             Some(part) if verdict.tier == Tier::Safe && part.same(verdict.tier, &verdict.rule, span) => {
@@ -129,10 +132,9 @@ impl Walker<'_> {
             let verdict = variable::judge(&assignment.name, value, alone);
             if verdict.tier > Tier::Safe {
                 // A variable that a program runs (a pager, an editor) is searched like a command line.
-                let (found, starts) = self.overhearing(|walker| {
-                    walker.overhear_variable(&assignment.name, value);
-                    walker.search_text(value.content.as_ref().unwrap_or(&value.text), value.span)
-                });
+                let text = value.content.as_ref().unwrap_or(&value.text);
+                let (found, _) = self.overhearing(|walker| walker.search_text(text, value.span));
+                let ((), starts) = self.overhearing(|walker| walker.overhear_variable(&assignment.name, value));
                 let verdict = if found.tier == Tier::Destructive { found } else { verdict };
                 self.note(verdict.tier, verdict.rule, span);
                 if let Some(part) = self.parts.last_mut() {

@@ -58,8 +58,9 @@ fn lines(words: &[Said]) -> Vec<Vec<String>> {
     })
 }
 
-/// Whether written words are like the pattern, with options and their values left out wherever that helps.
-fn naive(pattern: &[&str], words: &[String], first: bool) -> bool {
+/// Whether written words are like the pattern, with options and their values left out wherever that helps. Between
+/// `git` and its subcommand, `-C` takes the next word.
+fn naive(pattern: &[&str], words: &[String], first: bool, of_git: bool) -> bool {
     let Some((wanted, rest)) = pattern.split_first() else { return words.is_empty() };
     if *wanted == "**" {
         return true;
@@ -67,9 +68,10 @@ fn naive(pattern: &[&str], words: &[String], first: bool) -> bool {
     let Some((word, others)) = words.split_first() else { return false };
     let fits = if first { is_like(base_name(wanted), base_name(word)) } else { is_like(wanted, word) };
     let option = !first && word.starts_with(['-', '+']) && word.len() > 1;
-    (fits && naive(rest, others, false))
-        || (option && naive(pattern, others, false))
-        || (option && !others.is_empty() && naive(pattern, &others[1..], false))
+    let takes_next = of_git && word == "-C";
+    (fits && naive(rest, others, false, first && *wanted == "git"))
+        || (option && !takes_next && naive(pattern, others, false, of_git))
+        || (option && !others.is_empty() && naive(pattern, &others[1..], false, of_git))
 }
 
 #[test]
@@ -84,7 +86,7 @@ fn what_may_be_like_a_pattern_is_found_and_what_certainly_is_needs_every_word() 
         let wanted: Vec<&str> = text.split(' ').collect();
         let starts = |line: &Vec<String>| if anywhere { line.len().max(1) } else { 1 };
         let is = |line: &Vec<String>| {
-            (0..starts(line)).any(|start| naive(&wanted, line.get(start..).unwrap_or_default(), true))
+            (0..starts(line)).any(|start| naive(&wanted, line.get(start..).unwrap_or_default(), true, false))
         };
         let all = lines(&words);
         let command = Spoken { words: words.clone(), anywhere };
