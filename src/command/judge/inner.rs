@@ -224,6 +224,10 @@ impl Walker<'_> {
         let whole_lines = mark.is_some() || options.has("-0 --null -d --delimiter -L");
         let words = input_words(input, whole_lines, inner.first().map(|arg| arg.span).unwrap_or_default());
         let verdict = self.judge(&filled(&inner, &words, mark), &Input::Unknown);
+        // The later of `-I` and `-L` or `-n` counts: with those, the words stand at the end after all.
+        if mark.is_some() && options.has("-L -n --max-args --max-lines") {
+            return Some(verdict.or_stricter(self.judge(&filled(&inner, &words, None), &Input::Unknown)));
+        }
         Some(verdict)
     }
 

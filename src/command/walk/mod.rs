@@ -312,7 +312,7 @@ impl<'c> Walker<'c> {
         self.here = here;
         match printed {
             Some(output) if output.exact => (Value::text(output.text.trim_end_matches('\n')), None),
-            _ if output::is_tame(script) => (Value::tame(), None),
+            _ if output::is_tame(script, |name| self.scope.function(name).is_some()) => (Value::tame(), None),
             printed => (Value::wild(), printed.map(|output| output.text).filter(|text| !text.is_empty())),
         }
     }
