@@ -11,6 +11,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("lscpu lsblk lsusb lspci lsmem lsns lsipc lsmod lshw lslocks findmnt", "-a -b -d -e? -f -i -J -l -m -n -o: -p -P -r -s -S -t -T -v -vv -vvv -x -k -nn -D -c: -short -class: -O --all --json --output: --fs --bytes --list --noheadings --paths --tree --real --df --target: --source: -C: -M: --verbose")
         .asking(no_shadow)
         .examples(&["lsblk -f", "lscpu", "findmnt -T /"], &["lshw -dump f", "findmnt --x"]),
+    spec("blkid", "").none().examples(&["blkid"], &["blkid -g", "blkid -c f"]),
     spec("mount", "-l").none().examples(&["mount", "mount -l"], &["mount /dev/sda1 /mnt", "mount -o remount,rw /"]),
     spec("swapon zramctl", "--show? -s --summary").asking(shows).none().examples(&["swapon --show"], &["swapon /swapfile", "swapon -a"]),
     spec("dmesg", "-H -T -k -l: -f: -L? -w -W -x -u -r -t -e -P -J -d --human --ctime --level: --facility: --color? --follow --nopager --since: --until: --kernel --decode --json").none().examples(&["dmesg -T", "dmesg --level=err"], &["dmesg -C", "dmesg -c", "dmesg -n 1", "dmesg -D"]),

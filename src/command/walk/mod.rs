@@ -230,7 +230,9 @@ impl<'c> Walker<'c> {
         if let Input::Text(text) = given {
             self.feed = Some(text);
         }
+        let unchanged = simple::may_fail(&command.redirects).then(|| self.scope.clone());
         let output = self.compound(command);
+        unchanged.iter().for_each(|unchanged| self.scope.join(unchanged));
         self.feed = outer;
         self.kept(output, &command.redirects)
     }

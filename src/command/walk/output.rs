@@ -161,7 +161,7 @@ fn printed_text(args: &[Arg]) -> Option<String> {
         "printf" => {
             let words: Vec<&str> = texts().filter(|text| *text != "--").collect();
             let (format, values) = words.split_first()?;
-            Some(unescape(&formatted(format, values)))
+            formatted(format, values).map(|text| unescape(&text))
         }
         "find" => {
             let roots: Vec<&str> = texts().take_while(|text| !text.starts_with(['-', '(', '!'])).collect();
@@ -183,8 +183,11 @@ fn listed(rest: &[Arg]) -> String {
     operands.iter().map(line).collect()
 }
 
+/// More than this `printf` is not followed into.
+const MAX_PRINTED: usize = 8 * 1024;
+
 /// `%s` and its kin filled with the values, the format being used again while there are values.
-fn formatted(format: &str, values: &[&str]) -> String {
+fn formatted(format: &str, values: &[&str]) -> Option<String> {
     let mut text = String::new();
     let mut values = values.iter();
     loop {
@@ -202,7 +205,10 @@ fn formatted(format: &str, values: &[&str]) -> String {
             }
         }
         if values.len() == 0 || values.len() == before {
-            return text;
+            return Some(text);
+        }
+        if text.len() > MAX_PRINTED {
+            return None;
         }
     }
 }
