@@ -333,7 +333,7 @@ impl Walker<'_> {
         }
         let known = value.known.max(Known::Environment);
         let several = value.texts.iter().any(|text| text.contains(char::is_whitespace));
-        if parameter.form == Change::Cut && !value.list && !(several && !parameter.quoted) {
+        if parameter.form == Change::Cut && !value.list && (!several || parameter.quoted) {
             let start = |text: &String| text.chars().next().map_or_else(String::new, |c| format!("{c}{UNKNOWN}"));
             return Value::one_of(value.texts.iter().map(start).collect(), known);
         }
