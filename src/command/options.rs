@@ -2,9 +2,10 @@
 //!
 //! A list is text: `-a -n: --sort?:name|size --color? -#` says that `-a` stands alone, `-n` takes a value, `--sort` may
 //! take one of two values with `=`, `--color` may take any, and `-5` is an option too. An option that is not on the list
-//! is an error, and so is an abbreviated one: what is not known is never guessed.
+//! is an error, and so is an abbreviated one: what is not known is never guessed. An entry `=` says that the program does
+//! not join short options, nor an option and its value: `-ab` is one option and not two.
 
-use super::walk::Arg;
+use super::walk::{Arg, UNKNOWN};
 
 /// What an option on the list takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +109,7 @@ impl<'a> Options<'a> {
         if name.len() > 2
             && let Some(takes) = find(reading.flags, name)
         {
-            return self.take(word, name, takes, attached, next);
+            return self.take(word, name, takes, attached, reading, next);
         }
         if name.starts_with("--") {
             return Err(Misfit::Unknown(shown(name)));
@@ -117,6 +118,9 @@ impl<'a> Options<'a> {
         if letters.bytes().all(|byte| byte.is_ascii_digit()) && find(reading.flags, "-#").is_some() {
             self.given.push(("-#".into(), Some(letters.into())));
             return Ok(());
+        }
+        if letters.len() > 1 && find(reading.flags, "=").is_some() {
+            return Err(Misfit::Unknown(shown(name)));
         }
         self.cluster(word, letters, reading, next)
     }
@@ -137,7 +141,7 @@ impl<'a> Options<'a> {
                 Some(Takes::Nothing) => self.given.push((name, None)),
                 Some(takes) => {
                     let attached = (!rest.is_empty()).then_some(rest);
-                    return self.take(word, &name, takes, attached, next);
+                    return self.take(word, &name, takes, attached, reading, next);
                 }
             }
         }
@@ -150,19 +154,28 @@ impl<'a> Options<'a> {
         name: &str,
         takes: Takes<'_>,
         attached: Option<&str>,
+        reading: Reading<'_>,
         next: &mut impl FnMut() -> Option<&'a Arg>,
     ) -> Result<(), Misfit> {
+        // Where no option harms, it does not matter which word is the value of which.
+        let must_stay = !reading.inert || reading.stop_at_operand;
         let (value, allowed) = match (takes, attached) {
             (Takes::Nothing, None) | (Takes::Maybe(""), None) => (None, ""),
             (Takes::Maybe(_), None) => (None, ""),
             (Takes::Nothing, Some(_)) => return Err(Misfit::Value(name.into())),
             (Takes::Value(allowed) | Takes::Maybe(allowed), Some(value)) => {
+                // `-F"$x"` takes the next word if there is nothing in `x`.
+                let vanishes = value.chars().all(|c| c == UNKNOWN) && !name.starts_with("--") && !value.is_empty();
+                if must_stay && (word.splits || vanishes) {
+                    return Err(Misfit::MayBeOption);
+                }
                 self.values.push(word);
                 (Some(value.to_owned()), allowed)
             }
             (Takes::Value(allowed), None) => {
                 let value = next().ok_or_else(|| Misfit::MissingValue(name.into()))?;
-                if value.splits && !reading_is_plain(value) {
+                // A value that may be several words or none leaves its place to another word.
+                if must_stay && (value.splits || value.glob || value.open) {
                     return Err(Misfit::MayBeOption);
                 }
                 self.values.push(value);
@@ -176,11 +189,6 @@ impl<'a> Options<'a> {
         self.given.push((name.into(), value));
         Ok(())
     }
-}
-
-/// A value that may split into several words is only the value if nothing but the environment decides.
-fn reading_is_plain(value: &Arg) -> bool {
-    !value.is_wild()
 }
 
 fn find<'l>(list: &'l str, name: &str) -> Option<Takes<'l>> {

@@ -34,6 +34,7 @@ const TOP: &[&str] = &[
     "Users",
     "Volumes",
     "cores",
+    "data",
     "Windows",
     "Program Files",
     "ProgramData",
@@ -62,8 +63,8 @@ const SYSTEM_BELOW: &[(&str, &str)] = &[
     ("nix", "store"),
 ];
 
-/// Directories whose loss takes a second level with it: `/usr/local`, `/home/ann`, `/var/log`.
-const SECOND_LEVEL: &[&str] = &["home", "Users", "usr", "root", "Volumes"];
+/// Directories whose loss takes a second level with it: `/usr/local`, `/home/ann`, `/mnt/disk`.
+const SECOND_LEVEL: &[&str] = &["home", "Users", "usr", "root", "Volumes", "mnt", "media"];
 
 /// What a person keeps directly below a home.
 const IN_HOME: &[&str] = &[

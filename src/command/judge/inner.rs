@@ -232,6 +232,10 @@ impl Walker<'_> {
         let whole_lines = mark.is_some() || options.has("-0 --null -d --delimiter -L");
         let words = input_words(input, whole_lines, inner.first().map(|arg| arg.span).unwrap_or_default());
         let verdict = self.judge(&filled(&inner, &words, mark), &Input::Unknown);
+        // The later of `-I` and `-L` or `-n` counts: with those, the words stand at the end after all.
+        if mark.is_some() && options.has("-L -n --max-args --max-lines") {
+            return Some(verdict.or_stricter(self.judge(&filled(&inner, &words, None), &Input::Unknown)));
+        }
         Some(verdict)
     }
 
@@ -294,9 +298,17 @@ fn input_words(input: &Input, whole_lines: bool, span: Span) -> Vec<Arg> {
     }
 }
 
+/// The most words that are put in the place of marks.
+const MAX_FILLED: usize = 1_024;
+
 /// A command with `words` in the place of `mark`, or at its end.
 fn filled(inner: &[Arg], words: &[Arg], mark: Option<&str>) -> Vec<Arg> {
     let Some(mark) = mark else { return inner.iter().chain(words).cloned().collect() };
+    // Every mark becomes every word: of more than can be followed, the first and the last speak for all.
+    let marks = inner.iter().filter(|arg| arg.text.contains(mark)).count();
+    let room = (MAX_FILLED / marks.max(1)).max(1);
+    let few: Vec<Arg> = words.iter().take(room).chain(words.iter().skip(room).last()).cloned().collect();
+    let words = few.as_slice();
     let fill = |arg: &Arg| -> Vec<Arg> {
         if !arg.text.contains(mark) {
             return vec![arg.clone()];

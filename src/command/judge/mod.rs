@@ -103,6 +103,9 @@ impl Walker<'_> {
         if let Some(verdict) = known {
             return verdict;
         }
+        if sends_its_input(name) && !matches!(input, Input::Terminal) {
+            return Verdict::dangerous(format!("`{name}` may send what it is given to read"));
+        }
         let verdict = match safe::prove(args, self.classifier, &self.scope.places) {
             Proof::Reads(rule) => Verdict::safe(rule),
             Proof::Unproven(rule) => Verdict::dangerous(rule),
@@ -151,6 +154,11 @@ fn unknown_program(args: &[Arg]) -> String {
         }
         _ => "the name of the program is not written out".into(),
     }
+}
+
+/// Programs that read what they send, unless a person sits in front of them.
+fn sends_its_input(name: &str) -> bool {
+    matches!(name, "http" | "https" | "xh" | "xhs" | "nslookup")
 }
 
 /// The last component of a path.

@@ -61,7 +61,7 @@ fn tokens(program: &str) -> Result<(Vec<Token>, bool), Doubt> {
             '/' => {
                 ambiguous |= is_ambiguous(&tokens);
                 if starts_pattern(tokens.last()) {
-                    delimited(&mut chars, '/')?;
+                    pattern(&mut chars)?;
                     tokens.push(Token::Value);
                 } else {
                     tokens.push(Token::Sign('/'));
@@ -76,7 +76,7 @@ fn tokens(program: &str) -> Result<(Vec<Token>, bool), Doubt> {
                 tokens.push(Token::Word(word));
             }
             c if c.is_ascii_digit() => {
-                while chars.next_if(|c| c.is_ascii_alphanumeric() || *c == '.').is_some() {}
+                number(c, &mut chars)?;
                 tokens.push(Token::Value);
             }
             ' ' | '\t' => {}
@@ -100,10 +100,91 @@ fn starts_pattern(before: Option<&Token>) -> bool {
 fn is_ambiguous(tokens: &[Token]) -> bool {
     match tokens {
         [.., Token::Sign(before), Token::Sign(last)] if before == last => matches!(last, '+' | '-'),
-        [.., Token::Sign(')')] => true,
-        [.., Token::Word(word)] => matches!(word.as_str(), "else" | "do" | "in"),
+        [.., Token::Sign(')' | '$')] => true,
+        [.., Token::Word(word)] => KEYWORDS.contains(&word.as_str()),
         _ => false,
     }
+}
+
+/// Behind these, a slash may start a pattern.
+const KEYWORDS: &[&str] = &[
+    "BEGIN",
+    "BEGINFILE",
+    "END",
+    "ENDFILE",
+    "break",
+    "case",
+    "continue",
+    "default",
+    "delete",
+    "do",
+    "else",
+    "exit",
+    "for",
+    "func",
+    "function",
+    "getline",
+    "if",
+    "in",
+    "length",
+    "next",
+    "nextfile",
+    "print",
+    "printf",
+    "return",
+    "switch",
+    "while",
+];
+
+/// The rest of a number. Letters behind it are another word in some programs of this name, and none in others.
+fn number(first: char, chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Result<(), Doubt> {
+    let mut text = String::from(first);
+    while let Some(c) = chars.next_if(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_')) {
+        text.push(c);
+    }
+    if let Some(mantissa) = text.strip_suffix(['e', 'E'])
+        && chars.peek().is_some_and(|c| matches!(c, '+' | '-'))
+    {
+        text = mantissa.to_owned();
+    }
+    let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    let is_hex = hex.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((&text, "0"));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let plain = digits(mantissa) && !exponent.is_empty() && digits(exponent);
+    if is_hex || plain { Ok(()) } else { Err("an `awk` program with a word joined to a number") }
+}
+
+/// A pattern up to its slash. Between brackets, some programs of this name read a slash as the end and others do not.
+fn pattern(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Result<(), Doubt> {
+    const DOUBT: Doubt = "an `awk` pattern with a slash between brackets";
+    let mut inside = false;
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => {
+                let escaped = chars.next();
+                if inside && escaped == Some(']') {
+                    return Err(DOUBT);
+                }
+            }
+            '/' => return if inside { Err(DOUBT) } else { Ok(()) },
+            '[' if inside && matches!(chars.peek(), Some(':' | '.' | '=')) => {
+                let kind = chars.next();
+                while chars.next_if(|c| *c != ']' && *c != '/').is_some() {}
+                if kind.is_none() || chars.next() != Some(']') {
+                    return Err(DOUBT);
+                }
+            }
+            '[' if !inside => {
+                inside = true;
+                chars.next_if_eq(&'^');
+                chars.next_if_eq(&']');
+            }
+            ']' => inside = false,
+            _ => {}
+        }
+    }
+    Err("an `awk` program that ends early")
 }
 
 fn delimited(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, sign: char) -> Result<(), Doubt> {

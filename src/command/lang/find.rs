@@ -25,6 +25,8 @@ pub(in crate::command) fn takes_value(word: &str) -> bool {
 pub(in crate::command) fn check(rest: &[Arg]) -> Result<(), String> {
     let mut words = rest.iter().peekable();
     let mut in_expression = false;
+    // A glob may have matched nothing and be gone: from there on, values and actions may have changed places.
+    let mut may_shift = false;
     while let Some(word) = words.next() {
         let text = word.text.as_str();
         if text.starts_with("-O") || is_in(BARE, text) {
@@ -32,9 +34,13 @@ pub(in crate::command) fn check(rest: &[Arg]) -> Result<(), String> {
         } else if is_in(VALUED, text) {
             in_expression = true;
             let value = words.next().ok_or("a test without its value")?;
-            if value.splits && value.is_wild() {
+            // What a glob matches has the dot of the pattern in its name, which no action has.
+            let names_action = value.glob && value.may_be_option() && !value.text.contains('.');
+            let shifted = may_shift && value.text.starts_with(['-', UNKNOWN, SOMETHING]);
+            if value.splits || value.open || names_action || shifted {
                 return Err("an expansion may turn into an action".into());
             }
+            may_shift |= value.glob;
         } else if in_expression || text.starts_with('-') {
             let short: String = text.chars().take(24).filter(|c| !c.is_control()).collect();
             return Err(format!("`{short}` is not a test that only reads"));

@@ -75,9 +75,15 @@ impl Script<'_> {
                 self.delimited(sign)?;
                 self.end()?;
             }
-            Some('a' | 'i' | 'c' | '#') => self.text(),
-            // Some programs of this name end a label at a semicolon: what follows is read as commands.
-            Some(':' | 'b' | 't' | 'T') => self.skip(|c| c != ';' && c != '\n' && c != '}'),
+            Some('a' | 'i' | 'c') => self.text(),
+            Some('#') => self.line(),
+            // Some programs of this name end a label at a semicolon: what follows is read as commands. Some end it at a
+            // blank, behind which there must be nothing.
+            Some(':' | 'b' | 't' | 'T') => {
+                self.skip(|c| c == ' ' || c == '\t');
+                self.skip(|c| !c.is_whitespace() && c != ';' && c != '}');
+                self.end()?;
+            }
             Some('e') => return Err("the `sed` command `e` runs a program"),
             Some('w' | 'W') => return Err("the `sed` command `w` writes a file"),
             Some('r' | 'R') => return Err("the `sed` command `r` reads a file"),
@@ -86,10 +92,11 @@ impl Script<'_> {
         Ok(true)
     }
 
-    /// Text to the end of the line, further if the line ends with a backslash.
+    /// Text to the end of the line, further if the line ends with a backslash that no other one protects.
     fn text(&mut self) {
         loop {
-            let continued = self.rest.split('\n').next().is_some_and(|line| line.ends_with('\\'));
+            let line = self.rest.split('\n').next().unwrap_or_default();
+            let continued = (line.len() - line.trim_end_matches('\\').len()) % 2 == 1;
             self.line();
             if !continued || self.rest.is_empty() {
                 return;

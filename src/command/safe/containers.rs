@@ -34,7 +34,8 @@ pub(super) const SPECS: &[Spec] = &[
         .sub("list|ls|status|get all|get values|get manifest|get notes|get hooks|get metadata|history|search repo|search hub|show chart|show values|show readme|show all|repo list|version|env|plugin list|lint|dependency list|verify")
         .examples(&["helm list -A", "helm status x -n y", "helm get values x"], &["helm install x y", "helm upgrade x y", "helm uninstall x", "helm list --post-renderer x", "helm template x"]),
     spec("k9s stern kubecolor minikube kind k3d", "-o: -p: -l -A -n:").sub("version|info|status|profile list|get clusters|get nodes|ip|cluster list|node list|addons list|service list").examples(&["minikube status", "kind get clusters"], &["minikube delete", "kind delete cluster", "minikube ssh x"]),
-    spec("crictl ctr skopeo", "-a -q -o: --all --output: --raw --config").sub("ps|images|pods|info|version|inspect|inspecti|stats|list-tags|image ls|containers ls").examples(&["crictl ps", "skopeo inspect docker://x"], &["crictl rm x", "skopeo copy a b"]),
+    spec("crictl ctr skopeo", "-a -q -o: --all --output: --raw --config").sub("ps|pods|info|version|inspect|inspecti|stats|list-tags|image ls|containers ls").examples(&["crictl ps", "skopeo inspect docker://x"], &["crictl rm x", "skopeo copy a b"]),
+    spec("crictl ctr", "-a -q -o: --all --output:").sub("images").none().examples(&["crictl images"], &["ctr images rm x"]),
 ];
 
 fn not_raw(options: &Options<'_>) -> Result<(), String> {

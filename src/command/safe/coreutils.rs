@@ -45,7 +45,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("who w users last lastlog", "-a -b -H -q -r -u -h -s -f -i -n: -# -x -F --all --boot --count")
         .inert()
         .examples(&["who", "w", "last -5"], &["who > f"]),
-    spec("tput", "-T:").inert().examples(&["tput cols"], &["tput --x"]),
+    spec("tput", "-T:").asking(plain_capability).examples(&["tput cols", "tput setaf 1"], &["tput --x", "tput init"]),
     spec("clear", "-x").none().examples(&["clear"], &["clear x"]),
     spec("stty", "-a -g -F:").none().examples(&["stty -a"], &["stty raw"]),
     spec("md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum md5 cksum sum shasum", "-b -c -t -z -w -q -a: -s -r --binary --check --text --tag --quiet --status --warn --strict --ignore-missing --algorithm: --length:")
@@ -67,4 +67,12 @@ pub(super) const SPECS: &[Spec] = &[
 /// Programs for which every word is only text.
 fn anything(_: &[crate::command::walk::Arg]) -> Result<(), String> {
     Ok(())
+}
+
+/// `tput init` and `reset` run what the description of the terminal names, and print a file.
+fn plain_capability(options: &crate::command::options::Options<'_>) -> Result<(), String> {
+    let plain =
+        |name: &str| !matches!(name, "init" | "reset" | "clear" | "rs1" | "rs2" | "rs3" | "is1" | "is2" | "is3");
+    let all = options.operands.iter().all(|operand| operand.is_exact() && plain(&operand.text));
+    if all && !options.has("-T") { Ok(()) } else { Err("it may set the terminal up".into()) }
 }

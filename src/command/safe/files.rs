@@ -55,7 +55,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("od hexdump hd", "-A: -b -c -C -d -j: -N: -n: -s: -o -x -t: -v -w? -e: -i -a --format: --address-radix: --skip-bytes: --read-bytes: --output-duplicates --endian: --canonical --length: --skip:")
         .inert()
         .examples(&["od -c f", "hexdump -C f"], &["od --x"]),
-    spec("xxd", "-a -b -c: -C -d -e -g: -i -l: -n: -o: -p -ps -s: -u -E -r").operands(Operands::AtMost(1)).examples(&["xxd -l 16 f", "xxd -r -p"], &["xxd -r in out", "xxd in out"]),
+    spec("xxd", "= -a -b -c: -C -d -e -g: -i -l: -n: -o: -p -ps -s: -u -E -r").operands(Operands::AtMost(1)).examples(&["xxd -l 16 f", "xxd -r -p"], &["xxd -r in out", "xxd in out"]),
     spec("zcat zless zmore bzcat xzcat zstdcat lzcat gzcat", "-f -q -v --quiet").inert().examples(&["zcat f.gz"], &["zcat --x"]),
     spec("nl", "-b: -d: -f: -h: -i: -l: -n: -p -s: -v: -w: --body-numbering: --number-format: --number-separator: --number-width: --starting-line-number:")
         .inert()
@@ -71,9 +71,10 @@ pub(super) const SPECS: &[Spec] = &[
     spec("nm objdump readelf otool size", "-a -A -C -d -D -e -f -g -h -l -n -p -r -s -S -t -T -u -W -x -V -R --demangle --dynamic --syms --headers --sections --symbols --disassemble -L -M:")
         .inert()
         .examples(&["nm -D f", "readelf -h f", "objdump -d f"], &["objdump --x f"]),
-    spec("tokei cloc scc", "-t: -e: -s: -f -C --files --exclude: --sort: --by-file --exclude-dir: --include-lang: --vcs: --no-cocomo").examples(&["tokei src", "cloc --vcs=git ."], &["cloc --out=f ."]),
+    spec("tokei cloc scc", "= -t: -e: -s: -f -C --files --exclude: --sort: --by-file --exclude-dir: --include-lang: --vcs: --no-cocomo").examples(&["tokei src", "cloc --vcs=git ."], &["cloc --out=f ."]),
     spec("zgrep zegrep zfgrep bzgrep xzgrep", "-i -n -c -l -v -E -F -o -h -H -w -A: -B: -C: -e: -q -s").examples(&["zgrep -i err log.gz"], &["zgrep --x"]),
-    spec("exiftool identify ffprobe mediainfo", "-v -hide_banner -show_format -show_streams -print_format: -of: -i: -show_entries: -select_streams: -json -j -s -G -a")
+    spec("exiftool identify ffprobe mediainfo", "= -v -hide_banner -show_format -show_streams -print_format: -of: -i: -show_entries: -select_streams: -json -j -s -G -a")
+        .asking(plain_files)
         .examples(&["ffprobe -hide_banner f.mp4"], &["exiftool -Artist=me f.jpg"]),
     spec("pdfinfo", "-f: -l: -box -meta -rawdates").operands(Operands::AtMost(1)).examples(&["pdfinfo a.pdf"], &["pdfinfo --x a.pdf"]),
 ];
@@ -82,6 +83,12 @@ pub(super) const SPECS: &[Spec] = &[
 fn no_plus(options: &crate::command::options::Options<'_>) -> Result<(), String> {
     let runs = options.operands.iter().any(|operand| operand.text.starts_with('+'));
     if runs { Err("a `+` runs a command of the pager".into()) } else { Ok(()) }
+}
+
+/// `identify '|program'` runs a program, `identify ephemeral:file` removes the file.
+fn plain_files(options: &crate::command::options::Options<'_>) -> Result<(), String> {
+    let odd = options.operands.iter().any(|operand| operand.text.contains(['|', ':', '@', '\0', '\u{2}']));
+    if odd { Err("a file name that says how to read it".into()) } else { Ok(()) }
 }
 
 fn lists_archive(options: &crate::command::options::Options<'_>) -> Result<(), String> {

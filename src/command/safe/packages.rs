@@ -5,7 +5,7 @@ use super::{Operands, Spec, spec};
 const JS: &str = "-g -a -l -p -D -P -r -w: --global --all --long --parseable --json --depth: --prod --dev --production --omit: --include: --link --only: --workspace: --workspaces --recursive --no-optional --optional --package-lock-only --silent -s --pattern: --registry: --filter: --no-color --color? --include-workspace-root";
 
 pub(super) const SPECS: &[Spec] = &[
-    spec("npm", JS).sub("ls|list|la|ll|view|info|show|v|outdated|search|root|prefix|bin|whoami|why|explain|fund|ping|query|dist-tag ls|owner ls|team ls|token list|profile get|help|pkg get|doctor|sbom|access list packages|diff")
+    spec("npm", JS).sub("ls|list|la|ll|view|info|show|v|outdated|search|root|prefix|bin|whoami|why|explain|ping|query|dist-tag ls|owner ls|team ls|token list|profile get|help|pkg get|doctor|sbom|access list packages|diff")
         .examples(&["npm list --depth=0", "npm view react versions --json", "npm ls -g", "npm outdated"], &["npm install", "npm run build", "npm list > f", "npm publish", "npm view x --script-shell=sh"]),
     spec("npm", "-l --long --json -g --global --location:").sub("config get|config list|config ls|get").examples(&["npm config get registry", "npm config list"], &["npm config set registry x"]),
     spec("npm pnpm yarn", "--json --audit-level: --production --prod --omit: --level: --groups:").sub("audit").none().examples(&["npm audit", "npm audit --json"], &["npm audit fix"]),
@@ -17,12 +17,14 @@ pub(super) const SPECS: &[Spec] = &[
         .sub("list|show|freeze|check|inspect|debug|index versions|config list|config get|cache dir|cache info|cache list|help")
         .examples(&["pip list", "pip show requests", "pip freeze", "pip3 list --outdated"], &["pip install x", "pip list --log f", "pip uninstall x", "pip config set a b", "pip cache purge"]),
     spec("uv", "--outdated --format: --depth: --package: --invert --all-packages --only-installed --project: --frozen --locked --no-dev --all-groups --universal --exclude-newer: -q --color: --offline")
-        .sub("pip list|pip show|pip freeze|pip tree|pip check|tool list|python list|python find|python dir|cache dir|tool dir|version|self version|help")
+        .sub("pip list|pip show|pip freeze|pip tree|pip check|tool list|python list|python find|python dir|cache dir|tool dir|self version|help")
         .examples(&["uv pip list", "uv pip show x"], &["uv pip install x", "uv run x", "uv sync", "uv cache clean"]),
+    spec("uv hatch", "--short").sub("version").none().examples(&["uv version"], &["uv version 1.2.3", "hatch version dev"]),
     spec("poetry pdm hatch pipenv rye", "-l -o -a -t -T --latest --outdated --tree --all --why --only: --with: --without: --no-dev --top-level --no-ansi --json --graph --freeze --bare --reverse --full-path --path")
-        .sub("show|env info|env list|check|version|search|list|info|graph|config --list|source show|about|env show|dep show")
+        .sub("show|env info|env list|check|search|list|info|graph|config --list|source show|about|env show|dep show")
         .asking(no_operand_but_names)
         .examples(&["poetry show --tree", "poetry env info", "pdm list"], &["poetry add x", "poetry install", "poetry run x", "poetry version patch"]),
+    spec("poetry pdm pipenv rye", "-s --short").sub("version").none().examples(&["poetry version"], &["poetry version patch"]),
     spec("pipdeptree", "-r -p: -f -j --json --json-tree --freeze --reverse --packages: --warn: -w: -a --all --local-only").none().examples(&["pipdeptree -r"], &["pipdeptree --python x"]),
     spec("pipx", "--json --short --include-injected --verbose").sub("list|environment").none().examples(&["pipx list"], &["pipx run x", "pipx install x"]),
     spec("conda mamba micromamba", "-n: -p: -e -f -c: --name: --prefix: --json --explicit --export --revisions --envs --all --show-sources --show --channel: --full-name --override-channels")
@@ -59,7 +61,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("nix-env", "-q --query --installed -a").asking(given).examples(&["nix-env -q"], &["nix-env -e x"]),
     spec("asdf mise rtx volta fnm nvm pyenv rbenv nodenv goenv sdk", "--bare --current --installed --json -g --all --unaliased --no-colors --default").sub("list|current|ls|versions|version|which|where|plugin list|plugins ls|ls-remote|doctor|root|prefix|whence|commands|list all|ls remote|latest").examples(&["pyenv versions", "nvm ls", "asdf current"], &["pyenv install 3", "nvm use 20", "mise exec x"]),
     spec("mix rebar3 stack cabal opam dotnet swift flutter dart", "--all -l --installed").sub("hex.info|hex.outdated|list|info|path|--info|--list-sdks|--list-runtimes|list package|switch list|show|--version|pub deps|pub outdated|doctor|devices").operands(Operands::AtMost(2)).examples(&["dotnet --info", "flutter doctor", "opam list"], &["dotnet run", "flutter run", "mix test", "opam config set a b c"]),
-    spec("luarocks cpan cpanm pecl", "").sub("list|show|search|which|list-all|info").examples(&["luarocks list"], &["luarocks install x"]),
+    spec("luarocks pecl", "").sub("list|show|search|which|list-all|info").examples(&["luarocks list"], &["luarocks install x"]),
 ];
 
 use crate::command::options::Options;

@@ -6,8 +6,9 @@ use crate::command::options::Options;
 pub(super) const SPECS: &[Spec] = &[
     spec("terraform tofu", "-json -no-color -raw -state: -module-depth: -type: -platform: -recursive")
         .globals("-chdir:")
-        .sub("show|output|state list|state show|validate|version|providers|workspace list|workspace show|graph|providers schema|metadata functions")
+        .sub("show|output|state list|state show|validate|version|workspace list|workspace show|graph|providers schema|metadata functions")
         .examples(&["terraform state list", "terraform output -json", "terraform validate", "terraform -chdir=infra show"], &["terraform apply", "terraform destroy", "terraform plan", "terraform state rm x", "terraform init"]),
+    spec("terraform tofu", "-json -no-color").globals("-chdir:").sub("providers").none().examples(&["terraform providers"], &["terraform providers lock", "terraform providers mirror x"]),
     spec("terraform tofu", "-check -diff -recursive -no-color").sub("fmt").asking(checks).examples(&["terraform fmt -check -recursive"], &["terraform fmt", "terraform fmt -recursive"]),
     spec("pulumi", "-s: -j -a --stack: --json --all --show-urns --show-ids --show-secrets --non-interactive --color:").sub("stack ls|stack|stack output|stack history|config|config get|whoami|version|about|plugin ls|org get-default").asking(no_extra).examples(&["pulumi stack ls", "pulumi whoami"], &["pulumi up", "pulumi destroy", "pulumi stack rm x", "pulumi config set a b"]),
     spec("ansible ansible-playbook ansible-galaxy ansible-config ansible-doc", "--version -l --list -t: -y").asking(reports).examples(&["ansible --version", "ansible-doc -l"], &["ansible-playbook site.yml", "ansible all -m ping", "ansible-galaxy install x", "ansible-playbook --list-tasks -i ./x s.yml"]),
@@ -16,7 +17,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("make gmake", "-n -v -C: -f: --dry-run --just-print --version").asking(prints_version).examples(&["make --version"], &["make", "make all", "make -n"]),
     spec("just", "-l --list --summary --show: -s: --version --dump").asking(lists).none().examples(&["just --list"], &["just build", "just"]),
     spec("task", "-l -a --list --list-all --json --version").asking(lists).none().examples(&["task --list"], &["task build"]),
-    spec("shellcheck hadolint yamllint actionlint markdownlint tflint", "-f: -s: -e: -x -a -o: -S: -d: --format: --shell: --exclude: --severity: --no-color --color? --strict --ignore: -t: -V --version --list-optional").examples(&["shellcheck -f gcc a.sh", "hadolint Dockerfile", "yamllint ."], &["markdownlint --fix .", "yamllint -c x ."]),
+    spec("shellcheck hadolint yamllint actionlint tflint", "= -f: -s: -e: -x -a -o: -S: -d: --format: --shell: --exclude: --severity: --no-color --color? --strict --ignore: -t: -V --version --list-optional").examples(&["shellcheck -f gcc a.sh", "hadolint Dockerfile", "yamllint ."], &["actionlint -shellcheck=/x", "yamllint -c x ."]),
     spec("rustfmt gofmt goimports", "-l -d -s -e --check --edition: --color:").asking(does_not_write).examples(&["gofmt -l .", "gofmt -d f.go", "rustfmt --check src/lib.rs"], &["gofmt -w .", "rustfmt src/lib.rs", "rustfmt --check --config-path x f"]),
     spec("black isort autopep8 yapf", "--check --diff -q -v -l: --line-length: --quiet --verbose -c --check-only --color --profile: --version").asking(checks_only).examples(&["black --check .", "isort --check-only --diff src"], &["black .", "isort src", "black -c 'x=1'"]),
     spec("ruff", "--no-fix --output-format: --select: --ignore: --diff -q --statistics --show-files --extend-select: --target-version: --exclude: --no-cache").sub("check|rule|linter|version").examples(&["ruff check .", "ruff check --select E,F src"], &["ruff check --fix .", "ruff clean"]),
@@ -65,6 +66,7 @@ fn prettier_reads(options: &Options<'_>) -> Result<(), String> {
 fn no_extra(options: &Options<'_>) -> Result<(), String> {
     const VERBS: &[&str] = &[
         "rm",
+        "rm-all",
         "init",
         "select",
         "set",

@@ -3,7 +3,7 @@
 use crate::command::{
     lang::{awk, find, sed},
     options::Options,
-    walk::Arg,
+    walk::{Arg, SOMETHING, UNKNOWN},
 };
 
 /// `sort -o`, `uniq in out` and the like are a matter of options; these are a matter of what is in the words.
@@ -71,7 +71,7 @@ pub(super) fn curl_addresses(options: &Options<'_>) -> Answer {
         if sends_file || writes_file {
             return Err(format!("the value of {name} names a file"));
         }
-        if name == "--url" && !is_fetched(value) {
+        if name == "--url" && (!is_fetched(value) || value.starts_with('@')) {
             return Err("an address that is more than fetched".into());
         }
     }
@@ -87,15 +87,36 @@ pub(super) fn addresses(options: &Options<'_>) -> Answer {
 
 /// `wget` names the file after the address: a hidden file could be one that programs read.
 pub(super) fn wget_addresses(options: &Options<'_>) -> Answer {
-    let hidden = |operand: &&Arg| {
-        operand.text.rsplit('/').next().is_some_and(|name| {
+    let is_hidden = |address: &str| {
+        address.rsplit('/').next().is_some_and(|name| {
             name.starts_with('.') || crate::command::tool::is_sensitive(name) || crate::command::tool::is_guarded(name)
         })
+    };
+    let hidden = |operand: &&Arg| {
+        let text = decoded(&operand.text);
+        let path = text.split(['#', '?']).next().unwrap_or_default();
+        let pattern =
+            text.get(..3).is_some_and(|scheme| scheme.eq_ignore_ascii_case("ftp")) && text.contains(['*', '?', '[']);
+        pattern || is_hidden(&operand.text) || is_hidden(&text) || is_hidden(path)
     };
     if options.operands.iter().any(hidden) {
         return Err("it saves a file that programs may obey".into());
     }
     addresses(options)
+}
+
+/// An address with its `%2e` and their kin read.
+fn decoded(address: &str) -> String {
+    let mut parts = address.split('%');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let code = part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match code.zip(part.get(2..)) {
+            Some((byte, rest)) => text.extend([char::from(byte).to_string().as_str(), rest]),
+            None => text.extend(["%", part]),
+        }
+    }
+    text
 }
 
 /// Plain web addresses; not the service that hands out a machine's credentials.
@@ -109,10 +130,19 @@ fn is_fetched(address: &str) -> bool {
 /// What may leave the machine: text that is written out, or an address on this machine.
 pub(super) fn is_sendable(word: &Arg) -> bool {
     let local = ["http://localhost", "http://127.0.0.1", "https://localhost", "localhost", "127.0.0.1", "http://[::1]"];
-    let stays = local.iter().any(|host| {
-        word.text.strip_prefix(host).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', ':', '?']))
-    });
+    let stays = local.iter().any(|host| word.text.strip_prefix(host).is_some_and(|rest| is_behind_host(rest, word)));
     word.is_written_but_for_globs() || (stays && !word.substituted)
+}
+
+/// What may follow the name of this machine: a port, a path, a question. A `@` before the path would make a name and a
+/// password of all that.
+fn is_behind_host(rest: &str, word: &Arg) -> bool {
+    let authority = rest.split('/').next().unwrap_or_default();
+    let port = authority.strip_prefix(':').map(|port| port.split('?').next().unwrap_or_default());
+    let digits = |port: &str| port.chars().all(|c| c.is_ascii_digit() || (c == UNKNOWN && !word.is_wild()));
+    (rest.is_empty() || rest.starts_with(['/', ':', '?']))
+        && !authority.contains(['@', '\\', '#'])
+        && port.is_none_or(digits)
 }
 
 /// `git ls-remote ext::…` runs a program.
@@ -123,6 +153,12 @@ pub(super) fn plain_remote(options: &Options<'_>) -> Answer {
 
 /// `git config name` reads, `git config name value` writes.
 pub(super) fn one_name(options: &Options<'_>) -> Answer {
+    let verb = options.operands.first().is_some_and(|word| {
+        matches!(word.text.as_str(), "edit" | "set" | "unset" | "rename-section" | "remove-section")
+    });
+    if verb {
+        return Err("it changes the configuration".into());
+    }
     if options.operands.len() == 1 || options.has("-l --list --get --get-all --get-regexp --get-urlmatch") {
         Ok(())
     } else {
@@ -143,6 +179,12 @@ pub(super) fn exported(options: &Options<'_>) -> Answer {
         let value = Arg { text: value.to_owned(), ..(*operand).clone() };
         if !crate::command::syntax::is_name(name) || operand.text.contains('[') {
             return Err("a name that may be evaluated".into());
+        }
+        // A list that was written as a text is read once more.
+        let list =
+            value.text.starts_with('(') || (options.has("-a -A") && value.text.starts_with([UNKNOWN, SOMETHING]));
+        if list {
+            return Err("a list that is evaluated".into());
         }
         if operand.text.contains('=') {
             let alone = !options.has("-x");

@@ -8,9 +8,10 @@ pub(super) const SPECS: &[Spec] = &[
     spec("pgrep pidof pstree procs", "-a -l -f -u: -x -n -o -c -v -i -p -P: -s -g: -t: -d: -U: -h -A -T -w --full --list-name --list-full --exact").inert().examples(&["pgrep -af node", "pstree -p"], &["pgrep --signal x"]),
     spec("top htop btop", "-b -n: -d: -u: -p: -o: -c -H -i -l: -s: -w? -1").asking(batch).none().examples(&["top -bn1", "top -b -n 1", "top -l 1"], &["top", "htop"]),
     spec("free vmstat iostat mpstat", "-b -k -m -g -h -s: -c: -t -l -w -a -d -D -S: -n -x -y -z -P: -p: -N -C -T --mega --giga --human --si --total").inert().examples(&["free -h", "vmstat 1 5", "iostat -x"], &["free --x"]),
-    spec("lscpu lsblk lsusb lspci lsmem lsns lsipc lsmod lshw lslocks blkid findmnt", "-a -b -d -e? -f -i -J -l -m -n -o: -p -P -r -s -S -t -T -v -vv -vvv -x -k -nn -D -c: -short -class: -O --all --json --output: --fs --bytes --list --noheadings --paths --tree --real --df --target: --source: -C: -M: --verbose")
+    spec("lscpu lsblk lsusb lspci lsmem lsns lsipc lsmod lshw lslocks findmnt", "-a -b -d -e? -f -i -J -l -m -n -o: -p -P -r -s -S -t -T -v -vv -vvv -x -k -nn -D -c: -short -class: -O --all --json --output: --fs --bytes --list --noheadings --paths --tree --real --df --target: --source: -C: -M: --verbose")
         .asking(no_shadow)
-        .examples(&["lsblk -f", "lscpu", "findmnt -T /"], &["lshw -dump f", "blkid -g", "findmnt --x"]),
+        .examples(&["lsblk -f", "lscpu", "findmnt -T /"], &["lshw -dump f", "findmnt --x"]),
+    spec("blkid", "").none().examples(&["blkid"], &["blkid -g", "blkid -c f"]),
     spec("mount", "-l").none().examples(&["mount", "mount -l"], &["mount /dev/sda1 /mnt", "mount -o remount,rw /"]),
     spec("swapon zramctl", "--show? -s --summary").asking(shows).none().examples(&["swapon --show"], &["swapon /swapfile", "swapon -a"]),
     spec("dmesg", "-H -T -k -l: -f: -L? -w -W -x -u -r -t -e -P -J -d --human --ctime --level: --facility: --color? --follow --nopager --since: --until: --kernel --decode --json").none().examples(&["dmesg -T", "dmesg --level=err"], &["dmesg -C", "dmesg -c", "dmesg -n 1", "dmesg -D"]),
@@ -44,11 +45,11 @@ pub(super) const SPECS: &[Spec] = &[
     spec("iptables ip6tables nft", "-L -S -n -v -t: -x --list? --list-rules --numeric --verbose --line-numbers").asking(lists_rules).examples(&["iptables -L -n -v", "iptables -S", "nft list ruleset"], &["iptables -F", "iptables -A INPUT -j DROP", "nft flush ruleset"]),
     spec("zfs zpool", "-H -r -o: -t: -p -v -L -P -d: -s: -x").sub("list|status|get|iostat|history").examples(&["zpool status", "zfs list -t snapshot"], &["zpool destroy tank", "zfs destroy x"]),
     spec("lvs vgs pvs lvdisplay vgdisplay pvdisplay", "-a -o: -v -S: --units: --noheadings --segments").inert().examples(&["lvs", "vgdisplay"], &["lvs --config x"]),
-    spec("smartctl", "-a -i -H -A -l: -x --all --info --health --scan").examples(&["smartctl -a /dev/sda"], &["smartctl -t long /dev/sda", "smartctl -s off /dev/sda"]),
+    spec("smartctl", "-a -i -H -A -l:error|selftest|selective|background|directory|scttemp|devstat|sataphy|ssd|xerror|xselftest|defects|envrep|farm|genstats|nvmelog -x --all --info --health --scan").examples(&["smartctl -a /dev/sda"], &["smartctl -t long /dev/sda", "smartctl -s off /dev/sda"]),
     spec("tmux", "").sub("ls|list-sessions").none().examples(&["tmux ls"], &["tmux new", "tmux ls ';' new"]),
     spec("ssh-add", "-l -L").none().asking(lists_sessions).examples(&["ssh-add -l"], &["ssh-add", "ssh-add -D"]),
     spec("ssh", "-V").none().asking(lists_sessions).examples(&["ssh -V"], &["ssh host", "ssh -V host"]),
-    spec("xz gzip zstd lz4", "-l -v -t --list --test --verbose").asking(looks_into_archive).examples(&["xz -l f.xz", "gzip -l f.gz", "gzip -tv f.gz"], &["gzip f", "gzip -d f.gz", "xz -v f"]),
+    spec("xz gzip zstd", "-l -v -t --list --test --verbose").asking(looks_into_archive).examples(&["xz -l f.xz", "gzip -l f.gz", "gzip -tv f.gz"], &["gzip f", "gzip -d f.gz", "xz -v f"]),
     spec("7z 7za", "").sub("l|t").examples(&["7z l x.7z"], &["7z x x.7z", "7z l -ax x", "7z l -o/tmp x"]),
     spec("tmux screen", "-ls -list").asking(lists_sessions).none().examples(&["screen -ls"], &["screen -dm x", "tmux"]),
 ];
@@ -90,7 +91,7 @@ fn status_words(options: &Options<'_>) -> Result<(), String> {
 }
 
 fn service_status(options: &Options<'_>) -> Result<(), String> {
-    let status = matches!(options.operands.as_slice(), [name, verb] if name.is_exact() && verb.is_exact() && verb.text == "status");
+    let status = matches!(options.operands.as_slice(), [name, verb] if !name.text.contains('/') && name.is_exact() && verb.is_exact() && verb.text == "status");
     when(status || (options.operands.is_empty() && options.has("--status-all")), "it changes a service")
 }
 
@@ -108,7 +109,8 @@ fn firewall(options: &Options<'_>) -> Result<(), String> {
 }
 
 fn lists_rules(options: &Options<'_>) -> Result<(), String> {
-    let nft = options.operands.first().is_some_and(|word| word.text == "list");
+    let nft = options.operands.first().is_some_and(|word| word.text == "list")
+        && options.operands.iter().all(|word| word.is_exact() && !word.text.contains([';', '\n', '{']));
     when(options.has("-L -S --list --list-rules") || nft, "it changes the firewall")
 }
 

@@ -61,7 +61,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("shuf", "-e -i: -n: -z -r --echo --input-range: --head-count: --repeat").examples(&["shuf -n 5 f"], &["shuf -o f f", "shuf --output=f f"]),
     spec("tsort", "").inert().examples(&["tsort f"], &["tsort --x"]),
     spec("look", "-b -d -f -t:").inert().examples(&["look abc"], &["look --x"]),
-    spec("bc dc", "-l -q -i -s --mathlib --quiet").none().examples(&["echo 1+1 | bc -l"], &["bc script.bc", "dc -e '!id'"]),
+    spec("bc", "-l -q -i -s --mathlib --quiet").none().examples(&["echo 1+1 | bc -l"], &["bc script.bc", "bc --x"]),
     spec("hexyl", "-n: -s: -c: --length: --skip:").examples(&["hexyl -n 32 f"], &["hexyl --x"]),
     spec("fzf sk", "-m -f: -q: -1 -0 -e -i --filter: --query: --multi --exact --no-sort").none().examples(&["ls | fzf -f x"], &["fzf --preview 'id {}'", "fzf --bind 'enter:execute(id)'"]),
 ];

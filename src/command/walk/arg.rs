@@ -71,7 +71,9 @@ impl Arg {
     pub(in crate::command) fn may_be_option(&self) -> bool {
         let open_start = self.text.starts_with([UNKNOWN, SOMETHING]) || self.text.is_empty();
         // `!(x)` and its kin are patterns as a whole.
-        let glob_start = self.glob && self.text.starts_with(['*', '?', '[', '!', '@', '+']);
+        // Behind a variable that is empty, a pattern begins the word.
+        let pattern = self.text.trim_start_matches(UNKNOWN);
+        let glob_start = self.glob && pattern.starts_with(['*', '?', '[', '!', '@', '+']);
         glob_start || (self.is_wild() && (open_start || self.splits))
     }
 }

@@ -53,6 +53,8 @@ fn is(piece: &Piece, wanted: &str) -> bool {
 fn append(atoms: &[Piece], expansion: &mut Expansion, depth: usize) {
     let mut at = 0;
     while let Some(atom) = atoms.get(at) {
+        // What is nested deeper than that is left as it stands.
+        expansion.complete &= depth < 16 || !is(atom, "{");
         let found = if is(atom, "{") && depth < 16 { alternatives(atoms, at) } else { None };
         match found {
             Some((parts, end))

@@ -2,8 +2,9 @@
 
 use super::{Arg, HOME, Known, SOMETHING, UNKNOWN, Value, Walker, scope::Positional};
 use crate::command::{
-    judge::Input,
+    judge::{Input, variable},
     syntax::{is_name, tree::ELEMENT},
+    tier::Tier,
 };
 
 impl Walker<'_> {
@@ -14,8 +15,12 @@ impl Walker<'_> {
             "cd" | "pushd" | "popd" => self.changes_directory(&program.text, rest),
             "read" => self.reads(rest, line),
             "mapfile" | "readarray" => {
-                let named = rest.iter().rev().find(|arg| !arg.text.starts_with('-'));
-                self.set_to_anything(named.map_or("MAPFILE", |name| &name.text).to_owned());
+                // Some of these words are values of options: each may be the name.
+                let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+                let named =
+                    rest.iter().filter(|arg| !arg.text.is_empty() && !arg.text.starts_with('-') && !number(&arg.text));
+                named.for_each(|name| self.set_to_anything(name.text.clone()));
+                self.set_to_anything("MAPFILE".into());
             }
             "getopts" => {
                 rest.iter().skip(1).take(1).for_each(|name| self.set_to_anything(name.text.clone()));
@@ -105,6 +110,8 @@ impl Walker<'_> {
             self.scope.forget();
         }
         let odd = flags.contains(['i', 'l', 'u', 'c']);
+        // With these nothing is set, and `local` fails outside a function.
+        let may_not_set = flags.contains(['f', 'F', 'p']) || (program == "local" && self.running.is_empty());
         for arg in rest.iter().filter(|arg| !arg.text.starts_with(['-', '+'])) {
             let (name, value) = match arg.text.split_once('=') {
                 Some((name, text)) => (name, Some(self.declared(arg, text))),
@@ -114,6 +121,11 @@ impl Walker<'_> {
             let name = name.trim_end_matches('+').to_owned();
             let before = self.scope.read(&name);
             match value {
+                Some(value) if before.list && !value.list && may_be_list(&value) => {
+                    self.lose("a text that is read as a list once more");
+                    self.set(&name, Value::wild());
+                }
+                Some(value) if may_not_set || (before.list && !value.list) => self.set(&name, before.or(&value)),
                 Some(value) if odd || appends => self.set(&name, before.or(&value).or(&Value::wild())),
                 Some(value) => self.set(&name, value),
                 None if flags.contains(['f', 'p', 'F']) || matches!(program, "export" | "readonly") => {}
@@ -121,10 +133,26 @@ impl Walker<'_> {
                 // `local name` hides what was there, elsewhere it stays.
                 None => self.set(&name, before.or(&Value::one_of(vec![String::new()], Known::Fully))),
             }
-            // With the case changed, it never holds what is assigned to it.
-            if program == "readonly" || flags.contains(['r', 'l', 'u', 'c']) {
+            // What is exported reaches programs, whenever it was set.
+            let exports = program == "export" || flags.contains('x');
+            if exports && !arg.text.contains('=') {
+                self.exports(&name);
+            }
+            // An attribute stays, and changes what is set later.
+            if program == "readonly" || flags.contains(['r', 'l', 'u', 'c']) || odd {
                 self.scope.fix(&name);
             }
+        }
+    }
+
+    fn exports(&mut self, name: &str) {
+        let Some(value) = self.scope.assigned(name).cloned() else { return };
+        let verdicts = value.texts.iter().map(|text| {
+            let value = Arg { text: text.clone(), known: value.known, expanded: true, ..Arg::default() };
+            variable::judge(name, &value, false)
+        });
+        if let Some(verdict) = verdicts.max_by_key(|verdict| verdict.tier).filter(|verdict| verdict.tier > Tier::Safe) {
+            self.suspect(verdict.rule);
         }
     }
 
@@ -134,7 +162,7 @@ impl Walker<'_> {
     }
 
     fn sets_parameters(&mut self, rest: &[Arg]) {
-        let named = |arg: &Arg| arg.text.len() > 1 && arg.text.starts_with(['-', '+']) && arg.text.ends_with('o');
+        let named = |arg: &Arg| arg.text.len() > 1 && arg.text.starts_with(['-', '+']) && arg.text.contains('o');
         let mut at = 0;
         while let Some(arg) = rest.get(at) {
             if arg.text == "--" {
@@ -144,7 +172,7 @@ impl Walker<'_> {
             if !arg.text.starts_with(['-', '+']) {
                 break;
             }
-            at += if named(arg) { 2 } else { 1 };
+            at += 1 + if named(arg) { arg.text.matches('o').count() } else { 0 };
         }
         let operands = rest.get(at..).unwrap_or_default();
         if !operands.is_empty() {
@@ -159,7 +187,9 @@ impl Walker<'_> {
             if functions {
                 continue;
             }
-            self.set(&arg.text, Value::text(""));
+            // Within a function, what an outer one has may show; `-n` takes away a second name only.
+            let clear = self.running.is_empty() && !rest.iter().any(|arg| arg.text.starts_with("-n"));
+            self.set(&arg.text, if clear { Value::text("") } else { Value::wild() });
         }
     }
 
@@ -181,8 +211,17 @@ fn unwrapped(mut args: &[Arg]) -> Option<(&Arg, &[Arg])> {
             return Some((program, rest));
         }
         let options = rest.iter().take_while(|arg| arg.text.starts_with('-')).count();
+        // `command -v` only looks a name up.
+        if rest.iter().take(options).any(|arg| arg.text.contains(['v', 'V'])) {
+            return None;
+        }
         args = rest.get(options..)?;
     }
+}
+
+/// A text that `declare` would read as a list.
+fn may_be_list(value: &Value) -> bool {
+    value.texts.iter().any(|text| text.starts_with(['(', UNKNOWN, SOMETHING]))
 }
 
 /// The variable behind `printf -v`.

@@ -336,7 +336,8 @@ impl Walker<'_> {
             return Value::one_of(vec![" ".into()], Known::Environment);
         }
         let known = value.known.max(Known::Environment);
-        if parameter.form == Change::Cut && !value.list {
+        let several = value.texts.iter().any(|text| text.contains(char::is_whitespace));
+        if parameter.form == Change::Cut && !value.list && (!several || parameter.quoted) {
             let start = |text: &String| text.chars().next().map_or_else(String::new, |c| format!("{c}{UNKNOWN}"));
             return Value::one_of(value.texts.iter().map(start).collect(), known);
         }
@@ -344,7 +345,8 @@ impl Walker<'_> {
         let own =
             self.scope.assigned(&parameter.name).is_some() || parameter.name.parse::<usize>().is_ok() || value.list;
         let inside = self.expand_whole(inside);
-        let open = |text: &String| text.contains(['-', '+', '@', '(', '!', '=']);
+        // `@E` reads what a backslash says.
+        let open = |text: &String| text.contains(['-', '+', '@', '(', '!', '=', '\\']);
         let opens = inside.iter().any(|word| word.is_wild() || open(&word.text)) || own && value.texts.iter().any(open);
         let empty = value.texts.iter().all(|text| text.is_empty());
         if (own && (opens || empty)) || value.is_wild() {

@@ -13,10 +13,17 @@ use crate::command::{
     tier::Tier,
 };
 
+/// The most definitions of one function that a call of it follows.
+const MAX_BODIES: usize = 8;
+
 impl Walker<'_> {
     /// A definition runs nothing, but what it holds may run later, in this text or in the next: it counts.
     pub(super) fn define(&mut self, name: &str, body: &Rc<Command>, span: Span) {
         self.scope.define(name, body);
+        if matches!(name, "command_not_found_handle" | "command_not_found_handler") {
+            self.here = span;
+            self.suspect("a function that runs wherever a program is missing");
+        }
         let bomb = self.deeper(|walker| {
             walker.running.push(name.to_owned());
             let first = walker.parts.len();
@@ -42,6 +49,11 @@ impl Walker<'_> {
         }
         if self.running.contains(&name) || self.running.len() >= MAX_NESTING {
             self.note(Tier::Dangerous, "a function that calls itself", span);
+            self.scope.forget();
+            return None;
+        }
+        if function.bodies.len() > MAX_BODIES {
+            self.lose("a function with more definitions than are followed");
             self.scope.forget();
             return None;
         }

@@ -231,7 +231,9 @@ impl<'c> Walker<'c> {
         if let Input::Text(text) = given {
             self.feed = Some(text);
         }
+        let unchanged = simple::may_fail(&command.redirects).then(|| self.scope.clone());
         let output = self.compound(command);
+        unchanged.iter().for_each(|unchanged| self.scope.join(unchanged));
         self.feed = outer;
         self.kept(output, &command.redirects)
     }
@@ -313,7 +315,7 @@ impl<'c> Walker<'c> {
         self.here = here;
         match printed {
             Some(output) if output.exact => (Value::text(output.text.trim_end_matches('\n')), None),
-            _ if output::is_tame(script) => (Value::tame(), None),
+            _ if output::is_tame(script, |name| self.scope.function(name).is_some()) => (Value::tame(), None),
             printed => (Value::wild(), printed.map(|output| output.text).filter(|text| !text.is_empty())),
         }
     }

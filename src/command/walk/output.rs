@@ -25,7 +25,6 @@ const TAME: &[(&str, &[&str])] = &[
             "--absolute-git-dir",
             "--git-common-dir",
             "--is-inside-work-tree",
-            "--show-prefix",
         ],
     ),
     ("git symbolic-ref", &["--short", "-q"]),
@@ -44,11 +43,15 @@ const TAME: &[(&str, &[&str])] = &[
     ("which", &["-a"]),
 ];
 
-/// Whether the last command of `script` is one whose output has a harmless form.
-pub(super) fn is_tame(script: &Script) -> bool {
+/// Whether the last command of `script` is one whose output has a harmless form. A function of that name is another
+/// command.
+pub(super) fn is_tame(script: &Script, is_function: impl Fn(&str) -> bool) -> bool {
     let [statement] = script.statements.as_slice() else { return false };
     let [pipeline] = statement.pipelines.as_slice() else { return false };
     let Some(Form::Simple(simple)) = pipeline.commands.last().map(|command| &command.form) else { return false };
+    if simple.words.first().and_then(bare).is_none_or(is_function) {
+        return false;
+    }
     let words: Vec<Option<&str>> = simple.words.iter().map(bare).collect();
     TAME.iter().any(|(start, options)| {
         let start: Vec<Option<&str>> = start.split(' ').map(Some).collect();
@@ -75,8 +78,9 @@ fn is_plain(start: &[Option<&str>], rest: &[Option<&str>], options: &[&str]) -> 
     let operands = rest.iter().filter(|word| !word.is_some_and(|word| options.contains(&word)));
     let operands: Vec<Option<&str>> = operands.copied().collect();
     match program {
+        "date" => operands.iter().all(|word| word.is_some_and(is_tame_date)),
         // The operand is printed: it must not begin like an option, and must not be more than one word.
-        "date" | "seq" | "git" | "hostname" => {
+        "seq" | "git" | "hostname" => {
             operands.iter().flatten().count() == operands.len()
                 && operands.iter().flatten().all(|word| {
                     let shown = word.strip_prefix('+').unwrap_or(word);
@@ -90,6 +94,18 @@ fn is_plain(start: &[Option<&str>], rest: &[Option<&str>], options: &[&str]) -> 
         "realpath" | "which" => operands.iter().flatten().all(|word| !word.starts_with('-')),
         _ => operands.iter().flatten().all(|word| !word.starts_with('-')),
     }
+}
+
+/// Whether a format of `date` prints one line that begins with a letter or a digit, and not with the sign of a zone.
+fn is_tame_date(word: &str) -> bool {
+    let Some(format) = word.strip_prefix('+') else { return false };
+    let starts = format.chars().next().is_some_and(|c| c.is_ascii_alphanumeric() || c == '%');
+    let mut parts = format.split('%');
+    let literal = parts.next().unwrap_or_default();
+    let known = |part: &str| part.starts_with(|c: char| "AaBbCDdeFGgHhIjklMmRSsTUuVWwYyzZ".contains(c));
+    let zone_first =
+        literal.is_empty() && format.starts_with(['%']) && format.get(1..2).is_some_and(|c| "zZ".contains(c));
+    starts && !zone_first && !format.contains(" -") && parts.all(known)
 }
 
 /// What a command prints.
@@ -152,7 +168,7 @@ fn printed_text(args: &[Arg]) -> Option<String> {
         "printf" => {
             let words: Vec<&str> = texts().filter(|text| *text != "--").collect();
             let (format, values) = words.split_first()?;
-            Some(unescape(&formatted(format, values)))
+            formatted(format, values).map(|text| unescape(&text))
         }
         "find" => {
             let roots: Vec<&str> = texts().take_while(|text| !text.starts_with(['-', '(', '!'])).collect();
@@ -174,8 +190,11 @@ fn listed(rest: &[Arg]) -> String {
     operands.iter().map(line).collect()
 }
 
+/// More than this `printf` is not followed into.
+const MAX_PRINTED: usize = 8 * 1024;
+
 /// `%s` and its kin filled with the values, the format being used again while there are values.
-fn formatted(format: &str, values: &[&str]) -> String {
+fn formatted(format: &str, values: &[&str]) -> Option<String> {
     let mut text = String::new();
     let mut values = values.iter();
     loop {
@@ -193,7 +212,10 @@ fn formatted(format: &str, values: &[&str]) -> String {
             }
         }
         if values.len() == 0 || values.len() == before {
-            return text;
+            return Some(text);
+        }
+        if text.len() > MAX_PRINTED {
+            return None;
         }
     }
 }

@@ -87,10 +87,9 @@ impl Positional {
         Positional { words: Rc::new(vec![Value::wild()]), shaky: Some(Known::Partly) }
     }
 
-    /// Without the first `count`.
+    /// Without the first `count`; if there are fewer, all of them stay.
     pub(in crate::command) fn shift(&mut self, count: usize) {
-        if self.shaky.is_none() {
-            let count = count.min(self.words.len());
+        if self.shaky.is_none() && count <= self.words.len() {
             Rc::make_mut(&mut self.words).drain(..count);
         }
     }

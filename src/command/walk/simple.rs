@@ -36,17 +36,20 @@ impl Walker<'_> {
             .words
             .first()
             .is_some_and(|word| matches!(word.pieces.as_slice(), [Piece::Bare(name)] if name == "read"));
+        // The words are expanded before what stands in front of them is set.
+        self.here = span;
+        let ways = self.ways(&simple.words);
+        let given = self.redirects(redirects);
+        let unset = may_fail(redirects).then(|| self.scope.clone());
         for assignment in simple.assignments.iter().filter(|assignment| !(reads && assignment.name == "IFS")) {
             self.assign(assignment, alone, span);
         }
         for assignment in simple.assignments.iter().filter(|assignment| reads && assignment.name == "IFS") {
             self.expand_whole(&assignment.value);
         }
-        let given = self.redirects(redirects);
-        self.here = span;
-        let ways = self.ways(&simple.words);
         self.here = span;
         if alone {
+            unset.iter().for_each(|unset| self.scope.join(unset));
             self.note(Tier::Safe, "sets variables or redirects only", span);
             return None;
         }
@@ -58,6 +61,7 @@ impl Walker<'_> {
             // In front of a builtin or a function, a variable may stay set.
             self.scope.join(&before);
         }
+        unset.iter().for_each(|unset| self.scope.join(unset));
         self.kept(output, redirects)
     }
 
@@ -162,6 +166,8 @@ impl Walker<'_> {
             Some(before) if assignment.appends => before.then(&value),
             None if assignment.appends => Value::inherited().then(&value),
             Some(before) if subscript => before.or(&value),
+            // Without a subscript, the first element is set and the others stay.
+            Some(before) if before.list && !value.list => before.or(&value),
             _ => value,
         };
         if alone {
@@ -219,6 +225,19 @@ impl Walker<'_> {
         };
         self.note(Tier::Dangerous, rule, target.span);
     }
+}
+
+/// Whether a redirection may fail, so that the command it belongs to is not run.
+pub(super) fn may_fail(redirects: &[Redirect]) -> bool {
+    let written = |redirect: &Redirect| match redirect.target.pieces.as_slice() {
+        [Piece::Bare(text) | Piece::Quoted(text)] => Some(text.clone()),
+        _ => None,
+    };
+    redirects.iter().any(|redirect| match redirect.flow {
+        Flow::HereString | Flow::HereDocument(_) => false,
+        Flow::Duplicate => !written(redirect).is_some_and(|text| matches!(text.as_str(), "0" | "1" | "2" | "-")),
+        Flow::Read | Flow::Write => !written(redirect).is_some_and(|text| is_free(&text) && text != "/dev/tty"),
+    })
 }
 
 /// What stands in the brackets of `[index]=value`.
