@@ -66,7 +66,9 @@ impl Walker<'_> {
     pub(in crate::command) fn raw_search(&mut self, text: &str, span: Span) {
         let separators = |c: char| matches!(c, ';' | '|' | '&' | '\n' | '(' | ')' | '`' | '{' | '}' | '<' | '>');
         let text = text.replace("\\\n", "");
-        for stretch in text.split(separators) {
+        // No program is called by signs alone, and a text of nothing but signs may have many stretches.
+        let named = |stretch: &&str| stretch.bytes().any(|byte| byte.is_ascii_alphabetic());
+        for stretch in text.split(separators).filter(named) {
             let words: Vec<Arg> = stretch
                 .split(|c: char| c.is_whitespace() || c.is_control() || crate::command::syntax::is_invisible(c))
                 .map(|word| word.replace(['\'', '"', '\\'], ""))
