@@ -67,7 +67,7 @@ impl Walker<'_> {
         let separators = |c: char| matches!(c, ';' | '|' | '&' | '\n' | '(' | ')' | '`' | '{' | '}' | '<' | '>');
         let text = text.replace("\\\n", "");
         // No program is called by signs alone, and a text of nothing but signs may have many stretches.
-        let named = |stretch: &&str| stretch.bytes().any(|byte| byte.is_ascii_alphabetic());
+        let named = |stretch: &&str| stretch.bytes().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
         for stretch in text.split(separators).filter(named) {
             let words: Vec<Arg> = stretch
                 .split(|c: char| c.is_whitespace() || c.is_control() || crate::command::syntax::is_invisible(c))

@@ -6,8 +6,8 @@ use std::{
 };
 
 use crate::model::{
-    Decider, Event, InvalidGlob, Operation, OwnerId, PathGlob, Policies, PolicyPatch, Reach, RequestId, RuleRef, Ruled,
-    Ruling, RunId, SanitizedPath, Scope, Timestamp, ToolName,
+    Decider, Event, InvalidGlob, Operation, OwnerId, PathGlob, Policies, PolicyPatch, Reach, Reply, RequestId, RuleRef,
+    Ruled, Ruling, RunId, SanitizedPath, Scope, Timestamp, ToolName,
 };
 
 use super::super::{
@@ -181,14 +181,14 @@ impl State {
         let decider = || Decider::Policies { by: by.by.clone(), means: Arc::clone(&by.means) };
         waiting
             .filter_map(|(waiting, action)| {
-                let yes = self.answered_by_policy(waiting, action, now)?;
-                Some(waiting.settled_with(yes, decider(), now))
+                let reply = self.answered_by_policy(waiting, action, now)?;
+                Some(waiting.settled_with(reply, decider(), now))
             })
             .collect()
     }
 
     /// What policies say to what is asked, if it is them who say it.
-    fn answered_by_policy(&self, waiting: &Waiting, action: &Considered, now: Timestamp) -> Option<bool> {
+    fn answered_by_policy(&self, waiting: &Waiting, action: &Considered, now: Timestamp) -> Option<Reply> {
         let agent = self.agents.get(&waiting.request.from)?;
         let broken = Broken::new();
         let judged = judge(&Case { state: self, agent, action, broken: &broken, opinions: &[], now });
@@ -196,13 +196,13 @@ impl State {
             return None;
         }
         match (judged.stage, judged.conclusion.ruled) {
-            (Stage::Denied, Ruled::Deny) => Some(false),
+            (Stage::Denied, Ruled::Deny) => Some(Reply::Deny),
             // A right that is asked for besides is given by a person, or not at all.
             // And what a hook wants a person to say, a person says.
             (Stage::AllowRule, Ruled::Allow)
                 if waiting.request.asked.is_empty() && waiting.request.hooks.is_empty() =>
             {
-                Some(true)
+                Some(Reply::Allow)
             }
             (_, Ruled::Allow | Ruled::Deny | Ruled::Ask | Ruled::Sandboxed | Ruled::Unavailable) => None,
         }

@@ -190,7 +190,8 @@ impl State {
         events.extend(ruled.into_iter().map(|ruling| Event::RulingMade { ruling }).chain(told));
         events.push(Event::Resolved { resolution, carrier: waiting.carrier() });
         let others = others.into_iter().filter_map(|other| self.pending.get(&other));
-        events.extend(others.map(|other| other.settled_with(yes, decider.clone(), now)));
+        let reply = if yes { Reply::Allow } else { Reply::Deny };
+        events.extend(others.map(|other| other.settled_with(reply, decider.clone(), now)));
         Ok(events)
     }
 
@@ -287,9 +288,11 @@ impl Waiting {
     }
 
     /// It ended by the answer to the same question.
-    pub(super) fn settled_with(&self, yes: bool, decider: Decider, now: Timestamp) -> Event {
-        let (outcome, allowed) =
-            if yes { (Outcome::Granted, self.request.asked.as_slice()) } else { (Outcome::Denied, [].as_slice()) };
+    pub(super) fn settled_with(&self, reply: Reply, decider: Decider, now: Timestamp) -> Event {
+        let (outcome, allowed) = match reply {
+            Reply::Allow => (Outcome::Granted, self.request.asked.as_slice()),
+            Reply::Deny => (Outcome::Denied, [].as_slice()),
+        };
         let resolution = resolution(&self.request, outcome, allowed, None, decider, None, now);
         Event::Resolved { resolution, carrier: self.carrier() }
     }
