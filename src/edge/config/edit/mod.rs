@@ -97,8 +97,10 @@ impl PolicyFile {
     ///
     /// [`KeepError::NotSayable`] if the file has no words for exactly this, does not have the agent, or would not come to a yes
     /// by it; [`KeepError::File`] with everything that is wrong with the file as it is, or would be; [`KeepError::Disk`] if it
-    /// is read-only or cannot be replaced. In each case the file is as it was.
+    /// is read-only or cannot be replaced, or somebody holds the lock of its directory for seconds. In each case the file is as
+    /// it was.
     pub fn keep(&self, said: &Always) -> Result<Kept, KeepError> {
+        let _alone = replace::alone(&self.read()?)?;
         for _ in 0..MAX_TRIES {
             let text = self.read()?;
             let (new, kept) = plan(&text, said)?;

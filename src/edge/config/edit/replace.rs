@@ -1,10 +1,11 @@
 //! A file takes the place of another one: as a whole, and only of the one that was read.
 
 use std::{
-    fs::{File, Metadata, OpenOptions, Permissions},
+    fs::{File, Metadata, OpenOptions, Permissions, TryLockError},
     io::{self, Read, Write},
     os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 #[cfg(target_os = "linux")]
@@ -19,6 +20,27 @@ pub(super) enum Replaced {
     Done,
     /// The file is another one than the one that was read; nothing was changed.
     ChangedMeanwhile,
+}
+
+/// How often it is looked whether another program still writes the same file, and how long between two looks.
+const LOOKS: (usize, Duration) = (1000, Duration::from_millis(5));
+
+/// Keeps others who write this file this way out until it is dropped, so that nobody builds on what is taken back. Where a
+/// file system knows no locks, they are told from somebody else's saves as anybody is. Whoever can read the directory can
+/// hold the lock, so that it is not waited for without end.
+pub(super) fn alone(old: &PolicyText) -> Result<Option<File>, KeepError> {
+    let directory = old.ground.trail.real.parent().unwrap_or(Path::new("/"));
+    let Ok(held) = File::open(directory) else { return Ok(None) };
+    let (looks, pause) = LOOKS;
+    for _ in 0..looks {
+        match held.try_lock() {
+            Ok(()) => return Ok(Some(held)),
+            Err(TryLockError::Error(_)) => return Ok(None),
+            Err(TryLockError::WouldBlock) => std::thread::park_timeout(pause),
+        }
+    }
+    let what = format!("another program holds the lock of `{}`: try again", directory.display());
+    Err(KeepError::disk(old, what))
 }
 
 /// Puts `new` in the place of the file that was read as `old`, where it really is, with its owner and mode.
@@ -42,10 +64,8 @@ pub(super) fn replace(old: &PolicyText, new: &[u8]) -> Result<Replaced, KeepErro
             Ok(Replaced::Done)
         }
         Ok(false) => Ok(Replaced::ChangedMeanwhile),
-        Err(why) => {
-            let _ = std::fs::remove_file(&beside);
-            Err(failed("putting the new file in its place", &why))
-        }
+        // What is beside it may be what somebody else saved, so that nothing is removed.
+        Err(why) => Err(failed(&format!("putting the file beside it, `{}`, in its place", beside.display()), &why)),
     }
 }
 
@@ -90,24 +110,9 @@ fn write(path: &Path, content: &[u8], like: &Metadata) -> io::Result<()> {
 }
 
 /// Puts `beside` in the place of `real`, if that still is what was read; then what was there is gone.
-///
-/// The two change places in one step, and what comes out is looked at: if it is not what was read, they change back. So
-/// nobody's save is lost, however short before it came.
 #[cfg(target_os = "linux")]
 fn exchange(beside: &Path, real: &Path, old: &PolicyText) -> io::Result<bool> {
-    let swap = || rustix::fs::renameat_with(CWD, beside, CWD, real, RenameFlags::EXCHANGE);
-    match swap() {
-        Ok(()) => {}
-        // A file system without it.
-        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => return rename(beside, real, old),
-        Err(why) => return Err(why.into()),
-    }
-    let same = is_what_was_read(beside, old)?;
-    if !same {
-        swap()?;
-    }
-    std::fs::remove_file(beside)?;
-    Ok(same)
+    exchange_by(|| rustix::fs::renameat_with(CWD, beside, CWD, real, RenameFlags::EXCHANGE), beside, real, old)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -115,20 +120,85 @@ fn exchange(beside: &Path, real: &Path, old: &PolicyText) -> io::Result<bool> {
     rename(beside, real, old)
 }
 
+/// The two change places in one step, and what comes out is looked at: if it is not what was read, it goes back. So nobody's
+/// save is lost, however short before it came.
+#[cfg(target_os = "linux")]
+fn exchange_by(
+    mut swap: impl FnMut() -> rustix::io::Result<()>,
+    beside: &Path,
+    real: &Path,
+    old: &PolicyText,
+) -> io::Result<bool> {
+    let ours = Named::at(beside)?;
+    match swap() {
+        Ok(()) => {}
+        // A file system without it.
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => return rename(beside, real, old),
+        Err(why) => {
+            let _ = std::fs::remove_file(beside);
+            return Err(why.into());
+        }
+    }
+    let same = is_what_was_read(beside, old);
+    if !same {
+        give_back(swap, beside, ours)?;
+    }
+    std::fs::remove_file(beside)?;
+    Ok(same)
+}
+
+/// Puts what lies `beside` back, and sees that what comes out is what went in before, which is `put` at first. If it is not,
+/// somebody saved in between, and that is what goes back.
+#[cfg(target_os = "linux")]
+fn give_back(mut swap: impl FnMut() -> rustix::io::Result<()>, beside: &Path, mut put: Named) -> io::Result<()> {
+    loop {
+        let saved = Named::at(beside)?;
+        swap()?;
+        if Named::at(beside)?.identity == put.identity {
+            return Ok(());
+        }
+        put = saved;
+    }
+}
+
+/// Whatever a name led to, held open, so that nothing else gets its number meanwhile.
+#[cfg(target_os = "linux")]
+struct Named {
+    _held: rustix::fd::OwnedFd,
+    identity: FileIdentity,
+}
+
+#[cfg(target_os = "linux")]
+impl Named {
+    fn at(path: &Path) -> io::Result<Named> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let held = rustix::fs::open(path, flags, rustix::fs::Mode::empty())?;
+        let about = rustix::fs::fstat(&held)?;
+        Ok(Named { _held: held, identity: FileIdentity { dev: about.st_dev, ino: about.st_ino } })
+    }
+}
+
 /// The same where two names cannot change places: somebody who saves between the look and the step is not seen.
 fn rename(beside: &Path, real: &Path, old: &PolicyText) -> io::Result<bool> {
-    let same = is_what_was_read(real, old)?;
+    let same = is_what_was_read(real, old);
     if same { std::fs::rename(beside, real) } else { std::fs::remove_file(beside) }?;
     Ok(same)
 }
 
-fn is_what_was_read(path: &Path, old: &PolicyText) -> io::Result<bool> {
+/// Whether it is; what cannot be looked at is not.
+fn is_what_was_read(path: &Path, old: &PolicyText) -> bool {
     let flags = (OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK).bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    let about = file.metadata()?;
-    let mut bytes = Vec::new();
-    let limit = u64::try_from(old.bytes.len()).unwrap_or(u64::MAX).saturating_add(1);
-    file.take(limit).read_to_end(&mut bytes)?;
-    let same = old.ground.trail.identity == Some(FileIdentity { dev: about.dev(), ino: about.ino() });
-    Ok(same && bytes == old.bytes)
+    let look = || -> io::Result<bool> {
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        let about = file.metadata()?;
+        let mut bytes = Vec::new();
+        let limit = u64::try_from(old.bytes.len()).unwrap_or(u64::MAX).saturating_add(1);
+        file.take(limit).read_to_end(&mut bytes)?;
+        let same = old.ground.trail.identity == Some(FileIdentity { dev: about.dev(), ino: about.ino() });
+        Ok(same && bytes == old.bytes)
+    };
+    look().unwrap_or(false)
 }
+
+#[cfg(test)]
+mod tests;
