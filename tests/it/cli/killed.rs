@@ -65,17 +65,18 @@ fn stand_between(place: &Place, ticket: &Ticket, killed: Killed) {
         let (mut from, _) = listener.accept().unwrap();
         let order = line(&from);
         if matches!(killed, Killed::BeforeOrder(at) if at == number) {
+            child.kill().unwrap();
             break;
         }
         let mut to = UnixStream::connect(&aside).unwrap();
         to.write_all(order.as_bytes()).unwrap();
         let reply = line(&to);
         if matches!(killed, Killed::AfterOrder(at) if at == number) {
+            child.kill().unwrap();
             break;
         }
         from.write_all(reply.as_bytes()).unwrap();
     }
-    child.kill().unwrap();
     assert_eq!(child.wait().unwrap().code(), None, "{killed:?}: it was killed, and did not end before");
     fs::rename(&aside, &socket).unwrap();
 }
