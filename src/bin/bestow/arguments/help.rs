@@ -102,7 +102,8 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
       was mistyped is told in the same words, and nothing is to be cut for it.
 
   audit cut
-      The way out of damage without a copy: sets aside everything from event NUMBER on. What was revoked since holds again.
+      The way out of damage without a copy: sets aside everything from event NUMBER on, and takes away again
+      what can still be read there of what was revoked. It says what that is, and how many records nobody can read.
 
   --help, --version
 
