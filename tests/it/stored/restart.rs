@@ -52,7 +52,7 @@ async fn a_question_of_an_engine_that_ended_is_over_for_whoever_waited_there_and
     let ann = before.worker("ann", &[]).await;
     let ticket = ann.request(ask("@network")).await.unwrap();
     let after = again(&store, before).await;
-    assert_eq!(ticket.resolution().await.outcome, Outcome::Cancelled);
+    assert_eq!(ticket.resolution().await.outcome, Outcome::Unavailable);
     assert_eq!(after.engine.pending().unwrap()[0].request.id, ticket.id());
 }
 
