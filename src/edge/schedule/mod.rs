@@ -4,6 +4,7 @@
 //! no field for it, and what a file lists as `permissions` gives nothing and leaves a fact. `docs/tasks.md` has every key.
 
 mod actors;
+mod alone;
 mod begin;
 mod expression;
 mod files;

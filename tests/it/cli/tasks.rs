@@ -262,3 +262,19 @@ fn a_task_for_once_that_is_over_runs_again_by_hand() {
         assert!(place.tasks(&[]).1.contains("next never"));
     }
 }
+
+/// The attack on nobody but the person: a run by hand beside the program that runs the same task, which runs it twice.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_by_hand_beside_a_program_that_runs_the_same_tasks_is_refused() {
+    let place = Place::new("");
+    place.save("tasks/cron/a/TASK.md", "---\nschedule: \"@daily\"\n---\nDo it.\n");
+    let engine = bestow::Engine::open(place.path("agents.toml")).await.unwrap();
+    let runner = |_: bestow::schedule::TaskRun| async { Ok(()) };
+    let tasks = bestow::schedule::Scheduler::new(runner).start(&engine).await.unwrap();
+    let (code, out, err) = place.tasks(&["run", "cron/a"]);
+    assert_eq!((code, out.as_str()), (1, ""), "{err}");
+    assert!(err.contains(&format!("process {} runs the tasks in", std::process::id())), "{err}");
+    assert_eq!(place.tasks(&["check"]).0, 0, "who only looks is in nobody's way");
+    tasks.stop().await;
+    assert_eq!(place.tasks(&["run", "cron/a"]).0, 0);
+}
