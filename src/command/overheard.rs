@@ -112,6 +112,9 @@ impl Walker<'_> {
             return self.overhear_find(rest);
         }
         let unknown = |arg: &Arg| said(arg).iter().any(|word| !is_known(word));
+        if without_host(name, rest).is_some_and(|others| !others.iter().any(unknown)) {
+            return;
+        }
         let operand = |arg: &&Arg| arg.is_written() && !arg.text.starts_with('-') && !arg.text.contains('=');
         if rest.iter().take_while(|arg| !operand(arg)).any(unknown) {
             self.speak_anywhere(rest);
@@ -222,6 +225,15 @@ impl Walker<'_> {
             self.overhear_text(&text.replace([UNKNOWN, SOMETHING], "\u{fffd}"), value.span);
         }
     }
+}
+
+/// The words of `ssh` without the host, where that is one word behind `--`: there it is no option that runs something,
+/// whatever it is called.
+pub(super) fn without_host(name: &str, rest: &[Arg]) -> Option<Vec<Arg>> {
+    let end = rest.iter().position(|arg| arg.is_written() && arg.text == "--").filter(|_| name == "ssh")?;
+    let (before, behind) = rest.split_at_checked(end)?;
+    let [_, host, there @ ..] = behind else { return None };
+    matches!(said(host).as_slice(), [Said::One(_)]).then(|| before.iter().chain(there).cloned().collect())
 }
 
 fn is_known(word: &Said) -> bool {

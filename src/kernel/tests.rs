@@ -78,6 +78,7 @@ fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Consid
         needs: Vec::new(),
         input: String::new(),
         besides: None,
+        told: None,
         reason: None,
         call: None,
         updated: false,

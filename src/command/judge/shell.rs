@@ -3,6 +3,7 @@
 use super::{Input, Verdict, basename};
 use crate::command::{
     options::{Options, Reading},
+    overheard::without_host,
     syntax,
     tier::Tier,
     walk::{Arg, Dialect, HOME, Place, Positional, SOMETHING, UNKNOWN, Value, Walker},
@@ -146,7 +147,8 @@ impl Walker<'_> {
                 if reads && matches!(input, Input::Unknown) {
                     self.speak_of_anything();
                 }
-                Some(self.remote(rest).or_stricter(self.search_input(input)))
+                let others = without_host(name, rest);
+                Some(self.remote(others.as_deref().unwrap_or(rest)).or_stricter(self.search_input(input)))
             }
             "tmux" | "screen" | "at" | "batch" | "parallel" | "entr" | "hyperfine" | "concurrently" | "expect" => {
                 let given = self.search_input(&certain(name, input)).or_stricter(self.search_template(rest));

@@ -139,6 +139,7 @@ impl Plain {
             needs,
             input: String::new(),
             besides: None,
+            told: None,
             reason: None,
             call: None,
             overrides: false,
