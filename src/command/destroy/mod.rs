@@ -42,6 +42,8 @@ enum When {
     Text(&'static str),
     /// Some word that is exactly this, and not the first.
     Later(&'static str),
+    /// The words behind the program, all together.
+    Line(fn(&[Arg], &Place) -> bool),
 }
 
 /// A row of the table.

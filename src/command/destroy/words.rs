@@ -78,6 +78,7 @@ impl<'a> Words<'a> {
             When::Operand(question) => self.operands(from).any(|operand| question(operand, place)),
             When::Named(list) => self.operands(from).any(|operand| list.split(' ').any(|name| names(operand, name))),
             When::Text(list) => self.words.iter().any(|word| list.split(' ').any(|text| word.text.contains(text))),
+            When::Line(question) => question(self.words, place),
             When::Later(text) => self.words.iter().skip(1).any(|word| word.text == text),
         }
     }

@@ -270,8 +270,7 @@ impl Walker<'_> {
     fn judge_fd(&mut self, rest: &[Arg]) -> Option<Verdict> {
         let runs = |arg: &&Arg| matches!(arg.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
         let at = rest.iter().position(|arg| runs(&arg))?;
-        let mut inner = rest.get(at + 1..).unwrap_or_default().to_vec();
-        inner.push(Arg { text: format!("./{UNKNOWN}"), known: Known::Partly, ..Arg::default() });
+        let inner = filled(rest.get(at + 1..).unwrap_or_default(), &find::found_by_name(rest), None);
         let verdict = self.judge(&inner, &Input::Unknown);
         Some(Verdict::dangerous("`fd` runs a program on what it finds").or_stricter(verdict))
     }

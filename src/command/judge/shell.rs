@@ -1,6 +1,6 @@
 //! Shells and builtins that run a text.
 
-use super::{Input, Verdict, basename};
+use super::{Input, Verdict, basename, code, inner, sql_client};
 use crate::command::{
     options::{Options, Reading},
     syntax,
@@ -372,6 +372,20 @@ impl Walker<'_> {
         }
         for word in rest.iter().filter(|word| word.text.contains(char::is_whitespace)) {
             found = found.or_stricter(self.search_text(&word.text, word.span));
+        }
+        found
+    }
+
+    /// Looks into a file that `args` run, as what they are: a shell, an interpreter, a database client.
+    pub(in crate::command) fn judge_file(&mut self, args: &[Arg], text: &str, is_program: bool) -> Verdict {
+        let name = args.first().map(|program| basename(&program.text)).unwrap_or_default().to_owned();
+        let runs = is_program || is_shell(&name) || matches!(name.as_str(), "source" | "." | "make");
+        let mut found = sql_client::destroys(&name, text);
+        if runs || inner::is_wrapper(&name) {
+            found = found.or_stricter(self.search_text(text, self.here));
+        }
+        if is_program || code::is_interpreter(&name) {
+            found = found.or_stricter(self.search_code(text, self.here));
         }
         found
     }

@@ -73,6 +73,12 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     CLIENTS.iter().chain(OTHER_CLIENTS).copied()
 }
 
+/// What a client of this name destroys that is given `text`.
+pub(super) fn destroys(name: &str, text: &str) -> Verdict {
+    let found = INDEX.get(name).and_then(|destroys| destroys(text));
+    found.map_or_else(|| Verdict::safe(""), |what| Verdict::destructive(format!("a database client runs `{what}`")))
+}
+
 /// Where a statement may begin in a word: at its start, behind `-e`, behind `--execute=`.
 fn statements(word: &str) -> impl Iterator<Item = &str> {
     let joined = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).and_then(|rest| rest.get(1..));

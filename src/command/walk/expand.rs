@@ -3,10 +3,14 @@
 use super::{
     MAX_EXPANDED, Walker,
     arg::{Arg, HOME, Known, SOMETHING, UNKNOWN},
-    brace,
+    brace, edit,
+    scope::Place,
     value::Value,
 };
-use crate::command::syntax::tree::{Change, ELEMENT, Parameter, Piece, Word};
+use crate::command::{
+    destroy::target,
+    syntax::tree::{Change, ELEMENT, Parameter, Piece, Word},
+};
 
 /// The most alternatives one word is followed into.
 const MAX_ALTERNATIVES: usize = 64;
@@ -295,7 +299,10 @@ impl Walker<'_> {
                 Value { texts: value.texts.into_iter().map(full).collect(), ..value }
             }
             Change::Default | Change::Assign | Change::Instead => self.read_or(parameter, value, &inside),
-            Change::Cut | Change::Edit => self.edited(parameter, &value, &inside),
+            Change::Cut | Change::Edit(_) => {
+                let edited = self.edited(parameter, &value, &inside);
+                self.with_what_it_destroys(parameter, &value, &inside, edited)
+            }
             Change::Indirect => {
                 self.suspect("an indirect expansion follows a name nobody has read");
                 self.expand_whole(&inside);
@@ -323,6 +330,28 @@ impl Walker<'_> {
             self.set(&parameter.name, value.clone());
         }
         value
+    }
+
+    /// Where the edit is known to the last character and leaves what must not be removed, that is among the values.
+    fn with_what_it_destroys(&mut self, parameter: &Parameter, before: &Value, inside: &Word, edited: Value) -> Value {
+        let sign = match parameter.form {
+            Change::Cut => b'%',
+            Change::Edit(sign) => sign,
+            _ => return edited,
+        };
+        let words = self.expand_whole(inside);
+        let [Arg { text: word, known: Known::Fully, .. }] = words.as_slice() else { return edited };
+        let texts = before.texts.iter().take(4).filter(|text| !text.contains([UNKNOWN, SOMETHING, HOME]));
+        let doomed = texts.filter_map(|text| edit::edited(text, sign, word)).find(|text| {
+            text.starts_with('/') && target::is_doomed(text, &Place::Start)
+        });
+        match doomed {
+            Some(text) if !edited.texts.contains(&text) && !edited.list => {
+                let known = edited.known;
+                Value::one_of(edited.texts.into_iter().chain([text]).collect(), known)
+            }
+            _ => edited,
+        }
     }
 
     /// A value of which something was taken away, replaced or turned around.
