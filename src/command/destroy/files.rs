@@ -84,7 +84,7 @@ pub(super) const RULES: &[Rule] = &[
         ),
     rule("chown", "changes the owner of files")
         .examples(&["chown u f", "chown -R a:b /srv", "/usr/bin/chown root x"], &["echo chown"]),
-    rule("chmod gchmod", "lets everybody write").when(&[Operand(world_writable)]).examples(
+    rule("chmod gchmod", "lets everybody write").when(&[Line(lets_everybody_write)]).examples(
         &[
             "chmod 777 f",
             "chmod -R 777 .",
@@ -94,7 +94,7 @@ pub(super) const RULES: &[Rule] = &[
             "chmod 1777 d",
             "chmod a=rwx f",
         ],
-        &["chmod 755 run.sh", "chmod +x f", "chmod 644 777.txt", "chmod u+rwx f", "chmod 600 f"],
+        &["chmod 755 run.sh", "chmod +x f", "chmod 644 777.txt", "chmod 644 777", "chmod u+rwx f", "chmod 600 f"],
     ),
     rule(
         "chmod gchmod chgrp chattr setfacl chflags xattr",
@@ -181,7 +181,7 @@ pub(super) const RULES: &[Rule] = &[
         .examples(&["unlink /etc"], &["unlink a"]),
     rule("rsync", "deletes what is in a root, home or system directory elsewhere")
         .when(&[Text("--delete --del"), Operand(is_doomed_elsewhere)])
-        .examples(&["rsync -a --delete e/ host:/", "rsync -a --del e/ u@h:/home/"], &["rsync -a --delete a/ host:b/"]),
+        .examples(&["rsync -a --delete e/ host:/", "rsync -a --del e/ u@h:/home/"], &["rsync -a --delete a/ host:b/", "rsync -a --delete a/ h:/srv/"]),
     rule("tar gtar zip 7z", "removes what it packs, below a root, home or system directory")
         .when(&[Flag("--remove-files -sdel"), Operand(is_doomed_top)])
         .examples(&["tar cf a.tar --remove-files /etc"], &["tar cf a.tar --remove-files build"]),
@@ -201,7 +201,12 @@ fn find_root(path: &str, place: &Place) -> bool {
 
 /// The same on another machine: `host:/home`.
 fn is_doomed_elsewhere(operand: &str, _: &Place) -> bool {
-    operand.split_once(':').is_some_and(|(host, path)| !host.contains('/') && is_doomed_top(path, &Place::Start))
+    // Services are deployed below `/srv` and the like.
+    let deployed = ["/srv", "/data", "/opt", "/mnt", "/media", "/backup", "/workspace"];
+    operand.split_once(':').is_some_and(|(host, path)| {
+        let served = deployed.iter().any(|top| path.starts_with(top));
+        !host.contains('/') && !served && is_doomed_top(path, &Place::Start)
+    })
 }
 
 /// A file that lets its owner in, or all of them.
@@ -269,6 +274,15 @@ fn is_null(path: &str, _: &Place) -> bool {
 
 fn is_disk(path: &str, _: &Place) -> bool {
     is_device(path)
+}
+
+/// The mode is the first operand; an unknown word before it may be nothing.
+fn lets_everybody_write(words: &[Arg], place: &Place) -> bool {
+    let mut operands = words.iter().filter(|word| !word.text.starts_with('-') || word.text.len() == 1);
+    let unknown = |word: &&Arg| word.is_wild() || word.expanded;
+    let modes = operands.by_ref().take_while(unknown).map(|word| word.text.clone()).collect::<Vec<_>>();
+    let first = words.iter().filter(|word| !word.text.starts_with('-')).find(|word| !unknown(word));
+    modes.iter().chain(first.map(|word| &word.text)).any(|mode| world_writable(mode, place))
 }
 
 /// `777`, `0777`, `a+rwx`, `o=rwx`: everybody may read, write and run.

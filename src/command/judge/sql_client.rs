@@ -53,11 +53,40 @@ const CLIENTS: &[&str] = &[
     "mclient",
     "tarantool",
     "surreal",
+    "mysqlsh",
+    "sqlcipher",
+    "tsql",
+    "osql",
+    "snow",
+    "heroku",
+    "fly",
+    "flyctl",
+    "wp",
+    "drush",
+    "sql",
+    "sq",
+    "gsql",
+    "phoenix-sqlline",
+    "sqlline",
+    "taos",
+    "ksql",
+    "rqlite",
+    "steampipe",
+    "aws",
+    "gcloud",
+    "rails",
+    "manage.py",
+    "django-admin",
+    "databricks",
+    "isql-fb",
+    "nzsql",
+    "exaplus",
+    "hdbsql",
 ];
 
 /// Clients with a language of their own.
 const OTHER_CLIENTS: &[&str] =
-    &["mongo", "mongosh", "redis-cli", "valkey-cli", "keydb-cli", "etcdctl", "neo4j", "cypher-shell", "arangosh"];
+    &["mongo", "mongosh", "redis-cli", "iredis", "valkey-cli", "keydb-cli", "etcdctl", "neo4j", "cypher-shell", "arangosh"];
 
 /// Says what a text destroys.
 type Search = fn(&str) -> Option<&'static str>;
@@ -75,8 +104,15 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 
 /// What a client of this name destroys that is given `text`.
 pub(super) fn destroys(name: &str, text: &str) -> Verdict {
-    let found = INDEX.get(name).and_then(|destroys| destroys(text));
+    let found = client(name).and_then(|destroys| destroys(text));
     found.map_or_else(|| Verdict::safe(""), |what| Verdict::destructive(format!("a database client runs `{what}`")))
+}
+
+/// `psql-15` and `mysql.exe` are what they say.
+fn client(name: &str) -> Option<Search> {
+    let plain = name.strip_suffix(".exe").unwrap_or(name);
+    let plain = plain.split_once("-1").map_or(plain, |(plain, _)| plain);
+    INDEX.get(name).or_else(|| INDEX.get(plain)).copied()
 }
 
 /// Where a statement may begin in a word: at its start, behind `-e`, behind `--execute=`.
@@ -90,7 +126,7 @@ impl Walker<'_> {
     /// The verdict on a database client that is told to destroy data.
     pub(in crate::command) fn judge_sql(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
-        if let Some(destroys) = INDEX.get(name) {
+        if let Some(destroys) = client(name) {
             let joined = rest.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
             let given = if let Input::Text(text) = input { text.as_str() } else { "" };
             let texts = rest.iter().flat_map(|word| statements(&word.text)).chain([joined.as_str(), given]);

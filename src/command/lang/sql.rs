@@ -1,17 +1,21 @@
 //! Statements that destroy data: read as words, after comments and texts are gone.
 
+use super::sql_words::{Manner, words};
+
 /// What destroys data in `text`, if anything does: anywhere a statement may start.
 pub(in crate::command) fn destroys(text: &str) -> Option<&'static str> {
-    let words = words(text);
-    (0..words.len()).find_map(|at| {
-        let at_start = at == 0 || words.get(at - 1).is_some_and(|before| may_precede_statement(before));
-        at_start.then(|| words.get(at..).and_then(destroying)).flatten()
+    [Manner::Standard, Manner::Escaping].into_iter().find_map(|manner| {
+        let words = words(text, manner);
+        (0..words.len()).find_map(|at| {
+            let at_start = at == 0 || words.get(at - 1).is_some_and(|before| may_precede_statement(before));
+            at_start.then(|| words.get(at..).and_then(destroying)).flatten()
+        })
     })
 }
 
 /// What the text destroys if it is one statement as a whole.
 pub(in crate::command) fn is_destroying_statement(text: &str) -> Option<&'static str> {
-    destroying(&words(text)).filter(|_| !text.contains(" -"))
+    destroying(&words(text, Manner::Standard)).filter(|_| !text.contains(" -"))
 }
 
 /// Whether a text starts like a statement that may destroy something.
@@ -91,56 +95,4 @@ fn destroying(words: &[String]) -> Option<&'static str> {
         }
         _ => None,
     }
-}
-
-/// The words in upper case, each `;` and `(` by itself; comments and texts in quotes are left out.
-fn words(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word = String::new();
-    let mut chars = text.chars().peekable();
-    let end = |word: &mut String, words: &mut Vec<String>| {
-        if !word.is_empty() {
-            words.push(std::mem::take(word));
-        }
-    };
-    while let Some(c) = chars.next() {
-        match c {
-            '-' if word.is_empty() && chars.peek() == Some(&'-') => {
-                // A comment ends with the line; an option of the client looks the same and is one word.
-                chars.next();
-                match chars.peek() {
-                    Some(next) if next.is_ascii_alphabetic() => word.push_str("--"),
-                    _ => while chars.next().is_some_and(|c| c != '\n') {},
-                }
-            }
-            '/' if chars.peek() == Some(&'*') => {
-                chars.next();
-                let special = chars.peek() == Some(&'!');
-                end(&mut word, &mut words);
-                if special {
-                    // MySQL runs what is inside `/*! … */`.
-                    chars.next();
-                    while chars.next_if(char::is_ascii_digit).is_some() {}
-                    words.push(";".into());
-                } else {
-                    let mut before = ' ';
-                    while chars.next().is_some_and(|c| std::mem::replace(&mut before, c) != '*' || c != '/') {}
-                }
-            }
-            '\'' => {
-                end(&mut word, &mut words);
-                while chars.next().is_some_and(|c| c != '\'') {}
-                words.push("'".into());
-            }
-            '"' | '`' => end(&mut word, &mut words),
-            ';' | '(' | ')' => {
-                end(&mut word, &mut words);
-                words.push(c.into());
-            }
-            c if c.is_whitespace() => end(&mut word, &mut words),
-            c => word.extend(c.to_uppercase()),
-        }
-    }
-    end(&mut word, &mut words);
-    words
 }
