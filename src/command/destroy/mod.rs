@@ -10,6 +10,7 @@ mod disks;
 mod files;
 mod projects;
 mod repositories;
+mod services;
 mod system;
 pub(in crate::command) mod target;
 mod words;
@@ -103,6 +104,7 @@ pub(in crate::command) const TABLES: &[&[Rule]] = &[
     containers::RULES,
     cloud::RULES,
     databases::RULES,
+    services::RULES,
 ];
 
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use foldhash::HashMap;
 
-use super::{Verdict, basename, code, shell, suffix};
+use super::{Input, Verdict, basename, code, shell, sql_client, suffix};
 use crate::command::{
     destroy,
     walk::{Arg, SOMETHING, UNKNOWN, Walker, declares_variables},
@@ -116,7 +116,7 @@ impl Walker<'_> {
         if is_runner(name, rest) {
             let found_there =
                 if hands_words_on(name, rest) { self.search_handed_on(rest) } else { self.search_words(rest) };
-            found = found.or_stricter(found_there);
+            found = found.or_stricter(found_there).or_stricter(self.search_mounts(name, rest));
         }
         if name == "git" && redefines_git(rest) {
             // A subcommand of another name, or a command line.
@@ -142,6 +142,21 @@ impl Walker<'_> {
             found = found.or_stricter(inside);
         }
         found
+    }
+
+    /// A runner hands what it is given to read on to the shell or the client that it runs.
+    pub(super) fn search_given(&mut self, name: &str, args: &[Arg], input: &Input) -> Verdict {
+        let rest = args.get(1..).unwrap_or_default();
+        if !matches!(input, Input::Text(_)) || !is_runner(name, rest) {
+            return Verdict::safe("");
+        }
+        let reads = |word: &Arg| {
+            let name = basename(&word.text);
+            shell::is_shell(name) || code::is_interpreter(name) || sql_client::names().any(|client| client == name)
+        };
+        let Some(suffix) = rest.iter().position(reads).and_then(|at| rest.get(at..)) else { return Verdict::safe("") };
+        let found = self.guess(|walker| walker.quietly(|walker| walker.judge(suffix, input)));
+        if found.tier == crate::command::tier::Tier::Destructive { found } else { Verdict::safe("") }
     }
 
     /// Looks into words that are passed on: a text is only run where one of them, before it, may be what runs it.

@@ -5,6 +5,7 @@
 //! must be written exactly as a list has them. What neither finds is dangerous.
 
 mod code;
+mod container;
 mod embedded;
 mod inner;
 mod shell;
@@ -88,7 +89,7 @@ impl Walker<'_> {
         if proven.tier != Tier::Dangerous {
             return proven;
         }
-        let searched = self.search_embedded(&name, args);
+        let searched = self.search_embedded(&name, args).or_stricter(self.search_given(&name, args, input));
         proven.or_stricter(searched)
     }
 

@@ -97,6 +97,9 @@ pub(super) const TEXT_RUNNERS: &[&str] = &[
     "watch",
 ];
 
+/// The most lines of what `parallel` is given that are put into its command.
+const MAX_LINES: usize = 8;
+
 /// What those that run texts are asked without running one.
 const LISTS: &[&str] = &["-ls", "-list", "ls", "list-sessions", "-V"];
 
@@ -149,7 +152,7 @@ impl Walker<'_> {
                 Some(self.remote(rest).or_stricter(self.search_input(input)))
             }
             "tmux" | "screen" | "at" | "batch" | "parallel" | "entr" | "hyperfine" | "concurrently" | "expect" => {
-                let given = self.search_input(&certain(name, input)).or_stricter(self.search_template(rest));
+                let given = self.search_input(&certain(name, input)).or_stricter(self.search_template(rest, input));
                 let found = self.search_words(rest);
                 Some(Verdict::dangerous("runs a command later or elsewhere").or_stricter(found).or_stricter(given))
             }
@@ -407,9 +410,11 @@ impl Walker<'_> {
     }
 
     /// `parallel 'command {}' ::: words`: the command with each word in its place.
-    fn search_template(&mut self, rest: &[Arg]) -> Verdict {
+    fn search_template(&mut self, rest: &[Arg], input: &Input) -> Verdict {
         self.overhear_template(rest);
-        let Some(at) = rest.iter().position(|arg| arg.text.starts_with(":::")) else { return Verdict::safe("") };
+        let Some(at) = rest.iter().position(|arg| arg.text.starts_with(":::")) else {
+            return self.search_with_lines(rest, input);
+        };
         let (template, words) = rest.split_at(at);
         let template: Vec<&str> = template.iter().map(|arg| arg.text.as_str()).collect();
         let template = template.join(" ");
@@ -417,6 +422,19 @@ impl Walker<'_> {
         let words = words.join(" ");
         let text = if template.contains("{}") { template.replace("{}", &words) } else { format!("{template} {words}") };
         self.search_text(&text, self.here)
+    }
+
+    /// `… | parallel command {}`: the command with each line in its place.
+    fn search_with_lines(&mut self, rest: &[Arg], input: &Input) -> Verdict {
+        let Input::Text(lines) = input else { return Verdict::safe("") };
+        let mut found = Verdict::safe("");
+        for line in lines.lines().filter(|line| !line.trim().is_empty()).take(MAX_LINES) {
+            let marked = rest.iter().any(|arg| arg.text.contains("{}"));
+            let filled = rest.iter().map(|arg| Arg { text: arg.text.replace("{}", line), ..arg.clone() });
+            let words: Vec<Arg> = filled.chain((!marked).then(|| Arg::literal(line, self.here))).collect();
+            found = found.or_stricter(self.search_words(&words));
+        }
+        found
     }
 
     fn search_values(&mut self, rest: &[Arg]) -> Verdict {

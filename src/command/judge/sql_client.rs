@@ -58,11 +58,6 @@ const CLIENTS: &[&str] = &[
     "tsql",
     "osql",
     "snow",
-    "heroku",
-    "fly",
-    "flyctl",
-    "wp",
-    "drush",
     "sql",
     "sq",
     "gsql",
@@ -72,12 +67,6 @@ const CLIENTS: &[&str] = &[
     "ksql",
     "rqlite",
     "steampipe",
-    "aws",
-    "gcloud",
-    "rails",
-    "manage.py",
-    "django-admin",
-    "databricks",
     "isql-fb",
     "nzsql",
     "exaplus",
@@ -88,11 +77,16 @@ const CLIENTS: &[&str] = &[
 const OTHER_CLIENTS: &[&str] =
     &["mongo", "mongosh", "redis-cli", "iredis", "valkey-cli", "keydb-cli", "etcdctl", "neo4j", "cypher-shell", "arangosh"];
 
+/// Programs with many uses, some of which hand a statement to a database.
+const PLATFORMS: &[&str] = &[
+    "heroku", "fly", "flyctl", "wp", "drush", "aws", "gcloud", "rails", "manage.py", "django-admin", "databricks",
+];
+
 /// Says what a text destroys.
 type Search = fn(&str) -> Option<&'static str>;
 
 static INDEX: LazyLock<HashMap<&'static str, Search>> = LazyLock::new(|| {
-    let sql = CLIENTS.iter().map(|name| (*name, sql::destroys as Search));
+    let sql = CLIENTS.iter().chain(PLATFORMS).map(|name| (*name, sql::destroys as Search));
     let other = OTHER_CLIENTS.iter().map(|name| (*name, sql::destroys_otherwise as Search));
     sql.chain(other).collect()
 });
