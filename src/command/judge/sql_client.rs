@@ -7,6 +7,7 @@ use foldhash::HashMap;
 use super::{Input, Verdict};
 use crate::command::{
     lang::sql,
+    tier::Tier,
     walk::{Arg, Walker},
 };
 
@@ -109,6 +110,23 @@ fn client(name: &str) -> Option<Search> {
     INDEX.get(name).or_else(|| INDEX.get(plain)).copied()
 }
 
+/// The most commands in statements that are followed.
+const MAX_STARTED: usize = 16;
+
+/// The commands that a client starts for `.shell`, `.system`, `\\!` and `PROGRAM '…'`.
+fn started(text: &str) -> Vec<String> {
+    const SIGNS: &[&str] = &[".shell ", ".system ", "\\!", "PROGRAM '", "program '", "system ", "host "];
+    let lines = text.lines().take(256).map(str::trim_start);
+    let commands = lines.filter_map(|line| {
+        SIGNS.iter().find_map(|sign| {
+            let quoted = sign.ends_with('\'');
+            let rest = if quoted { line.split_once(sign)?.1 } else { line.strip_prefix(sign)? };
+            Some(if quoted { rest.split('\'').next().unwrap_or_default() } else { rest })
+        })
+    });
+    commands.map(str::to_owned).collect()
+}
+
 /// Where a statement may begin in a word: at its start, behind `-e`, behind `--execute=`.
 fn statements(word: &str) -> impl Iterator<Item = &str> {
     let joined = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).and_then(|rest| rest.get(1..));
@@ -124,10 +142,14 @@ impl Walker<'_> {
             let joined = rest.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
             let given = if let Input::Text(text) = input { text.as_str() } else { "" };
             let texts = rest.iter().flat_map(|word| statements(&word.text)).chain([joined.as_str(), given]);
-            let mut texts = texts.chain(rest.iter().filter_map(|word| word.content.as_deref()));
-            return texts
-                .find_map(destroys)
-                .map(|what| Verdict::destructive(format!("a database client runs `{what}`")));
+            let texts: Vec<&str> = texts.chain(rest.iter().filter_map(|word| word.content.as_deref())).collect();
+            let found = texts.iter().find_map(|text| destroys(text));
+            let found = found.map(|what| Verdict::destructive(format!("a database client runs `{what}`")));
+            let started: Vec<String> = texts.iter().flat_map(|text| started(text)).take(MAX_STARTED).collect();
+            return found.or_else(|| {
+                let here = self.here;
+                started.iter().map(|text| self.search_text(text, here)).find(|found| found.tier == Tier::Destructive)
+            });
         }
         // A statement where a command should stand: some tool runs it as it is.
         if !args.first().is_some_and(|word| sql::may_start(&word.text)) {

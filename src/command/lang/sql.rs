@@ -30,8 +30,10 @@ pub(in crate::command) fn destroys_otherwise(text: &str) -> Option<&'static str>
         ("dropdatabase", "dropDatabase"),
         ("dropalldatabases", "dropAllDatabases"),
         (".drop(", "drop"),
-        ("deletemany({})", "deleteMany({})"),
-        (".remove({})", "remove({})"),
+        (".deletemany(", "deleteMany"),
+        (".remove({", "remove"),
+        ("_delete_by_query", "delete by query"),
+        (".truncate(", "truncate"),
         ("flushall", "FLUSHALL"),
         ("flushdb", "FLUSHDB"),
         ("detachdelete", "DETACH DELETE"),
@@ -42,7 +44,9 @@ pub(in crate::command) fn destroys_otherwise(text: &str) -> Option<&'static str>
         ("debugsegfault", "DEBUG SEGFAULT"),
     ];
     let plain: String = text.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect();
-    CALLS.iter().find(|(call, _)| plain.contains(call)).map(|(_, what)| *what)
+    let found = CALLS.iter().find(|(call, _)| plain.contains(call)).map(|(_, what)| *what);
+    // A pattern of a graph, and what is to become of it.
+    found.or_else(|| (plain.contains("match(") && plain.contains(")delete")).then_some("MATCH … DELETE"))
 }
 
 /// `BEGIN; … ; EXPLAIN …`: a statement starts after a semicolon, a control word, or an option's own text.
@@ -66,6 +70,11 @@ fn may_precede_statement(word: &str) -> bool {
         || word.starts_with('-')
 }
 
+/// The words of one statement, as far as they are looked at.
+fn until_end(words: &[String]) -> impl Iterator<Item = &String> {
+    words.iter().take(64).take_while(|word| *word != ";")
+}
+
 fn destroying(words: &[String]) -> Option<&'static str> {
     let word = |index: usize| words.get(index).map(String::as_str).unwrap_or_default();
     match word(0) {
@@ -77,16 +86,16 @@ fn destroying(words: &[String]) -> Option<&'static str> {
             "TABLESPACE" => Some("DROP TABLESPACE"),
             "OWNED" => Some("DROP OWNED"),
             "MATERIALIZED" | "FOREIGN" | "TEMPORARY" | "TEMP" | "EXTERNAL" => Some("DROP TABLE"),
-            "COLLECTION" | "BUCKET" | "MEASUREMENT" | "SERIES" | "STREAM" => Some("DROP"),
-            _ => None,
+            "COLLECTION" | "BUCKET" | "MEASUREMENT" | "SERIES" | "STREAM" | "USER" | "ROLE" | "LOGIN" | "CATALOG"
+            | "NAMESPACE" | "WAREHOUSE" | "PLUGGABLE" | "SHARE" => Some("DROP"),
+            _ => until_end(words).any(|word| word == "CASCADE").then_some("DROP … CASCADE"),
         },
+        "REMOVE" => matches!(word(1), "TABLE" | "DATABASE" | "NAMESPACE").then_some("REMOVE"),
+        "MATCH" | "OPTIONAL" => until_end(words).any(|word| word == "DELETE").then_some("MATCH … DELETE"),
         "TRUNCATE" => (!word(1).is_empty() && !word(1).starts_with(['-', '(', '=', ';'])).then_some("TRUNCATE"),
         "DELETE" => (word(1) == "FROM").then_some("DELETE FROM"),
-        "ALTER" => words
-            .iter()
-            .take(64)
-            .take_while(|word| *word != ";")
-            .any(|word| word == "DROP")
+        "ALTER" => until_end(words)
+            .any(|word| word == "DROP" || word == "DELETE")
             .then_some("ALTER … DROP")
             .filter(|_| word(1) == "TABLE"),
         "WITH" => {

@@ -123,11 +123,26 @@ impl<'t> Lexer<'t> {
         let escapes = self.manner == Manner::Escaping || self.word == "E";
         self.end();
         self.skip(1);
+        if self.is_run() {
+            // What stands in it is a statement.
+            self.words.push(";".into());
+            return;
+        }
         match (self.searches > 0).then(|| end_of_text(self.rest, escapes)).flatten() {
             Some(end) => self.skip(end),
             None => self.searches = self.searches.saturating_sub(1),
         }
         self.words.push("'".into());
+    }
+
+    /// `EXECUTE '…'`, `EXECUTE format('…')`: the text is a statement of its own.
+    fn is_run(&self) -> bool {
+        let runs = |word: &String| matches!(word.as_str(), "EXECUTE" | "EXEC" | "IMMEDIATE" | "FORMAT");
+        match self.words.as_slice() {
+            [.., before, last] => runs(last) || (last == "(" && runs(before)),
+            [last] => runs(last),
+            [] => false,
+        }
     }
 
     /// `"…"`: its content is a word; one that is not closed begins nothing.
