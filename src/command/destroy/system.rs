@@ -4,6 +4,7 @@ use super::{
     Rule,
     When::{Flag, Later, Line, Named, NoFlag, Operand, Text},
     rule,
+    target::is_doomed,
 };
 use crate::command::walk::{Arg, Place};
 
@@ -59,6 +60,21 @@ pub(super) const RULES: &[Rule] = &[
     rule("kill", "ends the first process, and the machine with it")
         .when(&[Operand(first_process), NoFlag("-HUP -SIGHUP -l -L")])
         .examples(&["kill -9 1", "kill 1"], &["kill 12", "kill -1 12", "kill -l"]),
+    rule("crontab", "removes every planned job of a user")
+        .when(&[Operand(is_nothing)])
+        .examples(&["crontab /dev/null"], &["crontab new.txt"]),
+    rule("ansible ansible-console", "removes files of whole machines")
+        .when(&[Text("state=absent"), Line(names_a_doomed_path)])
+        .examples(&["ansible all -m file -a 'path=/ state=absent'"], &["ansible all -m file -a 'path=/tmp/x state=absent'"]),
+    rule("wmic fsutil", "deletes backups or journals")
+        .when(&[Named("delete deletejournal")])
+        .examples(&["wmic shadowcopy delete", "fsutil usn deletejournal /D C:"], &["wmic os get x"]),
+    rule("takeown icacls cacls", "changes the rights of a whole disk or home")
+        .when(&[Line(whole_disk)])
+        .examples(&["icacls C:/ /grant Everyone:F /T", "takeown /f C:/ /r"], &["icacls x"]),
+    rule("csrutil spctl", "switches the protection of the system off")
+        .sub("disable|authenticated-root disable|--master-disable")
+        .examples(&["csrutil disable"], &["csrutil status"]),
     rule("reg", "deletes keys of the registry")
         .sub("delete|DELETE")
         .examples(&["reg delete HKLM /f"], &["reg query HKLM"]),
@@ -145,6 +161,20 @@ fn user_of(words: &[Arg], options: &[&str]) -> Option<String> {
         })
     })?;
     Some(if named.is_empty() { words.next().unwrap_or_default().to_owned() } else { named })
+}
+
+fn is_nothing(operand: &str, _: &Place) -> bool {
+    operand == "/dev/null"
+}
+
+fn names_a_doomed_path(words: &[Arg], place: &Place) -> bool {
+    let fields = words.iter().flat_map(|word| word.text.split_whitespace());
+    let paths = fields.filter_map(|field| field.strip_prefix("path=").or_else(|| field.strip_prefix("dest=")));
+    paths.into_iter().any(|path| is_doomed(path, place))
+}
+
+fn whole_disk(words: &[Arg], place: &Place) -> bool {
+    words.iter().any(|word| word.text.as_bytes().get(1) == Some(&b':') && is_doomed(&word.text, place))
 }
 
 fn is_root(user: &str) -> bool {

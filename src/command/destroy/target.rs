@@ -69,8 +69,11 @@ const SYSTEM_BELOW: &[(&str, &str)] = &[
     ("nix", "store"),
 ];
 
+/// Directories at the second level that hold what a machine is there for.
+const SECOND_ONLY: &[(&str, &str)] = &[("var", "log"), ("var", "www"), ("var", "backups"), ("var", "db"), ("var", "opt")];
+
 /// Directories whose loss takes a second level with it: `/usr/local`, `/home/ann`, `/mnt/disk`.
-const SECOND_LEVEL: &[&str] = &["home", "Users", "usr", "root", "Volumes", "mnt", "media"];
+const SECOND_LEVEL: &[&str] = &["home", "Users", "usr", "root", "Volumes", "mnt", "media", "srv"];
 
 /// What a person keeps directly below a home.
 const IN_HOME: &[&str] = &[
@@ -154,7 +157,8 @@ fn is_doomed_absolute(path: &str) -> bool {
             let system = SYSTEM.iter().any(|known| known == top);
             let below = SYSTEM_BELOW.contains(&(*top, *second)) && rest.len() <= 1;
             let home = matches!(*top, "home" | "Users") && matches!(rest, [kept] if IN_HOME.contains(kept));
-            system || below || home || (rest.is_empty() && SECOND_LEVEL.contains(top))
+            let data = rest.is_empty() && SECOND_ONLY.contains(&(*top, *second));
+            system || below || home || data || (rest.is_empty() && SECOND_LEVEL.contains(top))
         }
     }
 }
@@ -226,7 +230,8 @@ fn is_doomed_here(path: &str, place: &Place) -> bool {
         Place::At(_) | Place::Start | Place::Somewhere => {}
     }
     let parts = components(path);
-    climbs(path) || parts.is_empty() || parts == [".git"] || (parts.last() == Some(&".git") && path.starts_with("./"))
+    let in_git = matches!(parts.as_slice(), [".git", "objects" | "refs" | "HEAD"] | [".git", "refs", "heads"]);
+    climbs(path) || parts.is_empty() || parts == [".git"] || in_git || (parts.last() == Some(&".git") && path.starts_with("./"))
 }
 
 /// Whether a relative path ends at or above where it begins.

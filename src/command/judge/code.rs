@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use foldhash::HashMap;
 
-use super::{Input, Verdict};
+use super::{Input, Verdict, signs::{self, home_marked}};
 use crate::command::{
     answer::Span,
     destroy::target,
@@ -52,35 +52,22 @@ const INTERPRETERS: &[(&str, &str)] = &[
     ("vi", "-c"),
     ("nvim", "-c --cmd"),
     ("emacs", "--eval"),
+    ("ts-node", "-e --eval"),
+    ("jshell", ""),
+    ("sbcl", "--eval"),
+    ("clisp", "-x"),
+    ("guile", "-c"),
+    ("racket", "-e"),
+    ("raku", "-e"),
+    ("crystal", "eval"),
+    ("octave", "--eval"),
+    ("kotlin", "-e"),
     ("ed", ""),
     ("ex", "-c"),
 ];
 
-/// Calls that remove a whole tree; their argument decides.
-const REMOVERS: &[&str] = &[
-    "rmtree",
-    "rm_rf",
-    "rm_r",
-    "remove_dir",
-    "remove_entry_secure",
-    "rmSync",
-    "rmdirSync",
-    "removeSync",
-    "emptyDirSync",
-    "rimraf",
-    "remove_tree",
-    "deltree",
-    "deleteDirectory",
-    "rm(",
-    "rmdir(",
-    "removeTree",
-    "file delete -force",
-    "unlink",
-    "Deno.remove",
-    "os.remove",
-    "fs.remove",
-    "del(",
-];
+/// Programs with a console or a runner for code of their own, among other uses.
+const CONSOLES: &[&str] = &["rails", "artisan", "manage.py", "django-admin", "wp", "drush", "flask", "mix", "iex", "tinker"];
 
 static INDEX: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| INTERPRETERS.iter().copied().collect());
 
@@ -126,14 +113,17 @@ fn plain_name(name: &str) -> &str {
 impl Walker<'_> {
     /// The verdict on an interpreter that is given code, if `name` is one.
     pub(super) fn judge_code(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
-        if !is_interpreter(name) {
-            return None;
-        }
         let rest = args.get(1..).unwrap_or_default();
+        if !is_interpreter(name) {
+            return self.judge_console(name, rest, input);
+        }
         let mut found = Verdict::safe("");
         for word in rest {
             found = found.or_stricter(self.search_code(&word.text, word.span));
             if name == "sed" {
+                if sed::written(&word.text).is_some_and(|path| target::is_vital(path, &Place::Start) || target::is_device(path)) {
+                    return Some(Verdict::destructive("`sed` overwrites a device or a file of the system"));
+                }
                 for text in sed::executed(&word.text) {
                     found = found.or_stricter(self.search_text(&text, word.span));
                 }
@@ -142,7 +132,11 @@ impl Walker<'_> {
         if let Input::Text(text) = input
             && !matches!(name, "awk" | "gawk" | "mawk" | "nawk" | "sed")
         {
-            found = found.or_stricter(self.search_code(text, self.here));
+            found = found.or_stricter(self.search_code(text, self.here)).or_stricter(self.search_escapes(name, text));
+            if rest.iter().any(|word| word.text == "dbshell" || word.text == "dbconsole") {
+                let what = sql::destroys(text).map(|what| format!("a database client runs `{what}`"));
+                found = found.or_stricter(what.map_or(Verdict::safe(""), Verdict::destructive));
+            }
         }
         if found.tier == Tier::Destructive {
             return Some(found);
@@ -152,24 +146,50 @@ impl Walker<'_> {
         runs.then(|| Verdict::dangerous("an interpreter runs code from the command line"))
     }
 
+    /// `rails runner code`, `manage.py shell -c code`, and what such a console is given to read.
+    fn judge_console(&mut self, name: &str, rest: &[Arg], input: &Input) -> Option<Verdict> {
+        if !CONSOLES.contains(&name) {
+            return None;
+        }
+        let given = if let Input::Text(text) = input { Some((text.as_str(), self.here)) } else { None };
+        let texts = rest.iter().map(|word| (word.text.as_str(), word.span)).chain(given);
+        let mut found = Verdict::safe("");
+        for (text, span) in texts {
+            found = found.or_stricter(self.search_code(text, span));
+        }
+        (found.tier == Tier::Destructive).then_some(found)
+    }
+
+    /// Texts that an interpreter reads line by line, each with a command for a shell behind a sign.
+    fn search_escapes(&mut self, name: &str, text: &str) -> Verdict {
+        let signs: &[&str] = match name {
+            "ed" | "ex" | "vi" | "vim" => &["!", ":!"],
+            "tclsh" | "wish" => &["exec ", "file delete -force "],
+            _ => return Verdict::safe(""),
+        };
+        let mut found = Verdict::safe("");
+        for line in text.lines().map(str::trim_start).take(64) {
+            for (at, rest) in signs.iter().enumerate().filter_map(|(at, sign)| Some((at, line.strip_prefix(sign)?))) {
+                let removed = at == 1 && name.ends_with("sh");
+                let text = if removed { format!("rm -rf {rest}") } else { rest.to_owned() };
+                found = found.or_stricter(self.search_text(&text, self.here));
+            }
+        }
+        found
+    }
+
     /// Looks for destruction in code of any language: its texts as commands, its calls with their texts.
     pub(super) fn search_code(&mut self, code: &str, span: Span) -> Verdict {
         // Without a call or a text there is nothing to find in a plain argument.
-        if !code.contains(['"', '\'', '`', '(', '!']) {
+        if !code.contains(['"', '\'', '`', '(', '!', '.', '<', ' ']) {
             return Verdict::safe("");
         }
         let (texts, rest) = texts_and_rest(code);
         if only_prints(&texts, &rest) {
             return Verdict::safe("");
         }
-        if REMOVERS.iter().any(|call| code.contains(call))
-            && texts.iter().any(|text| target::is_doomed(&home_marked(text), &Place::Start))
-        {
-            return Verdict::destructive("code removes a root, home or system directory");
-        }
-        let home = ["expanduser", "homedir()", "Path.home", "Dir.home"].iter().any(|home| code.contains(home));
-        if home && ["rmtree(", "rmSync(", "rm_rf("].iter().any(|call| code.contains(call)) && !code.contains("join") {
-            return Verdict::destructive("code removes the home directory");
+        if let Some(why) = signs::destroys(code, &texts, &rest) {
+            return Verdict::destructive(why);
         }
         let executes = ["execute", "query", "exec(", ".run(", ".raw("].iter().any(|call| code.contains(call));
         if executes && texts.iter().any(|text| sql::destroys(text).is_some()) {
@@ -177,7 +197,11 @@ impl Walker<'_> {
         }
         let mut found = Verdict::safe("");
         let mut words = Vec::new();
+        let runs_code = ["exec(", "eval(", "exec ", "eval "].iter().any(|call| rest.contains(call));
         for text in texts.iter().take(64) {
+            if runs_code && text.contains('(') {
+                found = found.or_stricter(self.deeper(|walker| walker.search_code(text, span)).unwrap_or(Verdict::safe("")));
+            }
             if text.contains(char::is_whitespace) {
                 found = found.or_stricter(self.search_text(text, span));
             } else {
@@ -186,13 +210,6 @@ impl Walker<'_> {
         }
         // `["rm", "-rf", "/"]` is a command line as well.
         found.or_stricter(self.search_suffixes(&words))
-    }
-}
-
-fn home_marked(text: &str) -> String {
-    match text.strip_prefix('~') {
-        Some(rest) => format!("{}{rest}", crate::command::walk::HOME),
-        None => text.to_owned(),
     }
 }
 

@@ -147,8 +147,12 @@ impl Walker<'_> {
     /// A runner hands what it is given to read on to the shell or the client that it runs.
     pub(super) fn search_given(&mut self, name: &str, args: &[Arg], input: &Input) -> Verdict {
         let rest = args.get(1..).unwrap_or_default();
-        if !matches!(input, Input::Text(_)) || !is_runner(name, rest) {
+        let Input::Text(text) = input else { return Verdict::safe("") };
+        if !is_runner(name, rest) {
             return Verdict::safe("");
+        }
+        if name == "make" && rest.iter().any(|word| matches!(word.text.as_str(), "-" | "-f-" | "--file=-" | "/dev/stdin")) {
+            return self.search_text(text, self.here);
         }
         let reads = |word: &Arg| {
             let name = basename(&word.text);

@@ -9,6 +9,7 @@ mod container;
 mod embedded;
 mod inner;
 mod shell;
+mod signs;
 mod sql_client;
 mod suffix;
 pub(super) mod variable;
@@ -123,7 +124,7 @@ impl Walker<'_> {
     fn as_if_removing(&self, args: &[Arg]) -> Verdict {
         let Some((program, rest)) = args.split_first() else { return Verdict::safe("") };
         let forces = |arg: &Arg| arg.text.starts_with('-') && arg.text.contains('f') && arg.text.contains(['r', 'R']);
-        if !program.text.contains([UNKNOWN, SOMETHING]) || !rest.iter().any(forces) {
+        if !(program.glob || program.text.contains([UNKNOWN, SOMETHING])) || !rest.iter().any(forces) {
             return Verdict::safe("");
         }
         let removing: Vec<Arg> =

@@ -119,6 +119,11 @@ impl Walker<'_> {
             let outer = std::mem::replace(&mut self.dialect, Dialect::of(name));
             let verdict = self.judge_shell_program(rest, input);
             self.dialect = outer;
+            if matches!(name, "cmd" | "powershell" | "pwsh") {
+                // All their words are one command line.
+                let found = self.search_words(rest);
+                return Some(verdict.unwrap_or_else(|| Verdict::safe("")).or_stricter(found)).filter(|verdict| !verdict.rule.is_empty());
+            }
             return verdict;
         }
         match name {

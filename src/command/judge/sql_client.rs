@@ -113,7 +113,7 @@ fn client(name: &str) -> Option<Search> {
 /// The most commands in statements that are followed.
 const MAX_STARTED: usize = 16;
 
-/// The commands that a client starts for `.shell`, `.system`, `\\!` and `PROGRAM '…'`.
+/// The commands that a client starts for `.shell`, `.system`, `\!` and `PROGRAM '…'`.
 fn started(text: &str) -> Vec<String> {
     const SIGNS: &[&str] = &[".shell ", ".system ", "\\!", "PROGRAM '", "program '", "system ", "host "];
     let lines = text.lines().take(256).map(str::trim_start);

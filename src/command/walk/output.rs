@@ -152,6 +152,7 @@ fn printed_text(args: &[Arg]) -> Option<String> {
     match program.text.as_str() {
         "pwd" if rest.is_empty() => Some(".\n".into()),
         "git" if texts().eq(["rev-parse", "--show-toplevel"]) => Some(".\n".into()),
+        "git" if texts().eq(["rev-parse", "--git-dir"]) => Some(".git\n".into()),
         "ls" => Some(listed(rest)),
         "echo" => {
             let plain = |text: &&str| matches!(*text, "-n" | "-e" | "-E" | "-ne" | "-en");
