@@ -2,9 +2,10 @@
 
 use super::{
     Rule,
-    When::{Flag, Named, NoFlag, Text},
+    When::{Flag, Line, Named, NoFlag, Text},
     rule,
 };
+use crate::command::walk::{Arg, Place};
 
 pub(super) const RULES: &[Rule] = &[
     rule("railway", "deletes a service or a project").sub("service delete|service remove|volume delete|environment delete|delete|down|project delete|service rm").examples(&["railway service delete", "railway service delete --service web -y", "railway down"], &["railway up", "railway status"]),
@@ -15,7 +16,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("aws", "deletes stored objects").sub("s3 rb|s3api delete-bucket").examples(&["aws s3 rb s3://b --force"], &["aws s3 mb s3://b"]),
     rule("aws", "deletes stored objects").sub("s3 rm").when(&[Flag("--recursive"), NoFlag("--dryrun")]).examples(&["aws s3 rm s3://b --recursive"], &["aws s3 rm s3://b/x", "aws s3 rm s3://b --recursive --dryrun"]),
     rule("aws", "closes an account").sub("organizations close-account|account close-account").examples(&["aws organizations close-account --account-id 1"], &["aws organizations list-accounts"]),
-    rule("hdfs hadoop", "deletes stored files with all below them").when(&[Flag("-rmr -rm"), Text("-r -R -rmr -skipTrash")]).examples(&["hdfs dfs -rm -r /", "hadoop fs -rmr /user/x", "hdfs dfs -rm -r -skipTrash /data"], &["hdfs dfs -ls -R /", "hdfs dfs -put a /", "hdfs dfs -rm /tmp/x"]),
+    rule("hdfs hadoop", "deletes stored files with all below them").when(&[Line(removes_below)]).examples(&["hdfs dfs -rm -r /", "hadoop fs -rmr /user/x", "hdfs dfs -rm -r -skipTrash /data"], &["hdfs dfs -ls -R /", "hdfs dfs -put a /", "hdfs dfs -rm /tmp/x"]),
     rule("hdfs hadoop", "throws stored files away for good").when(&[Flag("-expunge -format -deleteSnapshot")]).examples(&["hdfs dfs -expunge", "hdfs namenode -format"], &["hdfs dfsadmin -report"]),
     rule("aws", "deletes stored objects").sub("s3 sync").when(&[Flag("--delete"), NoFlag("--dryrun")]).examples(&["aws s3 sync . s3://b --delete"], &["aws s3 sync . s3://b"]),
     rule("gcloud", "deletes in the cloud").when(&[Named("delete purge destroy remove"), NoFlag("--help")]).examples(&["gcloud compute instances delete x", "gcloud projects delete p -q", "gcloud --project p sql instances delete x"], &["gcloud compute instances list"]),
@@ -50,3 +51,9 @@ pub(super) const RULES: &[Rule] = &[
     rule("confluent kafka-topics kafka-topics.sh kafka-consumer-groups rpk", "deletes topics").when(&[Text("--delete delete")]).examples(&["kafka-topics.sh --delete --topic x --bootstrap-server y", "rpk topic delete x"], &["kafka-topics.sh --list"]),
     rule("rabbitmqctl rabbitmqadmin nats pulsar-admin", "deletes queues").when(&[Named("reset force_reset delete_queue delete_vhost purge_queue delete purge rm delete_user")]).examples(&["rabbitmqctl delete_vhost x", "rabbitmqctl reset", "nats stream rm x"], &["rabbitmqctl status"]),
 ];
+
+/// `-rm -r`, `-rmr`: options of a command that is itself written as an option.
+fn removes_below(words: &[Arg], _: &Place) -> bool {
+    let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.text.as_str()));
+    has(&["-rmr"]) || (has(&["-rm"]) && has(&["-r", "-R", "-skipTrash"]))
+}

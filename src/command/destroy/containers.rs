@@ -49,7 +49,9 @@ fn names_a_directory(words: &[Arg], _: &Place) -> bool {
 
 /// What another command lists, or `--all`.
 fn names_all_there_are(words: &[Arg], _: &Place) -> bool {
-    let all = |text: &str| matches!(text, "--all" | "-a") || (text.starts_with("-f") && text.contains('a') && text.len() < 5);
+    let all =
+        |text: &str| matches!(text, "--all" | "-a") || (text.starts_with("-f") && text.contains('a') && text.len() < 5);
     let listed = words.iter().any(|word| word.open || (word.substituted && word.splits));
-    words.iter().any(|word| all(&word.text)) || listed && words.iter().any(|word| word.text.starts_with("-f") || word.text == "--force")
+    words.iter().any(|word| all(&word.text))
+        || listed && words.iter().any(|word| word.text.starts_with("-f") || word.text == "--force")
 }

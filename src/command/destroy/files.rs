@@ -61,12 +61,10 @@ pub(super) const RULES: &[Rule] = &[
             &["rm -f /**", "find ~ -print0 | xargs -0 rm", "find /etc -type f | xargs -n1 unlink"],
             &["rm -f **/*.o", "find . -name '*.o' | xargs rm", "find /tmp/x | xargs rm"],
         ),
-    rule("rm grm unlink", "removes the keys of a user")
-        .when(&[Operand(is_key)])
-        .examples(
-            &["rm ~/.ssh/id_rsa", "rm -f ~/.ssh/*", "rm -rf ~/.gnupg/private-keys-v1.d"],
-            &["rm ~/.ssh/known_hosts.old", "rm ~/.config/x"],
-        ),
+    rule("rm grm unlink", "removes the keys of a user").when(&[Operand(is_key)]).examples(
+        &["rm ~/.ssh/id_rsa", "rm -f ~/.ssh/*", "rm -rf ~/.gnupg/private-keys-v1.d"],
+        &["rm ~/.ssh/known_hosts.old", "rm ~/.config/x"],
+    ),
     rule("rm", "overrides the guard of the root directory")
         .when(&[Flag("--no-preserve-root")])
         .examples(&["rm -rf --no-preserve-root x"], &["rm -rf --preserve-root x"]),
@@ -114,26 +112,27 @@ pub(super) const RULES: &[Rule] = &[
             &["mv /etc /tmp/etc", "mv /usr /usr.bak", "mv /bin/ls /tmp", "mv ~ /tmp/x", "mv /* /tmp"],
             &["mv / x", "mv a /home", "mv ~/a ~/b", "mv x /etc/y", "mv a /mnt", "mv * ..", "mv /mnt/a b"],
         ),
-    rule("cp gcp mv gmv install ginstall tee ln dd rsync sponge ed ex", "overwrites what the system starts or knows its users by")
-        .when(&[Line(overwrites_a_vital_file)])
-        .examples(
-            &[
-                "cp /dev/null /etc/passwd",
-                "mv x /etc/shadow",
-                "echo x | tee /etc/sudoers",
-                "install /dev/null /etc/passwd",
-                "ln -sf /dev/null /etc/passwd",
-                "cp x /etc/sudoers.d/me",
-                "ed /etc/passwd",
-            ],
-            &["cp /etc/passwd x", "cp a /etc/nginx/nginx.conf", "install -m 755 x /usr/bin/x", "rsync /etc/fstab h:b"],
-        ),
-    rule("cp gcp mv tee dd install", "empties a file of the system")
-        .when(&[Line(empties_a_system_file)])
-        .examples(
-            &["cp /dev/null /usr/bin/x", "dd if=/dev/null of=/bin/ls", "find /etc -exec cp /dev/null {} ';'"],
-            &["cp /dev/null a.log", "cp x /usr/bin/x"],
-        ),
+    rule(
+        "cp gcp mv gmv install ginstall tee ln dd rsync sponge ed ex",
+        "overwrites what the system starts or knows its users by",
+    )
+    .when(&[Line(overwrites_a_vital_file)])
+    .examples(
+        &[
+            "cp /dev/null /etc/passwd",
+            "mv x /etc/shadow",
+            "echo x | tee /etc/sudoers",
+            "install /dev/null /etc/passwd",
+            "ln -sf /dev/null /etc/passwd",
+            "cp x /etc/sudoers.d/me",
+            "ed /etc/passwd",
+        ],
+        &["cp /etc/passwd x", "cp a /etc/nginx/nginx.conf", "install -m 755 x /usr/bin/x", "rsync /etc/fstab h:b"],
+    ),
+    rule("cp gcp mv tee dd install", "empties a file of the system").when(&[Line(empties_a_system_file)]).examples(
+        &["cp /dev/null /usr/bin/x", "dd if=/dev/null of=/bin/ls", "find /etc -exec cp /dev/null {} ';'"],
+        &["cp /dev/null a.log", "cp x /usr/bin/x"],
+    ),
     rule("sed gsed perl ruby", "edits what the system starts or knows its users by, in its place")
         .when(&[Line(edits_a_vital_file)])
         .examples(
@@ -181,7 +180,10 @@ pub(super) const RULES: &[Rule] = &[
         .examples(&["unlink /etc"], &["unlink a"]),
     rule("rsync", "deletes what is in a root, home or system directory elsewhere")
         .when(&[Text("--delete --del"), Operand(is_doomed_elsewhere)])
-        .examples(&["rsync -a --delete e/ host:/", "rsync -a --del e/ u@h:/home/"], &["rsync -a --delete a/ host:b/", "rsync -a --delete a/ h:/srv/"]),
+        .examples(
+            &["rsync -a --delete e/ host:/", "rsync -a --del e/ u@h:/home/"],
+            &["rsync -a --delete a/ host:b/", "rsync -a --delete a/ h:/srv/"],
+        ),
     rule("tar gtar zip 7z", "removes what it packs, below a root, home or system directory")
         .when(&[Flag("--remove-files -sdel"), Operand(is_doomed_top)])
         .examples(&["tar cf a.tar --remove-files /etc"], &["tar cf a.tar --remove-files build"]),
@@ -262,7 +264,8 @@ fn edits_a_vital_file(words: &[Arg], place: &Place) -> bool {
 fn lends_the_system(words: &[Arg], place: &Place) -> bool {
     let lends = |word: &Arg| {
         let mode = word.text.as_str();
-        let digits = mode.len() == 4 && mode.starts_with(['2', '4', '6']) && mode.bytes().all(|byte| byte.is_ascii_digit());
+        let digits =
+            mode.len() == 4 && mode.starts_with(['2', '4', '6']) && mode.bytes().all(|byte| byte.is_ascii_digit());
         digits || (mode.contains(['+', '=']) && mode.ends_with('s') && mode.len() <= 6)
     };
     words.iter().any(lends) && operands(words).iter().any(|path| is_system_file(path, place))

@@ -65,8 +65,8 @@ const CLIENTS: &str = "curl http https wget xh xhs curlie wget2 hurl";
 
 /// Ports on which stores and daemons listen whose `DELETE` takes a whole index, database or volume.
 const PORTS: &[&str] = &[
-    "9200", "9201", "9243", "5984", "6984", "6333", "8123", "8086", "8983", "7700", "8108", "8500", "2375", "2376", "15672",
-    "6443", "8529", "7474", "8091", "19530", "8428", "4001", "4200", "8181", "8882",
+    "9200", "9201", "9243", "5984", "6984", "6333", "8123", "8086", "8983", "7700", "8108", "8500", "2375", "2376",
+    "15672", "6443", "8529", "7474", "8091", "19530", "8428", "4001", "4200", "8181", "8882",
 ];
 
 /// Ports and paths of databases that read statements from a request.
@@ -74,11 +74,33 @@ const STATEMENT_PORTS: &[&str] = &["8123", "8443", "8086", "4200", "4001", "8529
 
 /// Hosts whose `DELETE` takes infrastructure or a repository.
 const PLATFORMS: &[&str] = &[
-    "api.github.com", "gitlab.com", "api.bitbucket.org", "api.heroku.com", "api.digitalocean.com", "api.cloudflare.com",
-    "api.vercel.com", "api.netlify.com", "api.hetzner.cloud", "api.linode.com", "api.machines.dev", "api.fly.io",
-    "backboard.railway.app", "backboard.railway.com", "management.azure.com", "googleapis.com", "amazonaws.com",
-    "registry.npmjs.org", "hub.docker.com", "console.neon.tech", "api.supabase.com", "api.render.com", "api.scaleway.com",
-    "api.vultr.com", "cloud.mongodb.com", "api.planetscale.com", "huggingface.co",
+    "api.github.com",
+    "gitlab.com",
+    "api.bitbucket.org",
+    "api.heroku.com",
+    "api.digitalocean.com",
+    "api.cloudflare.com",
+    "api.vercel.com",
+    "api.netlify.com",
+    "api.hetzner.cloud",
+    "api.linode.com",
+    "api.machines.dev",
+    "api.fly.io",
+    "backboard.railway.app",
+    "backboard.railway.com",
+    "management.azure.com",
+    "googleapis.com",
+    "amazonaws.com",
+    "registry.npmjs.org",
+    "hub.docker.com",
+    "console.neon.tech",
+    "api.supabase.com",
+    "api.render.com",
+    "api.scaleway.com",
+    "api.vultr.com",
+    "cloud.mongodb.com",
+    "api.planetscale.com",
+    "huggingface.co",
 ];
 
 /// The parts of an address that matter here.
@@ -108,13 +130,16 @@ fn addresses(words: &[Arg]) -> impl Iterator<Item = Address<'_>> {
 fn asks_to_delete(words: &[Arg]) -> bool {
     words.iter().any(|word| {
         let text = word.text.to_ascii_uppercase();
-        text == "DELETE" || text.ends_with("=DELETE") && text.starts_with("--") || (text.starts_with('-') && text.ends_with("XDELETE"))
+        text == "DELETE"
+            || text.ends_with("=DELETE") && text.starts_with("--")
+            || (text.starts_with('-') && text.ends_with("XDELETE"))
     })
 }
 
 fn deletes_in_a_store(words: &[Arg], _: &Place) -> bool {
     let deletes = asks_to_delete(words);
-    let to_the_daemon = words.iter().any(|word| word.text.ends_with("docker.sock") || word.text.ends_with("podman.sock"));
+    let to_the_daemon =
+        words.iter().any(|word| word.text.ends_with("docker.sock") || word.text.ends_with("podman.sock"));
     addresses(words).any(|address| {
         let one_document = address.path.contains("/_doc/") || address.path.contains("/documents/");
         let kept = address.path.trim_matches('/').starts_with(|c: char| c != '?');
@@ -163,9 +188,14 @@ fn decoded(text: &str) -> String {
 /// A mutation that deletes, or a setting that makes public what was private.
 fn mutates(words: &[Arg], _: &Place) -> bool {
     words.iter().any(|word| {
-        let plain: String = word.text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '"' | '\'' | '\\')).collect();
-        let asks = plain.contains("mutation") && ["delete", "Delete", "destroy", "Destroy"].iter().any(|verb| plain.contains(verb));
-        asks || ((plain.contains("private:false") || plain.contains("private=false") || plain.contains("visibility:public") || plain.contains("visibility=public"))
+        let plain: String =
+            word.text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '"' | '\'' | '\\')).collect();
+        let asks = plain.contains("mutation")
+            && ["delete", "Delete", "destroy", "Destroy"].iter().any(|verb| plain.contains(verb));
+        asks || ((plain.contains("private:false")
+            || plain.contains("private=false")
+            || plain.contains("visibility:public")
+            || plain.contains("visibility=public"))
             && words.iter().any(|word| word.text.contains("repos/") || word.text.contains("/projects/")))
     })
 }

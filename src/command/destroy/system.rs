@@ -65,7 +65,10 @@ pub(super) const RULES: &[Rule] = &[
         .examples(&["crontab /dev/null"], &["crontab new.txt"]),
     rule("ansible ansible-console", "removes files of whole machines")
         .when(&[Text("state=absent"), Line(names_a_doomed_path)])
-        .examples(&["ansible all -m file -a 'path=/ state=absent'"], &["ansible all -m file -a 'path=/tmp/x state=absent'"]),
+        .examples(
+            &["ansible all -m file -a 'path=/ state=absent'"],
+            &["ansible all -m file -a 'path=/tmp/x state=absent'"],
+        ),
     rule("wmic fsutil", "deletes backups or journals")
         .when(&[Named("delete deletejournal")])
         .examples(&["wmic shadowcopy delete", "fsutil usn deletejournal /D C:"], &["wmic os get x"]),

@@ -70,7 +70,8 @@ const SYSTEM_BELOW: &[(&str, &str)] = &[
 ];
 
 /// Directories at the second level that hold what a machine is there for.
-const SECOND_ONLY: &[(&str, &str)] = &[("var", "log"), ("var", "www"), ("var", "backups"), ("var", "db"), ("var", "opt")];
+const SECOND_ONLY: &[(&str, &str)] =
+    &[("var", "log"), ("var", "www"), ("var", "backups"), ("var", "db"), ("var", "opt")];
 
 /// Directories whose loss takes a second level with it: `/usr/local`, `/home/ann`, `/mnt/disk`.
 const SECOND_LEVEL: &[&str] = &["home", "Users", "usr", "root", "Volumes", "mnt", "media", "srv"];
@@ -231,7 +232,11 @@ fn is_doomed_here(path: &str, place: &Place) -> bool {
     }
     let parts = components(path);
     let in_git = matches!(parts.as_slice(), [".git", "objects" | "refs" | "HEAD"] | [".git", "refs", "heads"]);
-    climbs(path) || parts.is_empty() || parts == [".git"] || in_git || (parts.last() == Some(&".git") && path.starts_with("./"))
+    climbs(path)
+        || parts.is_empty()
+        || parts == [".git"]
+        || in_git
+        || (parts.last() == Some(&".git") && path.starts_with("./"))
 }
 
 /// Whether a relative path ends at or above where it begins.
@@ -254,7 +259,9 @@ fn climbs(path: &str) -> bool {
 /// A relative path as it is meant in a directory that is known.
 fn resolved<'a>(path: &'a str, place: &Place) -> Cow<'a, str> {
     match place {
-        Place::At(base) if base.starts_with('/') && path.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '.') => {
+        Place::At(base)
+            if base.starts_with('/') && path.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '.') =>
+        {
             format!("{base}/{path}").into()
         }
         Place::At(_) | Place::Start | Place::Somewhere => path.into(),
@@ -280,7 +287,17 @@ pub(in crate::command) fn is_system_file(path: &str, place: &Place) -> bool {
             [top, _, ..] if matches!(*top, "dev") => is_device(path),
             [top, _, ..] => {
                 SYSTEM.iter().any(|known| known == top)
-                    || matches!(parts.as_slice(), ["usr", "bin" | "sbin" | "lib", _, ..] | ["var", "lib", _, _, ..])
+                    || matches!(
+                        parts.as_slice(),
+                        ["usr", "bin" | "sbin" | "lib", _, ..]
+                            | [
+                                "var",
+                                "lib",
+                                "dpkg" | "rpm" | "mysql" | "postgresql" | "mongodb" | "etcd" | "docker" | "kubelet",
+                                _,
+                                ..
+                            ]
+                    )
             }
             _ => false,
         }
@@ -294,7 +311,15 @@ pub(in crate::command) fn is_tree(path: &str, place: &Place) -> bool {
 /// What a system starts from, or knows its users by: to overwrite one of these is to lose the machine.
 pub(in crate::command) fn is_vital(path: &str, place: &Place) -> bool {
     const KNOWN: &[&str] = &[
-        "passwd", "shadow", "group", "gshadow", "sudoers", "fstab", "crypttab", "master.passwd", "ld.so.preload",
+        "passwd",
+        "shadow",
+        "group",
+        "gshadow",
+        "sudoers",
+        "fstab",
+        "crypttab",
+        "master.passwd",
+        "ld.so.preload",
         "inittab",
     ];
     let path = resolved(path, place);

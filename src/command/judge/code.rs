@@ -4,7 +4,10 @@ use std::sync::LazyLock;
 
 use foldhash::HashMap;
 
-use super::{Input, Verdict, signs::{self, home_marked}};
+use super::{
+    Input, Verdict,
+    signs::{self, home_marked},
+};
 use crate::command::{
     answer::Span,
     destroy::target,
@@ -67,7 +70,8 @@ const INTERPRETERS: &[(&str, &str)] = &[
 ];
 
 /// Programs with a console or a runner for code of their own, among other uses.
-const CONSOLES: &[&str] = &["rails", "artisan", "manage.py", "django-admin", "wp", "drush", "flask", "mix", "iex", "tinker"];
+const CONSOLES: &[&str] =
+    &["rails", "artisan", "manage.py", "django-admin", "wp", "drush", "flask", "mix", "iex", "tinker"];
 
 static INDEX: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| INTERPRETERS.iter().copied().collect());
 
@@ -118,10 +122,13 @@ impl Walker<'_> {
             return self.judge_console(name, rest, input);
         }
         let mut found = Verdict::safe("");
+        let stream = matches!(name, "awk" | "gawk" | "mawk" | "nawk" | "sed");
         for word in rest {
-            found = found.or_stricter(self.search_code(&word.text, word.span));
+            found = found.or_stricter(self.search_program(&word.text, word.span, stream));
             if name == "sed" {
-                if sed::written(&word.text).is_some_and(|path| target::is_vital(path, &Place::Start) || target::is_device(path)) {
+                if sed::written(&word.text)
+                    .is_some_and(|path| target::is_vital(path, &Place::Start) || target::is_device(path))
+                {
                     return Some(Verdict::destructive("`sed` overwrites a device or a file of the system"));
                 }
                 for text in sed::executed(&word.text) {
@@ -130,7 +137,7 @@ impl Walker<'_> {
             }
         }
         if let Input::Text(text) = input
-            && !matches!(name, "awk" | "gawk" | "mawk" | "nawk" | "sed")
+            && !stream
         {
             found = found.or_stricter(self.search_code(text, self.here)).or_stricter(self.search_escapes(name, text));
             if rest.iter().any(|word| word.text == "dbshell" || word.text == "dbconsole") {
@@ -141,8 +148,7 @@ impl Walker<'_> {
         if found.tier == Tier::Destructive {
             return Some(found);
         }
-        let streams = matches!(name, "awk" | "gawk" | "mawk" | "nawk" | "sed");
-        let runs = !streams && rest.iter().any(|word| gives_code(name, &word.text));
+        let runs = !stream && rest.iter().any(|word| gives_code(name, &word.text));
         runs.then(|| Verdict::dangerous("an interpreter runs code from the command line"))
     }
 
@@ -180,15 +186,24 @@ impl Walker<'_> {
 
     /// Looks for destruction in code of any language: its texts as commands, its calls with their texts.
     pub(super) fn search_code(&mut self, code: &str, span: Span) -> Verdict {
+        self.search_program(code, span, false)
+    }
+
+    fn search_program(&mut self, code: &str, span: Span, stream: bool) -> Verdict {
         // Without a call or a text there is nothing to find in a plain argument.
         if !code.contains(['"', '\'', '`', '(', '!', '.', '<', ' ']) {
             return Verdict::safe("");
         }
+        if self.text_budget < code.len() {
+            self.speak_of_anything();
+            return Verdict::destructive("hides what it runs in more code than is followed");
+        }
+        self.text_budget -= code.len();
         let (texts, rest) = texts_and_rest(code);
         if only_prints(&texts, &rest) {
             return Verdict::safe("");
         }
-        if let Some(why) = signs::destroys(code, &texts, &rest) {
+        if let Some(why) = signs::destroys(code, &texts, &rest, stream) {
             return Verdict::destructive(why);
         }
         let executes = ["execute", "query", "exec(", ".run(", ".raw("].iter().any(|call| code.contains(call));
@@ -198,9 +213,13 @@ impl Walker<'_> {
         let mut found = Verdict::safe("");
         let mut words = Vec::new();
         let runs_code = ["exec(", "eval(", "exec ", "eval "].iter().any(|call| rest.contains(call));
+        for text in commands_in(code) {
+            found = found.or_stricter(self.search_text(text, span));
+        }
         for text in texts.iter().take(64) {
             if runs_code && text.contains('(') {
-                found = found.or_stricter(self.deeper(|walker| walker.search_code(text, span)).unwrap_or(Verdict::safe("")));
+                found = found
+                    .or_stricter(self.deeper(|walker| walker.search_code(text, span)).unwrap_or(Verdict::safe("")));
             }
             if text.contains(char::is_whitespace) {
                 found = found.or_stricter(self.search_text(text, span));
@@ -211,6 +230,22 @@ impl Walker<'_> {
         // `["rm", "-rf", "/"]` is a command line as well.
         found.or_stricter(self.search_suffixes(&words))
     }
+}
+
+/// `%x(…)` and `qx(…)`: what stands in the brackets is a command line.
+fn commands_in(code: &str) -> impl Iterator<Item = &str> {
+    let starts = ["%x", "qx"].into_iter().flat_map(|sign| code.match_indices(sign).take(8));
+    starts.filter_map(|(at, sign)| {
+        let rest = code.get(at + sign.len()..)?;
+        let close = match rest.chars().next()? {
+            '(' => ')',
+            '{' => '}',
+            '[' => ']',
+            c if c.is_ascii_punctuation() => c,
+            _ => return None,
+        };
+        rest.get(1..)?.split(close).next()
+    })
 }
 
 /// Words of code that can do nothing but compute and print, in any language.

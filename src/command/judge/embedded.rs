@@ -151,7 +151,9 @@ impl Walker<'_> {
         if !is_runner(name, rest) {
             return Verdict::safe("");
         }
-        if name == "make" && rest.iter().any(|word| matches!(word.text.as_str(), "-" | "-f-" | "--file=-" | "/dev/stdin")) {
+        if name == "make"
+            && rest.iter().any(|word| matches!(word.text.as_str(), "-" | "-f-" | "--file=-" | "/dev/stdin"))
+        {
             return self.search_text(text, self.here);
         }
         let reads = |word: &Arg| {

@@ -122,7 +122,8 @@ impl Walker<'_> {
             if matches!(name, "cmd" | "powershell" | "pwsh") {
                 // All their words are one command line.
                 let found = self.search_words(rest);
-                return Some(verdict.unwrap_or_else(|| Verdict::safe("")).or_stricter(found)).filter(|verdict| !verdict.rule.is_empty());
+                return Some(verdict.unwrap_or_else(|| Verdict::safe("")).or_stricter(found))
+                    .filter(|verdict| !verdict.rule.is_empty());
             }
             return verdict;
         }

@@ -32,16 +32,45 @@ const REMOVERS: &[&str] = &[
 ];
 
 /// Calls of these names are common; only with a path of the system do they count.
-const OFTEN_HARMLESS: &[&str] = &[
-    "delete(", "Delete(", "File.delete", "deleteDir", "removeItem", "delete-directory", "delete-file", "file.remove",
-    "removedirs", "rename(", "move(", "remove(", "truncate", "renameSync", "delete ",
+const OFTEN_HARMLESS: &[&str] = &["delete(", "remove(", "rename(", "move(", "truncate", "renameSync", "delete "];
+
+/// Calls of these names have to do with files; only with a path of the system do they count.
+const OF_FILES: &[&str] = &[
+    "Directory.Delete",
+    "File.Delete",
+    "File.delete",
+    "deleteDir",
+    "removeItem",
+    "delete-directory",
+    "delete-file",
+    "file.remove",
+    "removedirs",
+    "call delete(",
 ];
 
 /// Calls that write to what their argument names.
 const WRITERS: &[&str] = &[
-    "write_text", "write_bytes", "writeFile", "appendFile", "File.write", "IO.write", "file_put_contents", "truncate", "rename",
-    "symlink", "copy", "chmod", "createWriteStream", "writeTextFile", "WriteAllText", "move(", "> \"", ">\"", ">> \"", "spew",
-    "writelines", "fwrite",
+    "write_text",
+    "write_bytes",
+    "writeFile",
+    "appendFile",
+    "File.write",
+    "IO.write",
+    "file_put_contents",
+    "truncate",
+    "rename",
+    "symlink",
+    "chmod",
+    "createWriteStream",
+    "writeTextFile",
+    "WriteAllText",
+    "move(",
+    "> \"",
+    ">\"",
+    ">> \"",
+    "spew",
+    "writelines",
+    "fwrite",
 ];
 
 /// The modes of `open` that empty or change a file.
@@ -74,24 +103,50 @@ const DATA: &[&str] = &[
 
 /// Loops that do nothing but start copies of themselves.
 const BOMBS: &[&str] = &[
-    "whiletrue:os.fork()", "while1:os.fork()", "forkwhile", "whilefork", "loop{fork", "while(1){fork", "while(true){fork",
-    "while(1)fork", "for(;;)fork", "for(;;){fork",
+    "whiletrue:os.fork()",
+    "while1:os.fork()",
+    "forkwhile",
+    "whilefork",
+    "loop{fork",
+    "while(1){fork",
+    "while(true){fork",
+    "while(1)fork",
+    "for(;;)fork",
+    "for(;;){fork",
 ];
 
 /// Ways to say where the home or the working directory is.
 const WHOLE: &[&str] = &[
-    "expanduser", "homedir()", "Path.home", "Dir.home", "environ['HOME']", "environ[\"HOME\"]", "environ.get('HOME')",
-    "getenv('HOME')", "getenv(\"HOME\")", "env.HOME", "ENV['HOME']", "ENV[\"HOME\"]", "$ENV{HOME}", "getcwd()", "process.cwd()",
-    "Dir.pwd", "Path.cwd()", "FileUtils.pwd",
+    "expanduser",
+    "homedir()",
+    "Path.home",
+    "Dir.home",
+    "environ['HOME']",
+    "environ[\"HOME\"]",
+    "environ.get('HOME')",
+    "getenv('HOME')",
+    "getenv(\"HOME\")",
+    "env.HOME",
+    "ENV['HOME']",
+    "ENV[\"HOME\"]",
+    "$ENV{HOME}",
+    "getcwd()",
+    "process.cwd()",
+    "Dir.pwd",
+    "Path.cwd()",
+    "FileUtils.pwd",
 ];
 
 /// Texts that name no directory.
-const MODULES: &[&str] = &["fs", "os", "path", "HOME", "~", "rimraf", "fs-extra", "fs/promises", "node:fs", "node:os", "fileutils", "."];
+const MODULES: &[&str] =
+    &["fs", "os", "path", "HOME", "~", "rimraf", "fs-extra", "fs/promises", "node:fs", "node:os", "fileutils", "."];
 
-/// What code destroys, found in itself; `texts` are what stands between its quotes, `rest` what is around them.
-pub(super) fn destroys(code: &str, texts: &[String], rest: &str) -> Option<&'static str> {
+/// What code destroys, found in itself; `texts` are what stands between its quotes, `rest` what is around them. A program
+/// for a stream of text has patterns around them, which say nothing.
+pub(super) fn destroys(code: &str, texts: &[String], rest: &str, stream: bool) -> Option<&'static str> {
     let calls = |names: &[&str]| names.iter().any(|name| code.contains(name));
-    let paths: Vec<String> = texts.iter().map(|text| home_marked(text.trim_start_matches(['>', '<', '+', ' ']))).collect();
+    let paths: Vec<String> =
+        texts.iter().map(|text| home_marked(text.trim_start_matches(['>', '<', '+', ' ']))).collect();
     let doomed = |path: &String| target::is_doomed(path, &Place::Start);
     let absolute = |path: &String| {
         path.starts_with(['/', HOME]) && path.len() > usize::from(path.starts_with(HOME)) && doomed(path)
@@ -101,13 +156,15 @@ pub(super) fn destroys(code: &str, texts: &[String], rest: &str) -> Option<&'sta
     if calls(REMOVERS) && paths.iter().any(|path| doomed(path) || absolute(path)) {
         return Some("code removes a root, home or system directory");
     }
-    if calls(OFTEN_HARMLESS) && paths.iter().any(absolute) {
+    let below = |path: &String| path.trim_matches(['/', HOME]).len() > 1 && absolute(path);
+    if (calls(OF_FILES) && paths.iter().any(absolute)) || (calls(OFTEN_HARMLESS) && paths.iter().any(below)) {
         return Some("code removes what belongs to the system");
     }
     if removes_a_glob(code) {
         return Some("code removes what belongs to the system");
     }
-    let opens = code.contains("open") && texts.iter().any(|text| WRITE_MODES.contains(&text.as_str()) || text.starts_with('>'));
+    let opens =
+        code.contains("open") && texts.iter().any(|text| WRITE_MODES.contains(&text.as_str()) || text.starts_with('>'));
     if (opens || calls(WRITERS)) && paths.iter().any(vital) {
         return Some("code overwrites what the system starts or knows its users by");
     }
@@ -116,7 +173,7 @@ pub(super) fn destroys(code: &str, texts: &[String], rest: &str) -> Option<&'sta
     if whole && calls(&trees) {
         return Some("code removes the home or the working directory");
     }
-    rights(rest).or_else(|| data(rest))
+    if stream { None } else { rights(rest).or_else(|| data(rest)) }
 }
 
 /// Everybody may write, or another owns it.
@@ -125,7 +182,8 @@ fn rights(rest: &str) -> Option<&'static str> {
     if rest.contains("chmod") && everybody {
         return Some("code lets everybody write");
     }
-    (rest.contains("chown(") || rest.contains("chownSync(") || rest.contains("chown ")).then_some("code changes the owner of files")
+    (rest.contains("chown(") || rest.contains("chownSync(") || rest.contains("chown "))
+        .then_some("code changes the owner of files")
 }
 
 fn data(rest: &str) -> Option<&'static str> {
@@ -139,7 +197,8 @@ fn data(rest: &str) -> Option<&'static str> {
     if calls(BOMBS) {
         return Some("code starts copies of itself without end (a fork bomb)");
     }
-    (plain.contains(".kill(-1,") || plain.contains("withadministratorprivileges")).then_some("code acts on the whole machine")
+    (plain.contains(".kill(-1,") || plain.contains("withadministratorprivileges"))
+        .then_some("code acts on the whole machine")
 }
 
 /// Perl: `unlink </etc/*>`.

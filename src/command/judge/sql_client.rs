@@ -75,13 +75,22 @@ const CLIENTS: &[&str] = &[
 ];
 
 /// Clients with a language of their own.
-const OTHER_CLIENTS: &[&str] =
-    &["mongo", "mongosh", "redis-cli", "iredis", "valkey-cli", "keydb-cli", "etcdctl", "neo4j", "cypher-shell", "arangosh"];
+const OTHER_CLIENTS: &[&str] = &[
+    "mongo",
+    "mongosh",
+    "redis-cli",
+    "iredis",
+    "valkey-cli",
+    "keydb-cli",
+    "etcdctl",
+    "neo4j",
+    "cypher-shell",
+    "arangosh",
+];
 
 /// Programs with many uses, some of which hand a statement to a database.
-const PLATFORMS: &[&str] = &[
-    "heroku", "fly", "flyctl", "wp", "drush", "aws", "gcloud", "rails", "manage.py", "django-admin", "databricks",
-];
+const PLATFORMS: &[&str] =
+    &["heroku", "fly", "flyctl", "wp", "drush", "aws", "gcloud", "rails", "manage.py", "django-admin", "databricks"];
 
 /// Says what a text destroys.
 type Search = fn(&str) -> Option<&'static str>;

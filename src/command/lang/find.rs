@@ -111,10 +111,12 @@ pub(in crate::command) fn found(rest: &[Arg]) -> Vec<Arg> {
 
 /// What `fd` finds: with a pattern that leaves nothing out, all below the directories behind it.
 pub(in crate::command) fn found_by_name(rest: &[Arg]) -> Vec<Arg> {
-    let chooses = |word: &Arg| ["-e", "--extension", "-g", "-d", "--max-depth"].iter().any(|one| word.text.starts_with(one));
+    let chooses =
+        |word: &Arg| ["-e", "--extension", "-g", "-d", "--max-depth"].iter().any(|one| word.text.starts_with(one));
     let stop = |word: &&Arg| !matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
     let own: Vec<&Arg> = rest.iter().take_while(stop).collect();
-    let everything = own.iter().any(|word| matches!(word.text.as_str(), "." | "" | ".*" | "^")) && !own.iter().any(|word| chooses(word));
+    let everything = own.iter().any(|word| matches!(word.text.as_str(), "." | "" | ".*" | "^"))
+        && !own.iter().any(|word| chooses(word));
     let roots = own.into_iter().filter(|word| everything && word.text.starts_with(['/', HOME]));
     let below = |root: &Arg| Arg {
         text: format!("{}/**", root.text.trim_end_matches('/')),

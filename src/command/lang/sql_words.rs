@@ -18,7 +18,16 @@ const KEYWORDS: &[&str] =
 
 /// The words in upper case, each `;` and `(` by itself, `'` in the place of a text.
 pub(super) fn words(text: &str, manner: Manner) -> Vec<String> {
-    let mut lexer = Lexer { rest: text, manner, word: String::new(), words: Vec::new(), tag: None, in_command: false, searches: MAX_SEARCHES };
+    let mut lexer = Lexer {
+        rest: text,
+        manner,
+        word: String::new(),
+        words: Vec::new(),
+        tag: None,
+        in_command: false,
+        in_json: text.trim_start().starts_with('{'),
+        searches: MAX_SEARCHES,
+    };
     while lexer.step() {}
     lexer.end();
     lexer.words
@@ -33,6 +42,8 @@ struct Lexer<'t> {
     tag: Option<&'t str>,
     /// On a line that the client itself reads: a quote is a letter there.
     in_command: bool,
+    /// The statement is in a value of an object.
+    in_json: bool,
     /// How often the end of something may still be looked for in vain.
     searches: usize,
 }
@@ -96,7 +107,8 @@ impl<'t> Lexer<'t> {
 
     /// A comment ends with the line; an option of the client looks the same and is one word.
     fn line_comment(&mut self) {
-        let is_option = self.word.is_empty() && self.rest.get(2..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()));
+        let is_option = self.word.is_empty()
+            && self.rest.get(2..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()));
         if is_option {
             self.word.push_str("--");
             self.skip(2);
@@ -145,16 +157,16 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// `"…"`: its content is a word; one that is not closed begins nothing.
+    /// `"…"`: a name, or a text; one that is not closed begins nothing.
     fn name(&mut self, quote: char) {
         self.end();
         self.skip(1);
-        if let Some(end) = self.rest.find(quote) {
-            // Another quote in a name is a letter; blanks and the like may be statements of another language.
-            if self.rest.get(..end).is_some_and(|name| name.contains('\'') && !name.contains(';')) {
-                self.words.push("\"".into());
-                self.skip(end + 1);
-            }
+        if self.in_json {
+            // A statement is sent in a text of that.
+            self.words.push(";".into());
+        } else if let Some(end) = self.rest.find(quote) {
+            self.words.push("\"".into());
+            self.skip(end + 1);
         }
     }
 
@@ -162,7 +174,8 @@ impl<'t> Lexer<'t> {
     fn dollar(&mut self) -> bool {
         let rest = self.rest;
         let Some(end) = rest.get(1..).and_then(|rest| rest.find('$')).map(|at| at + 2) else { return false };
-        let Some(tag) = rest.get(..end).filter(|tag| tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_$".contains(&byte)))
+        let Some(tag) =
+            rest.get(..end).filter(|tag| tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_$".contains(&byte)))
         else {
             return false;
         };

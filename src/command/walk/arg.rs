@@ -55,7 +55,12 @@ impl Arg {
         match &self.content {
             Some(text) if self.substituted && !self.text.contains("/dev/fd/63") => {
                 let words = text.split_whitespace().take(MAX_PRINTED_WORDS);
-                words.map(|word| Arg { expanded: true, ..Arg::literal(word, self.span) }).collect()
+                // What stands around the output stays: before its first word and behind its last.
+                let (before, behind) = self.text.split_once([UNKNOWN, SOMETHING]).unwrap_or_default();
+                let mut words: Vec<String> = words.map(str::to_owned).collect();
+                words.first_mut().into_iter().for_each(|first| first.insert_str(0, before));
+                words.last_mut().into_iter().for_each(|last| last.push_str(behind));
+                words.into_iter().map(|word| Arg { expanded: true, ..Arg::literal(word, self.span) }).collect()
             }
             _ => vec![self.clone()],
         }

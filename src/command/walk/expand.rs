@@ -334,17 +334,13 @@ impl Walker<'_> {
 
     /// Where the edit is known to the last character and leaves what must not be removed, that is among the values.
     fn with_what_it_destroys(&mut self, parameter: &Parameter, before: &Value, inside: &Word, edited: Value) -> Value {
-        let sign = match parameter.form {
-            Change::Cut => b'%',
-            Change::Edit(sign) => sign,
-            _ => return edited,
-        };
-        let words = self.expand_whole(inside);
+        let sign = if let Change::Edit(sign) = parameter.form { sign } else { b'%' };
+        let words = self.named(inside);
         let [Arg { text: word, known: Known::Fully, .. }] = words.as_slice() else { return edited };
         let texts = before.texts.iter().take(4).filter(|text| !text.contains([UNKNOWN, SOMETHING, HOME]));
-        let doomed = texts.filter_map(|text| edit::edited(text, sign, word)).find(|text| {
-            text.starts_with('/') && target::is_doomed(text, &Place::Start)
-        });
+        let doomed = texts
+            .filter_map(|text| edit::edited(text, sign, word))
+            .find(|text| text.starts_with('/') && target::is_doomed(text, &Place::Start));
         match doomed {
             Some(text) if !edited.texts.contains(&text) && !edited.list => {
                 let known = edited.known;
@@ -367,7 +363,13 @@ impl Walker<'_> {
         let known = value.known.max(Known::Environment);
         let several = value.texts.iter().any(|text| text.contains(char::is_whitespace));
         if parameter.form == Change::Cut && !value.list && (!several || parameter.quoted) {
-            let start = |text: &String| text.chars().next().map_or_else(String::new, |c| format!("{c}{UNKNOWN}"));
+            let words = self.named(inside);
+            let pattern =
+                words.first().filter(|word| words.len() == 1 && word.is_exact()).map(|word| word.text.as_str());
+            // What is left of a path is a path or nothing, whichever it is: where the pattern tells, it is known.
+            let left = |text: &String| edit::edited(text, b'%', pattern.filter(|_| text.starts_with('/'))?);
+            let cut = |text: &String| text.chars().next().map_or_else(String::new, |c| format!("{c}{UNKNOWN}"));
+            let start = |text: &String| left(text).unwrap_or_else(|| cut(text));
             return Value::one_of(value.texts.iter().map(start).collect(), known);
         }
         // What the text itself has set may begin with anything, once something is taken away or put in.

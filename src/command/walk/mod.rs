@@ -132,6 +132,8 @@ pub(super) struct Walker<'c> {
     pub(super) traps: Vec<(String, Span)>,
     /// Files that the text has written.
     written: Vec<written::Written>,
+    /// How often those have been looked into.
+    looked_into: usize,
 }
 
 impl<'c> Walker<'c> {
@@ -156,6 +158,7 @@ impl<'c> Walker<'c> {
             dialect: Dialect::Bash,
             traps: Vec::new(),
             written: Vec::new(),
+            looked_into: 0,
         }
     }
 
@@ -327,7 +330,7 @@ impl<'c> Walker<'c> {
             Some(output) if output.exact => (Value::text(output.text.trim_end_matches('\n')), None),
             _ if output::is_tame(script, |name| self.scope.function(name).is_some()) => {
                 // Where a program lies says which one it is.
-                let path = printed.map(|output| output.text).filter(|text| text.starts_with("/usr/bin/"));
+                let path = printed.map(|output| output.text).filter(|text| text.starts_with("/usr/local/bin/"));
                 (Value::tame(), path)
             }
             printed => (Value::wild(), printed.map(|output| output.text).filter(|text| !text.is_empty())),

@@ -1,8 +1,8 @@
 //! What a command prints, where its text alone tells.
 
-use super::{Arg, UNKNOWN};
-use crate::command::{judge, lang::find};
+use super::{Arg, SOMETHING, UNKNOWN};
 use crate::command::syntax::tree::{Form, Piece, Script, Word};
+use crate::command::{judge, lang::find};
 
 /// Programs whose output is a number, the name of a commit, a date, an absolute path or the like: it can neither be an
 /// option nor code. Each with the options that leave it so.
@@ -174,19 +174,21 @@ fn printed_text(args: &[Arg]) -> Option<String> {
         "find" | "gfind" => Some(lines(&find::found(rest))),
         "fd" | "fdfind" => Some(lines(&find::found_by_name(rest))),
         // Where a program lies: its name is what matters.
-        "which" if rest.len() == 1 => rest.first().map(|name| format!("/usr/bin/{}\n", name.text)),
+        "which" if rest.len() == 1 => rest.first().map(|name| format!("/usr/local/bin/{}\n", name.text)),
         "command" | "type" => match rest {
             [option, name] if matches!(option.text.as_str(), "-v" | "-p" | "-P") => {
-                Some(format!("/usr/bin/{}\n", name.text))
+                Some(format!("/usr/local/bin/{}\n", name.text))
             }
             _ => None,
         },
         // The directory that a path lies in.
         "dirname" => match rest {
-            [path] => Some(path.text.trim_end_matches('/').rsplit_once('/').map_or_else(
-                || ".\n".into(),
-                |(before, _)| format!("{}\n", if before.is_empty() { "/" } else { before }),
-            )),
+            [path] if !path.text.contains([UNKNOWN, SOMETHING]) => {
+                Some(path.text.trim_end_matches('/').rsplit_once('/').map_or_else(
+                    || ".\n".into(),
+                    |(before, _)| format!("{}\n", if before.is_empty() { "/" } else { before }),
+                ))
+            }
             _ => None,
         },
         name => judge::printed_by_code(name, rest),

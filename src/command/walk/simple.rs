@@ -216,8 +216,9 @@ impl Walker<'_> {
     /// Nothing is written into what a redirection has emptied.
     fn empties(&mut self, redirects: &[Redirect]) {
         for redirect in redirects.iter().filter(|redirect| redirect.flow == Flow::Write) {
-            let targets = self.expand_whole(&redirect.target);
-            let lost = |target: &&Arg| self.scope.places.iter().any(|place| target::is_system_file(&target.text, place));
+            let targets = self.named(&redirect.target);
+            let lost =
+                |target: &&Arg| self.scope.places.iter().any(|place| target::is_system_file(&target.text, place));
             if let Some(target) = targets.iter().find(lost).filter(|target| !is_free(&target.text)) {
                 self.note(Tier::Destructive, "a redirection empties a file of the system", target.span);
             }

@@ -6,13 +6,16 @@
 use super::{Arg, Output, Walker};
 use crate::command::{
     answer::Span,
-    syntax::tree::{Flow, Redirect},
+    syntax::tree::{Change, Flow, Piece, Redirect, Word},
     tier::Tier,
 };
 
 /// The most files that are remembered, and the most bytes of one.
 const MAX_FILES: usize = 16;
 const MAX_BYTES: usize = 8 * 1024;
+
+/// How often what was written is looked into, over all.
+const MAX_RUNS: usize = 64;
 
 /// A name as it is written, and what was written there.
 #[derive(Clone, Debug)]
@@ -30,11 +33,22 @@ impl Walker<'_> {
     /// Remembers what a redirection writes.
     pub(super) fn remember_redirected(&mut self, output: Option<&Output>, redirects: &[Redirect]) {
         let Some(output) = output.filter(|output| !output.text.trim().is_empty()) else { return };
-        let writes = |redirect: &&Redirect| redirect.flow == Flow::Write && redirect.descriptor.is_none_or(|number| number == 1);
+        let writes =
+            |redirect: &&Redirect| redirect.flow == Flow::Write && redirect.descriptor.is_none_or(|number| number == 1);
         for redirect in redirects.iter().filter(writes) {
-            let targets = self.expand_whole(&redirect.target);
+            let targets = self.named(&redirect.target);
             self.remember_written(&targets, &output.text);
         }
+    }
+
+    /// What a target is called, if nothing has to run to say so: it has run already.
+    pub(super) fn named(&mut self, target: &Word) -> Vec<Arg> {
+        let plain = |piece: &Piece| match piece {
+            Piece::Bare(_) | Piece::Quoted(_) | Piece::Glob(_) | Piece::Tilde(_) => true,
+            Piece::Parameter(parameter) => parameter.form == Change::Nothing,
+            Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => false,
+        };
+        if target.pieces.iter().all(plain) { self.expand_whole(target) } else { Vec::new() }
     }
 
     /// Remembers what `tee` writes into the files of its words.
@@ -63,7 +77,7 @@ impl Walker<'_> {
             return;
         }
         let reads = redirects.iter().filter(|redirect| redirect.flow == Flow::Read);
-        let read: Vec<Arg> = reads.flat_map(|redirect| self.expand_whole(&redirect.target)).collect();
+        let read: Vec<Arg> = reads.flat_map(|redirect| self.named(&redirect.target)).collect();
         for way in ways {
             let Some((program, rest)) = way.split_first() else { continue };
             let itself = program.text.contains('/').then_some((program, true));
@@ -74,7 +88,11 @@ impl Walker<'_> {
                 let found = self.written.iter().rev().filter(|file| file.name == name);
                 texts.extend(found.take(4).map(|file| (file.text.clone(), is_program)));
             }
-            for (text, is_program) in texts.into_iter().take(MAX_FILES) {
+            for (text, is_program) in texts {
+                self.looked_into += 1;
+                if self.looked_into > MAX_RUNS {
+                    return;
+                }
                 let verdict = self.judge_file(way, &text, is_program);
                 if verdict.tier == Tier::Destructive {
                     self.note(verdict.tier, verdict.rule, span);
