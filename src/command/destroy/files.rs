@@ -104,7 +104,7 @@ pub(super) const RULES: &[Rule] = &[
         .when(&[NoFlag("--help --version")])
         .examples(&["shred f", "shred -u -z f", "srm f"], &["shred --help"]),
     rule("mv gmv", "throws a root, home, system or whole working directory away")
-        .when(&[Operand(is_doomed), Operand(is_null)])
+        .when(&[Line(throws_away)])
         .examples(&["mv ~ /dev/null", "mv /etc /dev/null", "mv * /dev/null"], &["mv a b", "mv a /dev/null"]),
     rule("mv gmv", "takes a home, a system directory or a file of the system from its place")
         .when(&[Line(moves_the_system)])
@@ -225,6 +225,14 @@ fn operands(words: &[Arg]) -> Vec<&str> {
     words.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with('-')).collect()
 }
 
+/// `mv … /dev/null`.
+fn throws_away(words: &[Arg], place: &Place) -> bool {
+    let operands = operands(words);
+    operands
+        .split_last()
+        .is_some_and(|(last, moved)| is_null(last, place) && moved.iter().any(|path| is_doomed(path, place)))
+}
+
 /// Something of the system is among what is moved, and not only where it goes to.
 fn moves_the_system(words: &[Arg], place: &Place) -> bool {
     let operands = operands(words);
@@ -233,7 +241,11 @@ fn moves_the_system(words: &[Arg], place: &Place) -> bool {
         false => operands.split_last().map(|(_, moved)| moved).unwrap_or_default(),
     };
     let whole_disk = |path: &str| path.trim_matches('/').is_empty();
-    let goes = |path: &&str| !whole_disk(path) && (is_doomed_top(path, place) || is_system_file(path, place));
+    // Disks are mounted, and services deployed, by whoever works here.
+    let worked_on = |path: &str| ["/mnt/", "/media/", "/Volumes/"].iter().any(|top| path.starts_with(top));
+    let goes = |path: &&str| {
+        !whole_disk(path) && !worked_on(path) && (is_doomed_top(path, place) || is_system_file(path, place))
+    };
     moved.iter().any(goes)
 }
 

@@ -135,18 +135,19 @@ fn names_a_command(words: &[Arg], _: &Place) -> bool {
 fn becomes_root(words: &[Arg], _: &Place) -> bool {
     let asks = words.iter().any(|word| matches!(word.text.as_str(), "--help" | "--version" | "-V" | "-h"));
     let named = user_of(words, &["-u", "--user"]).or_else(|| {
-        let mut words = words.iter().map(|word| word.text.as_str());
+        let mut words = words.iter();
         // Options with a value, which is no name.
         const VALUED: &str = "cCsgGwP";
         while let Some(word) = words.next() {
-            match word.strip_prefix('-') {
+            match word.text.strip_prefix('-') {
                 Some("" | "-") => {}
                 Some(option) if option.starts_with('-') => {
                     let takes = ["-command", "-session-command", "-shell", "-group", "-supp-group"].contains(&option);
                     takes.then(|| words.next());
                 }
                 Some(option) => drop(option.ends_with(|c| VALUED.contains(c)).then(|| words.next())),
-                None => return Some(word.to_owned()),
+                // What nobody knows may be nothing.
+                None => return (!word.is_wild()).then(|| word.text.clone()),
             }
         }
         None

@@ -71,10 +71,10 @@ const SYSTEM_BELOW: &[(&str, &str)] = &[
 
 /// Directories at the second level that hold what a machine is there for.
 const SECOND_ONLY: &[(&str, &str)] =
-    &[("var", "log"), ("var", "www"), ("var", "backups"), ("var", "db"), ("var", "opt")];
+    &[("var", "log"), ("var", "www"), ("srv", "www"), ("var", "backups"), ("var", "db"), ("var", "opt")];
 
 /// Directories whose loss takes a second level with it: `/usr/local`, `/home/ann`, `/mnt/disk`.
-const SECOND_LEVEL: &[&str] = &["home", "Users", "usr", "root", "Volumes", "mnt", "media", "srv"];
+const SECOND_LEVEL: &[&str] = &["home", "Users", "usr", "root", "Volumes", "mnt", "media"];
 
 /// What a person keeps directly below a home.
 const IN_HOME: &[&str] = &[
