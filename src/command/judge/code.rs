@@ -69,6 +69,9 @@ const INTERPRETERS: &[(&str, &str)] = &[
     ("ex", "-c"),
 ];
 
+/// What it costs to look into code, besides its length.
+const COST_OF_CODE: usize = 96;
+
 /// Programs with a console or a runner for code of their own, among other uses.
 const CONSOLES: &[&str] =
     &["rails", "artisan", "manage.py", "django-admin", "wp", "drush", "flask", "mix", "iex", "tinker"];
@@ -194,11 +197,12 @@ impl Walker<'_> {
         if !code.contains(['"', '\'', '`', '(', '!', '.', '<', ' ']) {
             return Verdict::safe("");
         }
-        if self.text_budget < code.len() {
+        let cost = code.len() + COST_OF_CODE;
+        if self.text_budget < cost {
             self.speak_of_anything();
             return Verdict::destructive("hides what it runs in more code than is followed");
         }
-        self.text_budget -= code.len();
+        self.text_budget -= cost;
         let (texts, rest) = texts_and_rest(code);
         if only_prints(&texts, &rest) {
             return Verdict::safe("");
@@ -266,10 +270,9 @@ fn only_prints(texts: &[String], rest: &str) -> bool {
 }
 
 /// Whether `word` is code of an interpreter that does nothing but print.
-pub(super) fn is_printing(name: &str, rest: &[Arg], word: &Arg) -> bool {
-    let code =
-        |pair: &[Arg]| matches!(pair, [option, code] if gives_code(name, &option.text) && code.span == word.span);
-    if !is_interpreter(name) || takes_code_as_words(name) || !rest.windows(2).any(code) {
+pub(super) fn is_printing(name: &str, before: Option<&Arg>, word: &Arg) -> bool {
+    let given = || before.is_some_and(|option| gives_code(name, &option.text));
+    if !is_interpreter(name) || takes_code_as_words(name) || !given() {
         return false;
     }
     let (texts, around) = texts_and_rest(&word.text);

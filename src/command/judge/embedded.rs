@@ -123,7 +123,9 @@ impl Walker<'_> {
             self.speak_of_anything();
         }
         let mut prose = false;
-        for word in rest {
+        let dashes = rest.iter().position(|word| word.text == "--").unwrap_or(rest.len());
+        for (index, word) in rest.iter().enumerate() {
+            let before = index.checked_sub(1).and_then(|before| rest.get(before));
             let skip = std::mem::replace(&mut prose, PROSE.contains(&word.text.as_str()));
             let option = word.text.split('=').next().unwrap_or_default();
             if skip || (option.len() < word.text.len() && PROSE.contains(&option)) {
@@ -133,7 +135,7 @@ impl Walker<'_> {
                 Some(text) => walker.search_text(text, word.span),
                 None => Verdict::safe(""),
             };
-            let inside = if is_data(name, rest, word) {
+            let inside = if is_data(name, rest, before, index >= dashes, word) {
                 self.overhearing(search).0
             } else {
                 self.overhear_texts(std::slice::from_ref(word));
@@ -238,17 +240,15 @@ fn hands_words_on(name: &str, rest: &[Arg]) -> bool {
 }
 
 /// Words that a program only compares or shows.
-fn is_data(name: &str, rest: &[Arg], word: &Arg) -> bool {
+fn is_data(name: &str, rest: &[Arg], before: Option<&Arg>, behind_dashes: bool, word: &Arg) -> bool {
     match name {
         name if declares_variables(name) => true,
         "pkill" | "pgrep" => true,
         // Names of tests.
         "cargo" => {
-            let own = rest.iter().take_while(|word| word.text != "--");
-            rest.first().is_some_and(|word| matches!(word.text.as_str(), "test" | "bench" | "nextest"))
-                && !own.map(|word| word.span).any(|span| span == word.span)
+            behind_dashes && rest.first().is_some_and(|word| matches!(word.text.as_str(), "test" | "bench" | "nextest"))
         }
-        name => code::is_printing(name, rest, word),
+        name => code::is_printing(name, before, word),
     }
 }
 
