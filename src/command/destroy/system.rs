@@ -147,7 +147,7 @@ fn becomes_root(words: &[Arg], _: &Place) -> bool {
                 }
                 Some(option) => drop(option.ends_with(|c| VALUED.contains(c)).then(|| words.next())),
                 // What nobody knows may be nothing.
-                None => return (!word.is_wild()).then(|| word.text.clone()),
+                None => return (!word.is_wild()).then(|| word.text.to_string()),
             }
         }
         None

@@ -318,7 +318,8 @@ fn filled(inner: &[Arg], words: &[Arg], mark: Option<&str>) -> Vec<Arg> {
         if !arg.text.contains(mark) {
             return vec![arg.clone()];
         }
-        let with = |word: &Arg| Arg { text: arg.text.replace(mark, &word.text), known: Known::Partly, ..arg.clone() };
+        let with =
+            |word: &Arg| Arg { text: arg.text.replace(mark, &word.text).into(), known: Known::Partly, ..arg.clone() };
         words.iter().map(with).collect()
     };
     inner.iter().flat_map(fill).collect()

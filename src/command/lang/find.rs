@@ -1,6 +1,7 @@
 //! `find` expressions: which tests and actions there are, what is run on what.
 
 use crate::command::walk::{Arg, HOME, Known, SOMETHING, UNKNOWN};
+use smol_str::format_smolstr;
 
 /// Tests and options without a value.
 const BARE: &str = "-print -print0 -prune -quit -ls -empty -true -false -daystart -depth -d -follow -mount -xdev -executable \
@@ -99,11 +100,11 @@ pub(in crate::command) fn found(rest: &[Arg]) -> Vec<Arg> {
             root if root.starts_with(['/', HOME]) => format!("{}/**", root.trim_end_matches('/')),
             root => root.to_owned(),
         };
-        Arg { text, known: Known::Partly, ..root.clone() }
+        Arg { text: text.into(), known: Known::Partly, ..root.clone() }
     };
     let roots = roots(rest);
     if roots.is_empty() {
-        let text = if selective { format!("./{SOMETHING}") } else { ".".into() };
+        let text = if selective { format_smolstr!("./{SOMETHING}") } else { ".".into() };
         return vec![Arg { text, known: Known::Partly, ..Arg::default() }];
     }
     roots.into_iter().map(below).collect()
@@ -119,13 +120,13 @@ pub(in crate::command) fn found_by_name(rest: &[Arg]) -> Vec<Arg> {
         && !own.iter().any(|word| chooses(word));
     let roots = own.into_iter().filter(|word| everything && word.text.starts_with(['/', HOME]));
     let below = |root: &Arg| Arg {
-        text: format!("{}/**", root.text.trim_end_matches('/')),
+        text: format!("{}/**", root.text.trim_end_matches('/')).into(),
         known: Known::Partly,
         ..root.clone()
     };
     let found: Vec<Arg> = roots.map(below).collect();
     if found.is_empty() {
-        return vec![Arg { text: format!("./{UNKNOWN}"), known: Known::Partly, ..Arg::default() }];
+        return vec![Arg { text: format!("./{UNKNOWN}").into(), known: Known::Partly, ..Arg::default() }];
     }
     found
 }

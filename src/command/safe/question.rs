@@ -5,6 +5,7 @@ use crate::command::{
     options::Options,
     walk::{Arg, SOMETHING, UNKNOWN},
 };
+use smol_str::SmolStr;
 
 /// `sort -o`, `uniq in out` and the like are a matter of options; these are a matter of what is in the words.
 type Answer = Result<(), String>;
@@ -176,7 +177,7 @@ pub(super) fn plain_names(options: &Options<'_>) -> Answer {
 pub(super) fn exported(options: &Options<'_>) -> Answer {
     for operand in &options.operands {
         let (name, value) = operand.text.split_once('=').unwrap_or((&operand.text, ""));
-        let value = Arg { text: value.to_owned(), ..(*operand).clone() };
+        let value = Arg { text: value.into(), ..(*operand).clone() };
         if !crate::command::syntax::is_name(name) || operand.text.contains('[') {
             return Err("a name that may be evaluated".into());
         }
@@ -244,7 +245,7 @@ pub(super) fn reads_api(options: &Options<'_>) -> Answer {
     if options.operands.iter().any(|operand| operand.text.contains("graphql")) {
         return Err("a query may change something".into());
     }
-    let header = |(name, value): &(String, Option<String>)| {
+    let header = |(name, value): &(SmolStr, Option<SmolStr>)| {
         matches!(name.as_str(), "-H" | "--header")
             && value.as_ref().is_some_and(|value| value.to_ascii_lowercase().contains("method"))
     };
