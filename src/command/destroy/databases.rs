@@ -84,6 +84,7 @@ fn deletes_unknown_keys(words: &[Arg], _: &Place) -> bool {
 
 /// `drop -f`, `down -all`, `reset`: as the last words, whatever stands before them.
 fn takes_everything_back(words: &[Arg], _: &Place) -> bool {
-    let last: Vec<&str> = words.iter().rev().take(2).map(|word| word.text.as_str()).collect();
+    let last: Vec<&str> =
+        words.iter().rev().filter(|word| !word.is_wild()).take(2).map(|word| word.text.as_str()).collect();
     matches!(last.as_slice(), ["reset" | "drop", ..] | ["-all" | "--all", "down"] | ["-f", "drop"])
 }

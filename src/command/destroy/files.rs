@@ -249,9 +249,15 @@ fn moves_the_system(words: &[Arg], place: &Place) -> bool {
     moved.iter().any(goes)
 }
 
+/// The same without what may be nothing.
+fn known_operands(words: &[Arg]) -> Vec<&str> {
+    let known = words.iter().filter(|word| !word.is_wild() || word.text.contains("**"));
+    known.map(|word| word.text.as_str()).filter(|text| !text.starts_with('-')).collect()
+}
+
 /// Where a copy, a link or a stream goes: the last operand, every operand of `tee`, `of=`.
 fn written<'a>(words: &'a [Arg]) -> impl Iterator<Item = &'a str> {
-    let operands = operands(words);
+    let operands = known_operands(words);
     let last = operands.len().saturating_sub(1);
     let assigned = operands.clone().into_iter().filter_map(|word| word.strip_prefix("of="));
     let with_last: Vec<&'a str> = operands.into_iter().skip(last).chain(assigned).collect();

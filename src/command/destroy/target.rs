@@ -154,6 +154,10 @@ fn is_doomed_absolute(path: &str) -> bool {
     match parts.as_slice() {
         [] => true,
         [top] => is_top(top),
+        // Windows, as it is mounted.
+        [drive, of_windows] | ["mnt", drive, of_windows] if drive.len() == 1 => {
+            matches!(*of_windows, "Users" | "Windows" | "Program Files" | "ProgramData")
+        }
         [top, second, rest @ ..] => {
             let system = SYSTEM.iter().any(|known| known == top);
             let below = SYSTEM_BELOW.contains(&(*top, *second)) && rest.len() <= 1;

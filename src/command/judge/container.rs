@@ -33,7 +33,8 @@ impl Walker<'_> {
             if !self.is_whole(&mount.source) {
                 continue;
             }
-            let words = rest.iter().skip(start).map(|word| Arg { text: outside(&word.text, mount).into(), ..word.clone() });
+            let words =
+                rest.iter().skip(start).map(|word| Arg { text: outside(&word.text, mount).into(), ..word.clone() });
             let words: Vec<Arg> = words.collect();
             if words.iter().zip(rest.iter().skip(start)).any(|(word, before)| word.text != before.text) {
                 found = found.or_stricter(self.search_words(&words));
