@@ -10,6 +10,7 @@ mod disks;
 mod files;
 mod projects;
 mod repositories;
+mod services;
 mod system;
 pub(in crate::command) mod target;
 mod words;
@@ -42,6 +43,8 @@ enum When {
     Text(&'static str),
     /// Some word that is exactly this, and not the first.
     Later(&'static str),
+    /// The words behind the program, all together.
+    Line(fn(&[Arg], &Place) -> bool),
 }
 
 /// A row of the table.
@@ -101,6 +104,7 @@ pub(in crate::command) const TABLES: &[&[Rule]] = &[
     containers::RULES,
     cloud::RULES,
     databases::RULES,
+    services::RULES,
 ];
 
 #[derive(Debug, Default)]

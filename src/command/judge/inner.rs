@@ -261,6 +261,9 @@ impl Walker<'_> {
         } else {
             "`find` runs a program on what it finds; `| xargs` is safe with one that only reads"
         });
+        // Of many commands and many directories, the first and the last directory speak for all.
+        let few: Vec<Arg> = found.iter().take(1).chain(found.iter().skip(1).last()).cloned().collect();
+        let found = if commands.len() > MAX_COMMANDS { few } else { found };
         for command in commands.iter().map(|command| filled(command, &found, Some("{}"))) {
             verdict = verdict.or_stricter(self.judge(&command, &Input::Unknown));
         }
@@ -270,8 +273,7 @@ impl Walker<'_> {
     fn judge_fd(&mut self, rest: &[Arg]) -> Option<Verdict> {
         let runs = |arg: &&Arg| matches!(arg.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
         let at = rest.iter().position(|arg| runs(&arg))?;
-        let mut inner = rest.get(at + 1..).unwrap_or_default().to_vec();
-        inner.push(Arg { text: format!("./{UNKNOWN}").into(), known: Known::Partly, ..Arg::default() });
+        let inner = filled(rest.get(at + 1..).unwrap_or_default(), &find::found_by_name(rest), None);
         let verdict = self.judge(&inner, &Input::Unknown);
         Some(Verdict::dangerous("`fd` runs a program on what it finds").or_stricter(verdict))
     }
@@ -297,6 +299,9 @@ fn input_words(input: &Input, whole_lines: bool, span: Span) -> Vec<Arg> {
         Input::Unknown | Input::Terminal => vec![anything(span)],
     }
 }
+
+/// The most commands of one `find` that are tried on every directory.
+const MAX_COMMANDS: usize = 8;
 
 /// The most words that are put in the place of marks.
 const MAX_FILLED: usize = 1_024;

@@ -5,9 +5,11 @@
 //! must be written exactly as a list has them. What neither finds is dangerous.
 
 mod code;
+mod container;
 mod embedded;
 mod inner;
 mod shell;
+mod signs;
 mod sql_client;
 mod suffix;
 pub(super) mod variable;
@@ -88,7 +90,7 @@ impl Walker<'_> {
         if proven.tier != Tier::Dangerous {
             return proven;
         }
-        let searched = self.search_embedded(name, args);
+        let searched = self.search_embedded(name, args).or_stricter(self.search_given(name, args, input));
         proven.or_stricter(searched)
     }
 
@@ -122,7 +124,7 @@ impl Walker<'_> {
     fn as_if_removing(&self, args: &[Arg]) -> Verdict {
         let Some((program, rest)) = args.split_first() else { return Verdict::safe("") };
         let forces = |arg: &Arg| arg.text.starts_with('-') && arg.text.contains('f') && arg.text.contains(['r', 'R']);
-        if !program.text.contains([UNKNOWN, SOMETHING]) || !rest.iter().any(forces) {
+        if !(program.glob || program.text.contains([UNKNOWN, SOMETHING])) || !rest.iter().any(forces) {
             return Verdict::safe("");
         }
         let removing: Vec<Arg> =

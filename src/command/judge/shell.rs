@@ -1,6 +1,6 @@
 //! Shells and builtins that run a text.
 
-use super::{Input, Verdict, basename};
+use super::{Input, Verdict, basename, code, inner, sql_client};
 use crate::command::{
     options::{Options, Reading},
     overheard::without_host,
@@ -98,6 +98,9 @@ pub(super) const TEXT_RUNNERS: &[&str] = &[
     "watch",
 ];
 
+/// The most lines of what `parallel` is given that are put into its command.
+const MAX_LINES: usize = 8;
+
 /// What those that run texts are asked without running one.
 const LISTS: &[&str] = &["-ls", "-list", "ls", "list-sessions", "-V"];
 
@@ -117,6 +120,12 @@ impl Walker<'_> {
             let outer = std::mem::replace(&mut self.dialect, Dialect::of(name));
             let verdict = self.judge_shell_program(rest, input);
             self.dialect = outer;
+            if matches!(name, "cmd" | "powershell" | "pwsh") {
+                // All their words are one command line.
+                let found = self.search_words(rest);
+                return Some(verdict.unwrap_or_else(|| Verdict::safe("")).or_stricter(found))
+                    .filter(|verdict| !verdict.rule.is_empty());
+            }
             return verdict;
         }
         match name {
@@ -151,7 +160,7 @@ impl Walker<'_> {
                 Some(self.remote(others.as_deref().unwrap_or(rest)).or_stricter(self.search_input(input)))
             }
             "tmux" | "screen" | "at" | "batch" | "parallel" | "entr" | "hyperfine" | "concurrently" | "expect" => {
-                let given = self.search_input(&certain(name, input)).or_stricter(self.search_template(rest));
+                let given = self.search_input(&certain(name, input)).or_stricter(self.search_template(rest, input));
                 let found = self.search_words(rest);
                 Some(Verdict::dangerous("runs a command later or elsewhere").or_stricter(found).or_stricter(given))
             }
@@ -378,6 +387,20 @@ impl Walker<'_> {
         found
     }
 
+    /// Looks into a file that `args` run, as what they are: a shell, an interpreter, a database client.
+    pub(in crate::command) fn judge_file(&mut self, args: &[Arg], text: &str, is_program: bool) -> Verdict {
+        let name = args.first().map(|program| basename(&program.text)).unwrap_or_default().to_owned();
+        let runs = is_program || is_shell(&name) || matches!(name.as_str(), "source" | "." | "make");
+        let mut found = sql_client::destroys(&name, text);
+        if runs || inner::is_wrapper(&name) {
+            found = found.or_stricter(self.search_text(text, self.here));
+        }
+        if is_program || code::is_interpreter(&name) {
+            found = found.or_stricter(self.search_code(text, self.here));
+        }
+        found
+    }
+
     /// Looks into what a word may hold at least, as a text.
     fn search_content(&mut self, arg: &Arg) -> Verdict {
         match &arg.content {
@@ -395,9 +418,11 @@ impl Walker<'_> {
     }
 
     /// `parallel 'command {}' ::: words`: the command with each word in its place.
-    fn search_template(&mut self, rest: &[Arg]) -> Verdict {
+    fn search_template(&mut self, rest: &[Arg], input: &Input) -> Verdict {
         self.overhear_template(rest);
-        let Some(at) = rest.iter().position(|arg| arg.text.starts_with(":::")) else { return Verdict::safe("") };
+        let Some(at) = rest.iter().position(|arg| arg.text.starts_with(":::")) else {
+            return self.search_with_lines(rest, input);
+        };
         let (template, words) = rest.split_at(at);
         let template: Vec<&str> = template.iter().map(|arg| arg.text.as_str()).collect();
         let template = template.join(" ");
@@ -405,6 +430,19 @@ impl Walker<'_> {
         let words = words.join(" ");
         let text = if template.contains("{}") { template.replace("{}", &words) } else { format!("{template} {words}") };
         self.search_text(&text, self.here)
+    }
+
+    /// `… | parallel command {}`: the command with each line in its place.
+    fn search_with_lines(&mut self, rest: &[Arg], input: &Input) -> Verdict {
+        let Input::Text(lines) = input else { return Verdict::safe("") };
+        let mut found = Verdict::safe("");
+        for line in lines.lines().filter(|line| !line.trim().is_empty()).take(MAX_LINES) {
+            let marked = rest.iter().any(|arg| arg.text.contains("{}"));
+            let filled = rest.iter().map(|arg| Arg { text: arg.text.replace("{}", line).into(), ..arg.clone() });
+            let words: Vec<Arg> = filled.chain((!marked).then(|| Arg::literal(line, self.here))).collect();
+            found = found.or_stricter(self.search_words(&words));
+        }
+        found
     }
 
     fn search_values(&mut self, rest: &[Arg]) -> Verdict {

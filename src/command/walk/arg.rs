@@ -11,6 +11,9 @@ pub(in crate::command) const SOMETHING: char = '\u{2}';
 /// Stands for the home directory.
 pub(in crate::command) const HOME: char = '\u{1}';
 
+/// The most words of the output of a command that are put in its place.
+const MAX_PRINTED_WORDS: usize = 64;
+
 /// How much of a word is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::command) enum Known {
@@ -47,6 +50,22 @@ impl Arg {
     /// A word that is known to the last character.
     pub(in crate::command) fn literal(text: impl Into<SmolStr>, span: Span) -> Self {
         Arg { text: text.into(), span, ..Arg::default() }
+    }
+
+    /// The words that the output of a command brings in its place, as far as it is known; else the word itself.
+    pub(in crate::command) fn printed_words(&self) -> Vec<Arg> {
+        match &self.content {
+            Some(text) if self.substituted && !self.text.contains("/dev/fd/63") => {
+                let words = text.split_whitespace().take(MAX_PRINTED_WORDS);
+                // What stands around the output stays: before its first word and behind its last.
+                let (before, behind) = self.text.split_once([UNKNOWN, SOMETHING]).unwrap_or_default();
+                let mut words: Vec<String> = words.map(str::to_owned).collect();
+                words.first_mut().into_iter().for_each(|first| first.insert_str(0, before));
+                words.last_mut().into_iter().for_each(|last| last.push_str(behind));
+                words.into_iter().map(|word| Arg { expanded: true, ..Arg::literal(word, self.span) }).collect()
+            }
+            _ => vec![self.clone()],
+        }
     }
 
     /// Known to the last character, and not a pattern.

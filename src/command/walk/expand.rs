@@ -5,10 +5,14 @@ use smol_str::{SmolStr, SmolStrBuilder, format_smolstr};
 use super::{
     MAX_EXPANDED, Walker,
     arg::{Arg, HOME, Known, SOMETHING, UNKNOWN},
-    brace,
+    brace, edit,
+    scope::Place,
     value::Value,
 };
-use crate::command::syntax::tree::{Change, ELEMENT, Parameter, Piece, Word};
+use crate::command::{
+    destroy::target,
+    syntax::tree::{Change, ELEMENT, Parameter, Piece, Word},
+};
 
 /// The most alternatives one word is followed into.
 const MAX_ALTERNATIVES: usize = 64;
@@ -300,7 +304,10 @@ impl Walker<'_> {
                 Value { texts: value.texts.into_iter().map(full).collect(), ..value }
             }
             Change::Default | Change::Assign | Change::Instead => self.read_or(parameter, value, &inside),
-            Change::Cut | Change::Edit => self.edited(parameter, &value, &inside),
+            Change::Cut | Change::Edit(_) => {
+                let edited = self.edited(parameter, &value, &inside);
+                self.with_what_it_destroys(parameter, &value, &inside, edited)
+            }
             Change::Indirect => {
                 self.suspect("an indirect expansion follows a name nobody has read");
                 self.expand_whole(&inside);
@@ -330,6 +337,24 @@ impl Walker<'_> {
         value
     }
 
+    /// Where the edit is known to the last character and leaves what must not be removed, that is among the values.
+    fn with_what_it_destroys(&mut self, parameter: &Parameter, before: &Value, inside: &Word, edited: Value) -> Value {
+        let sign = if let Change::Edit(sign) = parameter.form { sign } else { b'%' };
+        let words = self.named(inside);
+        let [Arg { text: word, known: Known::Fully, .. }] = words.as_slice() else { return edited };
+        let texts = before.texts.iter().take(4).filter(|text| !text.contains([UNKNOWN, SOMETHING, HOME]));
+        let doomed = texts
+            .filter_map(|text| edit::edited(text, sign, word).map(SmolStr::from))
+            .find(|text| text.starts_with('/') && target::is_doomed(text, &Place::Start));
+        match doomed {
+            Some(text) if !edited.texts.contains(&text) && !edited.list => {
+                let known = edited.known;
+                Value::one_of(edited.texts.into_iter().chain([text]).collect(), known)
+            }
+            _ => edited,
+        }
+    }
+
     /// A value of which something was taken away, replaced or turned around.
     fn edited(&mut self, parameter: &Parameter, value: &Value, inside: &Word) -> Value {
         if let Some(first) = first_slash(parameter) {
@@ -343,8 +368,13 @@ impl Walker<'_> {
         let known = value.known.max(Known::Environment);
         let several = value.texts.iter().any(|text| text.contains(char::is_whitespace));
         if parameter.form == Change::Cut && !value.list && (!several || parameter.quoted) {
-            let start =
-                |text: &SmolStr| text.chars().next().map(|c| format_smolstr!("{c}{UNKNOWN}")).unwrap_or_default();
+            let words = self.named(inside);
+            let pattern =
+                words.first().filter(|word| words.len() == 1 && word.is_exact()).map(|word| word.text.as_str());
+            // What is left of a path is a path or nothing, whichever it is: where the pattern tells, it is known.
+            let left = |text: &SmolStr| edit::edited(text, b'%', pattern.filter(|_| text.starts_with('/'))?);
+            let cut = |text: &SmolStr| text.chars().next().map(|c| format_smolstr!("{c}{UNKNOWN}")).unwrap_or_default();
+            let start = |text: &SmolStr| left(text).map_or_else(|| cut(text), SmolStr::from);
             return Value::one_of(value.texts.iter().map(start).collect(), known);
         }
         // What the text itself has set may begin with anything, once something is taken away or put in.

@@ -184,10 +184,11 @@ impl Walker<'_> {
 
     /// Whether what is printed goes on: not where it is redirected.
     pub(super) fn kept(
-        &self,
+        &mut self,
         output: Option<Output>,
         redirects: &[crate::command::syntax::tree::Redirect],
     ) -> Option<Output> {
+        self.remember_redirected(output.as_ref(), redirects);
         output.filter(|_| !simple::goes_elsewhere(redirects))
     }
 }

@@ -8,6 +8,7 @@ mod arg;
 mod arithmetic;
 mod brace;
 mod builtin;
+mod edit;
 mod expand;
 mod flow;
 mod function;
@@ -15,6 +16,7 @@ mod output;
 mod scope;
 mod simple;
 mod value;
+mod written;
 
 use smol_str::SmolStr;
 use std::rc::Rc;
@@ -129,6 +131,10 @@ pub(super) struct Walker<'c> {
     pub(super) dialect: Dialect,
     /// Texts of traps: they run again at the end, with what is known then.
     pub(super) traps: Vec<(SmolStr, Span)>,
+    /// Files that the text has written.
+    written: Vec<written::Written>,
+    /// How often those have been looked into.
+    looked_into: usize,
 }
 
 impl<'c> Walker<'c> {
@@ -152,6 +158,8 @@ impl<'c> Walker<'c> {
             feed: None,
             dialect: Dialect::Bash,
             traps: Vec::new(),
+            written: Vec::new(),
+            looked_into: 0,
         }
     }
 
@@ -168,7 +176,12 @@ impl<'c> Walker<'c> {
 
     /// Why running `args` destroys something, in one of the directories that they may be run in.
     pub(super) fn destroys(&self, args: &[Arg]) -> Option<String> {
-        self.scope.places.iter().find_map(|place| destroy::find(args, place))
+        let found = self.scope.places.iter().find_map(|place| destroy::find(args, place));
+        found.or_else(|| {
+            let printed = args.iter().any(|arg| arg.substituted && arg.content.is_some());
+            let printed = printed.then(|| args.iter().flat_map(Arg::printed_words).collect::<Vec<_>>())?;
+            self.scope.places.iter().find_map(|place| destroy::find(&printed, place))
+        })
     }
 
     /// Walks a whole text; `at` is where it stands in the text the person sees, if it was cut out of a word.
@@ -316,7 +329,11 @@ impl<'c> Walker<'c> {
         self.here = here;
         match printed {
             Some(output) if output.exact => (Value::text(output.text.trim_end_matches('\n')), None),
-            _ if output::is_tame(script, |name| self.scope.function(name).is_some()) => (Value::tame(), None),
+            _ if output::is_tame(script, |name| self.scope.function(name).is_some()) => {
+                // Where a program lies says which one it is.
+                let path = printed.map(|output| output.text).filter(|text| text.starts_with("/usr/local/bin/"));
+                (Value::tame(), path)
+            }
             printed => (Value::wild(), printed.map(|output| output.text).filter(|text| !text.is_empty())),
         }
     }

@@ -40,6 +40,9 @@ impl Walker<'_> {
         self.here = span;
         let ways = self.ways(&simple.words);
         let given = self.redirects(redirects);
+        if ways.iter().all(|args| prints_nothing(args)) {
+            self.empties(redirects);
+        }
         let unset = may_fail(redirects).then(|| self.scope.clone());
         for assignment in simple.assignments.iter().filter(|assignment| !(reads && assignment.name == "IFS")) {
             self.assign(assignment, alone, span);
@@ -62,6 +65,8 @@ impl Walker<'_> {
             self.scope.join(&before);
         }
         unset.iter().for_each(|unset| self.scope.join(unset));
+        self.run_written(&ways, redirects, span);
+        self.remember_teed(output.as_ref(), &ways);
         self.kept(output, redirects)
     }
 
@@ -208,6 +213,18 @@ impl Walker<'_> {
         input
     }
 
+    /// Nothing is written into what a redirection has emptied.
+    fn empties(&mut self, redirects: &[Redirect]) {
+        for redirect in redirects.iter().filter(|redirect| redirect.flow == Flow::Write) {
+            let targets = self.named(&redirect.target);
+            let lost =
+                |target: &&Arg| self.scope.places.iter().any(|place| target::is_system_file(&target.text, place));
+            if let Some(target) = targets.iter().find(lost).filter(|target| !is_free(&target.text)) {
+                self.note(Tier::Destructive, "a redirection empties a file of the system", target.span);
+            }
+        }
+    }
+
     fn redirect(&mut self, flow: Flow, target: &Arg) {
         let text = target.text.as_str();
         let network = text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/");
@@ -217,6 +234,15 @@ impl Walker<'_> {
                 self.note(Tier::Destructive, format!("a redirection overwrites the device `{text}`"), target.span);
                 return;
             }
+            Flow::Write if self.scope.places.iter().any(|place| target::is_vital(text, place)) => {
+                let rule = "a redirection overwrites what the system starts or knows its users by";
+                self.note(Tier::Destructive, rule, target.span);
+                return;
+            }
+            Flow::Write if target::is_program_of_the_system(text) => {
+                self.note(Tier::Destructive, "a redirection overwrites a program of the system", target.span);
+                return;
+            }
             Flow::Write if !is_free(text) || !target.is_exact() => "a redirection writes a file",
             Flow::Read if target.is_wild() && target.text.contains([UNKNOWN, SOMETHING]) => {
                 "a redirection reads a file nobody knows"
@@ -224,6 +250,16 @@ impl Walker<'_> {
             Flow::Read | Flow::Write | Flow::Duplicate | Flow::HereString | Flow::HereDocument(_) => return,
         };
         self.note(Tier::Dangerous, rule, target.span);
+    }
+}
+
+/// Whether a command has nothing to say, so that a redirection of its output empties the file.
+fn prints_nothing(args: &[Arg]) -> bool {
+    match args {
+        [] => true,
+        [program] => matches!(program.text.as_str(), ":" | "true"),
+        [program, file] => program.text == "cat" && file.text == "/dev/null",
+        _ => false,
     }
 }
 

@@ -2,7 +2,11 @@
 
 use smol_str::{SmolStr, format_smolstr};
 
-use super::arg::{Arg, Known, SOMETHING, UNKNOWN};
+use super::{
+    arg::{Arg, Known, SOMETHING, UNKNOWN},
+    scope::Place,
+};
+use crate::command::destroy::target;
 
 /// The most texts one variable may have, and the most bytes in one of them: what is more is not known.
 const MAX_TEXTS: usize = 64;
@@ -54,7 +58,9 @@ impl Value {
         // A name that a glob finds is chosen by whoever made the files, but a glob that starts with text starts so.
         let open = values.iter().any(|value| value.is_wild() || value.may_be_option() && value.glob);
         if open {
-            let texts = values.iter().map(|value| value.text.clone()).collect();
+            let printed = values.iter().filter(|value| value.content.is_some()).flat_map(Arg::printed_words);
+            let doomed = printed.filter(|word| target::is_doomed(&word.text, &Place::Somewhere)).take(2);
+            let texts = values.iter().map(|value| value.text.clone()).chain(doomed.map(|word| word.text)).collect();
             return Value::one_of(texts, Known::Partly);
         }
         let globs = values.iter().any(|value| value.glob);
