@@ -144,6 +144,9 @@ impl Walker<'_> {
     /// The verdict of the command inside, if `name` runs one.
     pub(super) fn judge_inner(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
+        if matches!(rest, [word] if word.is_written() && matches!(word.text.as_str(), "--version" | "--help")) {
+            return None;
+        }
         match name {
             "env" => self.judge_env(rest, input),
             "xargs" | "gxargs" => self.judge_xargs(rest, input),

@@ -161,9 +161,18 @@ pub(in crate::command) fn names_a_command(name: &str) -> bool {
 pub(in crate::command) fn judge(name: &str, value: &Arg, alone: bool) -> Verdict {
     let harmless = HARMLESS.contains(&name) || name.starts_with("LC_");
     let quiet_pager = PAGERS.contains(&name) && value.is_exact() && matches!(value.text.as_str(), "" | "cat");
-    if quiet_pager || (harmless && !value.text.contains('/')) || (alone && !steers_programs(name)) {
+    if quiet_pager
+        || (harmless && (!value.text.contains('/') || names_a_zone(name, value)))
+        || (alone && !steers_programs(name))
+    {
         return Verdict::safe("sets a harmless variable");
     }
     let name: String = name.chars().take(40).collect();
     Verdict::dangerous(format!("the variable `{name}` may change what programs do"))
+}
+
+/// `TZ=America/New_York`: below the directory of time zones, and not out of it.
+fn names_a_zone(name: &str, value: &Arg) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '+');
+    name == "TZ" && value.is_exact() && !value.text.starts_with('/') && value.text.chars().all(plain)
 }

@@ -3,7 +3,7 @@
 use crate::command::{
     lang::{awk, find, sed},
     options::Options,
-    walk::{Arg, SOMETHING, UNKNOWN},
+    walk::{Arg, HOME, Known, SOMETHING, UNKNOWN},
 };
 
 /// `sort -o`, `uniq in out` and the like are a matter of options; these are a matter of what is in the words.
@@ -68,7 +68,12 @@ pub(super) fn curl_addresses(options: &Options<'_>) -> Answer {
         if overrides && value.to_ascii_lowercase().contains("method") {
             return Err("a header asks for another method".into());
         }
-        if sends_file || writes_file {
+        let reads_cookies = matches!(name.as_str(), "-b" | "--cookie") && !value.contains('=');
+        let data = name == "-d" || name.starts_with("--data");
+        if data && (value.contains('@') || !options.has("-G --get")) {
+            return Err(format!("{name} sends what it names"));
+        }
+        if sends_file || writes_file || reads_cookies {
             return Err(format!("the value of {name} names a file"));
         }
         if name == "--url" && (!is_fetched(value) || value.starts_with('@')) {
@@ -131,7 +136,8 @@ fn is_fetched(address: &str) -> bool {
 pub(super) fn is_sendable(word: &Arg) -> bool {
     let local = ["http://localhost", "http://127.0.0.1", "https://localhost", "localhost", "127.0.0.1", "http://[::1]"];
     let stays = local.iter().any(|host| word.text.strip_prefix(host).is_some_and(|rest| is_behind_host(rest, word)));
-    word.is_written_but_for_globs() || (stays && !word.substituted)
+    let told = word.known == Known::Fully && !word.splits && !word.substituted && !word.text.contains(HOME);
+    told || word.is_written_but_for_globs() || (stays && !word.substituted)
 }
 
 /// What may follow the name of this machine: a port, a path, a question. A `@` before the path would make a name and a
@@ -143,6 +149,62 @@ fn is_behind_host(rest: &str, word: &Arg) -> bool {
     (rest.is_empty() || rest.starts_with(['/', ':', '?']))
         && !authority.contains(['@', '\\', '#'])
         && port.is_none_or(digits)
+}
+
+/// Settings of `git` that only change what its output looks like, by their names or by what they start with.
+const HARMLESS_SETTINGS: &[&str] = &[
+    "advice.",
+    "blame.",
+    "branch.sort",
+    "color.",
+    "column.",
+    "core.abbrev",
+    "core.commitgraph",
+    "core.preloadindex",
+    "core.quotepath",
+    "diff.algorithm",
+    "diff.colormoved",
+    "diff.colormovedws",
+    "diff.context",
+    "diff.ignoresubmodules",
+    "diff.indentheuristic",
+    "diff.interhunkcontext",
+    "diff.mnemonicprefix",
+    "diff.noprefix",
+    "diff.relative",
+    "diff.renamelimit",
+    "diff.renames",
+    "diff.submodule",
+    "diff.suppressblankempty",
+    "diff.wserrorhighlight",
+    "format.pretty",
+    "grep.",
+    "i18n.logoutputencoding",
+    "log.abbrevcommit",
+    "log.date",
+    "log.decorate",
+    "log.follow",
+    "log.mailmap",
+    "log.showroot",
+    "status.",
+    "tag.sort",
+    "versionsort.",
+];
+
+/// `git -c name=value`: whether the setting can change nothing but the looks; every other option in front of a subcommand
+/// stands on its list.
+pub(super) fn is_harmless_global((name, value): &(String, Option<String>)) -> bool {
+    let Some(setting) = value.as_deref().filter(|_| name == "-c") else { return true };
+    let (key, value) = setting.split_once('=').unwrap_or((setting, "true"));
+    let key = key.to_ascii_lowercase();
+    let plain = |c: char| c.is_ascii_graphic() || c == ' ';
+    let known = |known: &&str| key == **known || (known.ends_with('.') && key.starts_with(*known));
+    let quiet = match key.as_str() {
+        "core.pager" => matches!(value, "" | "cat"),
+        "core.fsmonitor" => value == "false",
+        _ => key.starts_with("pager.") && matches!(value, "false" | "cat"),
+    };
+    setting.chars().all(plain) && (quiet || HARMLESS_SETTINGS.iter().any(|setting| known(&setting)))
 }
 
 /// `git ls-remote ext::…` runs a program.
@@ -243,6 +305,10 @@ pub(super) fn reads_secret(word: &Arg) -> bool {
 pub(super) fn reads_api(options: &Options<'_>) -> Answer {
     if options.operands.iter().any(|operand| operand.text.contains("graphql")) {
         return Err("a query may change something".into());
+    }
+    // A field makes the request one that writes, unless it is told otherwise.
+    if options.has("-f --raw-field") && !matches!(options.value("-X --method"), Some("GET" | "get" | "HEAD")) {
+        return Err("a field that is written".into());
     }
     let header = |(name, value): &(String, Option<String>)| {
         matches!(name.as_str(), "-H" | "--header")

@@ -3,7 +3,7 @@
 use super::{Operands, Spec, question, spec};
 
 pub(super) const SPECS: &[Spec] = &[
-    spec("grep egrep fgrep ggrep", "-a -A: -b -B: -c -C: -d: -D: -e: -E -f: -F -G -h -H -i -I -l -L -m: -n -o -P -q -r -R -s -T -u -U -v -w -x -y -z -Z -# \
+    spec("grep egrep fgrep ggrep", "--group-separator: --no-group-separator --binary --no-context -p -O -S -a -A: -b -B: -c -C: -d: -D: -e: -E -f: -F -G -h -H -i -I -l -L -m: -n -o -P -q -r -R -s -T -u -U -v -w -x -y -z -Z -# \
         --after-context: --before-context: --context? --count --color? --colour? --regexp: --extended-regexp --file: --fixed-strings --basic-regexp --perl-regexp \
         --no-filename --with-filename --ignore-case --no-ignore-case --files-with-matches --files-without-match --max-count: --line-number --only-matching \
         --quiet --silent --recursive --dereference-recursive --no-messages --invert-match --word-regexp --line-regexp --null --null-data --include: --exclude: \
@@ -18,7 +18,7 @@ pub(super) const SPECS: &[Spec] = &[
         .examples(&["rg -n TODO src", "rg --files -g '*.rs'", "rg -A 3 'fn main'"], &["rg --pre=sh x", "rg -z x", "rg --hostname-bin=x y", "rg foo *"]),
     spec("ag ack", "-i -l -L -n -c -w -v -Q -A: -B: -C: -g: -G: -s -S -u -a --ignore: --hidden --nocolor --color --nogroup --group --count --literal --smart-case --ignore-case --files-with-matches --type:")
         .examples(&["ag -i todo src"], &["ag --pager=sh x", "ack --pager=sh x"]),
-    spec("sort gsort", "-b -c -C -d -f -g -h -i -k: -m -M -n -R -r -s -S: -t: -u -V -z --ignore-leading-blanks --dictionary-order --ignore-case --general-numeric-sort --human-numeric-sort --key: --merge --month-sort --numeric-sort --random-sort --reverse --stable --field-separator: --unique --version-sort --zero-terminated --check? --parallel: --buffer-size: --sort: --debug --ignore-nonprinting")
+    spec("sort gsort", "--random-source: --batch-size: --files0-from: -b -c -C -d -f -g -h -i -k: -m -M -n -R -r -s -S: -t: -u -V -z --ignore-leading-blanks --dictionary-order --ignore-case --general-numeric-sort --human-numeric-sort --key: --merge --month-sort --numeric-sort --random-sort --reverse --stable --field-separator: --unique --version-sort --zero-terminated --check? --parallel: --buffer-size: --sort: --debug --ignore-nonprinting")
         .examples(&["sort -u f", "sort -k2,2n -r f", "sort -t, -k1 f"], &["sort -o f f", "sort -uo out in", "sort --compress-program=sh f", "sort --output=f f", "sort -T /tmp f"]),
     spec("uniq", "-c -d -D -f: -i -s: -u -w: -z --count --repeated --all-repeated? --skip-fields: --ignore-case --skip-chars: --unique --check-chars: --zero-terminated --group?")
         .operands(Operands::AtMost(1))
@@ -26,15 +26,15 @@ pub(super) const SPECS: &[Spec] = &[
     spec("cut", "-b: -c: -d: -f: -n -s -z --bytes: --characters: --delimiter: --fields: --only-delimited --output-delimiter: --complement --zero-terminated")
         .inert()
         .examples(&["cut -d: -f1 /etc/passwd", "cut -c1-80 f"], &["cut --x f"]),
-    spec("paste", "-d: -s -z --delimiters: --serial").inert().examples(&["paste -sd, f"], &["paste --x"]),
-    spec("join", "-1: -2: -a: -e: -i -j: -o: -t: -v: -z --header --ignore-case --check-order --nocheck-order").inert().examples(&["join -t, a b"], &["join --x"]),
+    spec("paste", "--zero-terminated -d: -s -z --delimiters: --serial").inert().examples(&["paste -sd, f"], &["paste --x"]),
+    spec("join", "--zero-terminated -1: -2: -a: -e: -i -j: -o: -t: -v: -z --header --ignore-case --check-order --nocheck-order").inert().examples(&["join -t, a b"], &["join --x"]),
     spec("tr", "-c -C -d -s -t --complement --delete --squeeze-repeats --truncate-set1").inert().examples(&["tr a-z A-Z", "tr -d '\\n'"], &["tr --x"]),
     spec("expand unexpand", "-i -t: -a --tabs: --initial --all --first-only -#").inert().examples(&["expand -t 4 f"], &["expand --x"]),
-    spec("fold fmt", "-b -c -s -w: -u -t -p: -g: -# --width: --spaces --bytes --uniform-spacing --prefix: --goal:").inert().examples(&["fold -w 80 f"], &["fold --x"]),
-    spec("column", "-t -s: -n: -o: -c: -x -e -N: -J -R: -H: -W: --table --separator: --output-separator: --table-columns: --json").inert().examples(&["column -t -s, f"], &["column --x"]),
-    spec("pr", "-a -d -h: -l: -m -n? -o: -t -w: -# --columns: --header: --length: --merge --omit-header").inert().examples(&["pr -t f"], &["pr --x"]),
+    spec("fold fmt", "--crown-margin --split-only --tagged-paragraph -n -m -l: -b -c -s -w: -u -t -p: -g: -# --width: --spaces --bytes --uniform-spacing --prefix: --goal:").inert().examples(&["fold -w 80 f"], &["fold --x"]),
+    spec("column", "--table-name: -O: --table-order: -l: --table-columns-limit: -E: --table-noextreme: -d --table-noheadings --table-header-repeat --table-hide: --table-right: -T: --table-truncate: --table-wrap: -L --keep-empty-lines -r: --tree: -i: --tree-id: -p: --tree-parent: --output-width: --fillrows -t -s: -n: -o: -c: -x -e -N: -J -R: -H: -W: --table --separator: --output-separator: --table-columns: --json").inert().examples(&["column -t -s, f"], &["column --x"]),
+    spec("pr", "-C: --across -c --show-control-chars --double-space -D: --date-format: -e? -F -f --form-feed -i? -J --join-lines --number-lines? -N: --first-line-number: --indent: -r --no-file-warnings -s? --separator? -S? --sep-string? -T --omit-pagination -v --show-nonprinting -W: --page-width: --width: --expand-tabs? --output-tabs? -p -a -d -h: -l: -m -n? -o: -t -w: -# --columns: --header: --length: --merge --omit-header").inert().examples(&["pr -t f"], &["pr --x"]),
     spec("base64 base32 gbase64", "-d -D -w: -i --decode --wrap: --ignore-garbage").operands(Operands::AtMost(1)).examples(&["base64 f", "base64 -d"], &["base64 -o out f", "base64 --output=x f"]),
-    spec("iconv", "-f: -t: -c -l -s --from-code: --to-code: --list --silent").examples(&["iconv -f latin1 -t utf8 f"], &["iconv -o out f", "iconv --output=x f"]),
+    spec("iconv", "--verbose -f: -t: -c -l -s --from-code: --to-code: --list --silent").examples(&["iconv -f latin1 -t utf8 f"], &["iconv -o out f", "iconv --output=x f"]),
     spec("sed gsed", "-n -e: -E -r -u -z -l: --quiet --silent --expression: --regexp-extended --unbuffered --null-data --posix --debug --line-length: --sandbox")
         .asking(question::sed_script)
         .examples(
@@ -58,7 +58,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("xmllint", "--xpath: --format --noout --valid --nonet --html").examples(&["xmllint --noout f.xml", "xmllint --xpath '//a' f.xml"], &["xmllint --output x f.xml", "xmllint --shell f"]),
     spec("csvcut csvlook csvstat csvgrep csvjson", "-c: -d: -n -m: -r: -i -H --columns: --delimiter: --names").examples(&["csvcut -c 1 f.csv"], &["csvstat --x"]),
     spec("ts", "-i -s -r").inert().examples(&["ts -i"], &["ts --x"]),
-    spec("shuf", "-e -i: -n: -z -r --echo --input-range: --head-count: --repeat").examples(&["shuf -n 5 f"], &["shuf -o f f", "shuf --output=f f"]),
+    spec("shuf", "--random-source: --zero-terminated -e -i: -n: -z -r --echo --input-range: --head-count: --repeat").examples(&["shuf -n 5 f"], &["shuf -o f f", "shuf --output=f f"]),
     spec("tsort", "").inert().examples(&["tsort f"], &["tsort --x"]),
     spec("look", "-b -d -f -t:").inert().examples(&["look abc"], &["look --x"]),
     spec("bc", "-l -q -i -s --mathlib --quiet").none().examples(&["echo 1+1 | bc -l"], &["bc script.bc", "bc --x"]),
