@@ -26,7 +26,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("supabase firebase wrangler doctl linode-cli hcloud scw oci ibmcloud", "-o: --output: --format: --json --project: --no-header --linked --region: --cloud")
         .sub("status|projects list|projects:list|apps:list|functions list|functions:list|migration list|whoami|account get|auth list|compute droplet list|kubernetes cluster list|databases list|apps list|server list|volume list|network list|linodes list|deployments list|kv namespace list|d1 list|r2 bucket list|hosting:channel:list|orgs list|branches list|pages project list|login:list|versions list|regions|region list|context list|account balance get")
         .examples(&["wrangler whoami", "doctl compute droplet list", "supabase status", "hcloud server list"], &["wrangler deploy", "doctl compute droplet delete 1", "supabase db reset", "firebase deploy"]),
-    spec("vault consul nomad", "-format: -namespace: -detailed -verbose -json -short").sub("status|version|secrets list|auth list|policy list|policy read|members|node status|job status|server members|catalog services|catalog nodes|operator raft list-peers|namespace list|alloc status|catalog datacenters").examples(&["vault status", "consul members", "nomad job status x"], &["vault kv get secret/x", "vault kv delete x", "consul kv put a b", "nomad job stop x"]),
+    spec("vault consul nomad", "-format: -namespace: -detailed -verbose -json -short").sub("status|version|kv list|secrets list|auth list|policy list|policy read|members|node status|job status|server members|catalog services|catalog nodes|operator raft list-peers|namespace list|alloc status|catalog datacenters").examples(&["vault status", "consul members", "nomad job status x"], &["vault kv get secret/x", "vault kv delete x", "consul kv put a b", "nomad job stop x"]),
     spec("stripe twilio sentry-cli snyk", "").sub("version|info|whoami|projects list|releases list|organizations list").none().examples(&["sentry-cli info"], &["stripe trigger x", "snyk monitor"]),
 ];
 
@@ -181,7 +181,12 @@ fn gcloud_reads(rest: &[Arg]) -> Result<(), String> {
         return Ok(());
     }
     match end {
-        Some(end) if words.iter().take(end).all(|word| GCLOUD_GROUPS.contains(word)) && !is_secret(&words) => Ok(()),
+        Some(end)
+            if words.iter().take(end).all(|word| GCLOUD_GROUPS.contains(word))
+                && (!is_secret(&words) || words.get(end) == Some(&"list")) =>
+        {
+            Ok(())
+        }
         _ => Err("it is not known to only read".into()),
     }
 }

@@ -31,9 +31,9 @@ pub(super) const SPECS: &[Spec] = &[
     spec("stat gstat", "-c: -f -L -t -s -x -r -l -n -q -F --format: --file-system --dereference --printf: --terse --cached:")
         .inert()
         .examples(&["stat f", "stat -c '%s %n' *.rs", "stat -f %z f"], &["stat --x f"]),
-    spec("file", "-0 -l -e: -P: -S --print0 --raw --no-buffer --keep-going --special-files --separator: --parameter: --exclude-quiet: --list --apple --no-dereference --preserve-date --checking-printout -v --version -b -i -I -L -h -k -n -N -r -s -z -p -F: --brief --mime --mime-type --mime-encoding --dereference --no-pad --extension --exclude:")
+    spec("file", "-0 -l -e: -S --print0 --raw --no-buffer --keep-going --special-files --separator: --exclude-quiet: --list --apple --no-dereference --preserve-date --checking-printout -v --version -b -i -I -L -h -k -n -N -r -s -z -p -F: --brief --mime --mime-type --mime-encoding --dereference --no-pad --extension --exclude:")
         .examples(&["file -b f", "file --mime-type f"], &["file -C -m x", "file -f names", "file -m magic f"]),
-    spec("du", "--null --dereference-args --files0-from: --dereference --count-links --no-dereference --time-style: --exclude-from: -n -a -A -b -B: -c -D -d: -g -h -H -I: -k -l -L -m -P -s -S -t: -x -X: -0 --all --apparent-size --block-size: --bytes --total --max-depth: --human-readable --exclude: --summarize --one-file-system --separate-dirs --si --threshold: --time? --inodes")
+    spec("du", "--null --dereference-args --dereference --count-links --no-dereference --time-style: --exclude-from: -n -a -A -b -B: -c -D -d: -g -h -H -I: -k -l -L -m -P -s -S -t: -x -X: -0 --all --apparent-size --block-size: --bytes --total --max-depth: --human-readable --exclude: --summarize --one-file-system --separate-dirs --si --threshold: --time? --inodes")
         .inert()
         .examples(&["du -sh .", "du -h --max-depth=1", "du -sh *"], &["du --x"]),
     spec("df", "--si --no-sync -v -n -Y -I -b -a -B: -h -H -i -k -l -m -P -t: -T -x: -g --all --human-readable --inodes --local --print-type --type: --total --output? --block-size: --portability --exclude-type:")
@@ -48,7 +48,7 @@ pub(super) const SPECS: &[Spec] = &[
         .examples(&["fd -e rs", "fd --type f main src"], &["fd -x rm", "fd --exec-batch rm"]),
     spec("locate mlocate plocate", "-i -c -l: -n: -b -r: -e -w -0 --ignore-case --count --limit: --basename --regex --existing").examples(&["locate -i x"], &["locate --x"]),
     spec("cmp", "-b -i: -l -n: -s -x --print-bytes --ignore-initial: --verbose --bytes: --quiet --silent").inert().examples(&["cmp a b"], &["cmp --x a b"]),
-    spec("diff gdiff colordiff", "-F: --show-function-line: --initial-tab --tabsize: --suppress-blank-empty --unidirectional-new-file --ignore-file-name-case --no-ignore-file-name-case --ignore-tab-expansion --ignore-trailing-space -D: --ifdef: --line-format: --old-line-format: --new-line-format: --unchanged-line-format: --old-group-format: --new-group-format: --unchanged-group-format: --changed-group-format: --horizon-lines: --palette: -L: --ignore-space-at-eol -P -a -b -B -c -C: -d -e -E -H -i -I: -n -N -p -q -r -s -S: -t -T -u -U: -w -W: -x: -X: -y -Z -# --brief --color? --unified? --context? --side-by-side --width: --recursive --new-file --ignore-all-space --ignore-space-change --ignore-blank-lines --ignore-case --text --exclude: --report-identical-files --suppress-common-lines --left-column --strip-trailing-cr --minimal --no-dereference --label: --from-file: --to-file: --speed-large-files --ignore-matching-lines: --show-c-function --normal --ed --rcs --expand-tabs --exclude-from: --starting-file:")
+    spec("diff gdiff colordiff", "-F: --show-function-line: --initial-tab --tabsize: --suppress-blank-empty --unidirectional-new-file --ignore-file-name-case --no-ignore-file-name-case --ignore-tab-expansion --ignore-trailing-space --line-format: --old-line-format: --new-line-format: --unchanged-line-format: --old-group-format: --new-group-format: --unchanged-group-format: --changed-group-format: --horizon-lines: --palette: -L: --ignore-space-at-eol -P -a -b -B -c -C: -d -e -E -H -i -I: -n -N -p -q -r -s -S: -t -T -u -U: -w -W: -x: -X: -y -Z -# --brief --color? --unified? --context? --side-by-side --width: --recursive --new-file --ignore-all-space --ignore-space-change --ignore-blank-lines --ignore-case --text --exclude: --report-identical-files --suppress-common-lines --left-column --strip-trailing-cr --minimal --no-dereference --label: --from-file: --to-file: --speed-large-files --ignore-matching-lines: --show-c-function --normal --ed --rcs --expand-tabs --exclude-from: --starting-file:")
         .examples(&["diff -u a b", "diff -rq a b", "diff <(ls a) <(ls b)"], &["diff -l a b", "diff --x a b"]),
     spec("comm", "-1 -2 -3 -i -z --check-order --nocheck-order --output-delimiter: --total --zero-terminated").inert().examples(&["comm -12 a b"], &["comm --x"]),
     spec("strings", "-w -d -T: -U: -s: --data --include-all-whitespace --target: --unicode: --output-separator: -N: -a -f -n: -t: -e: -o -# --all --bytes: --radix: --encoding: --print-file-name").inert().examples(&["strings -n 8 f"], &["strings --x"]),
@@ -75,7 +75,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("tar gtar bsdtar", "-t -f: -v -z -j -J -Z -a -tf: -tvf: -tzf: -tzvf: -tjf: --list --file: --verbose --gzip --bzip2 --xz --zstd --lzma --strip-components: --wildcards --no-wildcards --no-anchored --anchored --exclude: --full-time --numeric-owner --utc --quoting-style: --show-stored-names --block-number -R -C: --directory: --occurrence?")
         .asking(lists_archive)
         .examples(&["tar -tf a.tar", "tar --list -f a.tgz", "tar -tzvf a.tgz"], &["tar -xf a.tar", "tar tf a --to-command=sh", "tar --checkpoint-action=exec=sh -cf a b"]),
-    spec("tar gtar bsdtar", "").raw(lists_archive_old).examples(&["tar tf a.tar", "tar tzvf a.tgz"], &["tar xf a.tar", "tar tf a --use-compress-program=x"]),
+    spec("tar gtar bsdtar", "").raw(lists_archive_old).examples(&["tar tf a.tar", "tar tzvf a.tgz", "tar xOf a.tar f", "tar tf a.tar --wildcards '*.txt'"], &["tar xf a.tar", "tar tf a --use-compress-program=x"]),
     spec("unzip", "-l -v -t -Z -q -qq -Z1 -p -c -a -C -b -x").asking(has_listing).examples(&["unzip -l a.zip", "unzip -t a.zip", "unzip -p a.zip f"], &["unzip -d dir a.zip", "unzip -q a.zip", "unzip a.zip", "unzip -o a.zip"]),
     spec("zipinfo", "-1 -s -m -l -v -h -t").inert().examples(&["zipinfo a.zip"], &["zipinfo --x"]),
     spec("lsattr getfacl getfattr", "-a -d -R -l -v -p -c -e -n: -m: --absolute-names --recursive --omit-header").inert().examples(&["lsattr f", "getfacl f"], &["getfacl --x f"]),
@@ -87,6 +87,16 @@ pub(super) const SPECS: &[Spec] = &[
     spec("exiftool identify ffprobe mediainfo", "= -v -hide_banner -show_format -show_streams -print_format: -of: -i: -show_entries: -select_streams: -json -j -s -G -a")
         .asking(plain_files)
         .examples(&["ffprobe -hide_banner f.mp4"], &["exiftool -Artist=me f.jpg"]),
+    spec("pdftotext", "-layout -raw -f: -l: -nopgbrk -q -enc: -eol: -r: -x: -y: -W: -H: -table -simple").asking(prints_text).examples(&["pdftotext a.pdf -", "pdftotext -layout a.pdf -"], &["pdftotext a.pdf", "pdftotext a.pdf b.txt"]),
+    spec("b3sum xxhsum xxh64sum crc32 rhash", "-c -b -q -a --check --tag --no-names --num-threads: -l: --length: --raw --quiet -C --sha256 --sha1 --md5 --crc32").examples(&["b3sum f"], &["rhash -o f g", "rhash --update f"]),
+    spec("namei", "-l -m -o -v -x --long --modes --owners --vertical --mountpoints -n").inert().examples(&["namei -l /a/b"], &["namei --x"]),
+    spec("getcap", "-r -v -n").inert().examples(&["getcap -r /usr/bin"], &["setcap x f"]),
+    spec("unrar rar", "= -p- -inul -v").sub("l|lt|lb|v|vt|vb|t").examples(&["unrar l a.rar"], &["unrar x a.rar"]),
+    spec("ar", "").raw(lists_members).examples(&["ar t lib.a", "ar tv lib.a"], &["ar rcs lib.a x.o", "ar x lib.a", "ar t lib.a --plugin x"]),
+    spec("cpio", "-t -i -v -n --list --extract --verbose --numeric-uid-gid --quiet -F: --file:").asking(lists_cpio).examples(&["cpio -itv"], &["cpio -i", "cpio -idv", "cpio -t -F host:f"]),
+    spec("jar", "").raw(lists_jar).examples(&["jar tf a.jar", "jar -tf a.jar", "jar tvf a.jar"], &["jar xf a.jar", "jar cf a.jar b", "jar tf a.jar -J-javaagent:x"]),
+    spec("javap", "= -c -l -p -s -v -verbose -private -public -protected -package -sysinfo -constants -cp: -classpath: --class-path: -version --multi-release: -m: --module:").examples(&["javap -c -p Foo.class"], &["javap -J-javaagent:x Foo"]),
+    spec("qemu-img", "-f: --output: --backing-chain -U").sub("info|check|compare|measure|map").asking(repairs_nothing).examples(&["qemu-img info d.qcow2"], &["qemu-img check -r all d", "qemu-img create d 1G", "qemu-img info json:x"]),
     spec("pdfinfo", "-f: -l: -box -meta -rawdates").operands(Operands::AtMost(1)).examples(&["pdfinfo a.pdf"], &["pdfinfo --x a.pdf"]),
 ];
 
@@ -112,21 +122,78 @@ fn lists_archive(options: &crate::command::options::Options<'_>) -> Result<(), S
     }
 }
 
+/// Options behind the old bundle of letters that only choose among the members.
+fn chooses(word: &str) -> bool {
+    matches!(word, "--wildcards" | "--no-wildcards" | "--no-anchored" | "--anchored")
+        || ["--exclude=", "--strip-components="].iter().any(|start| word.starts_with(start))
+}
+
 /// The old style: the first word is a bundle of letters without a dash.
 fn lists_archive_old(rest: &[crate::command::walk::Arg]) -> Result<(), String> {
     match rest.split_first() {
         Some((letters, rest))
             if letters.is_exact()
-                && letters.text.contains('t')
-                && letters.text.bytes().all(|letter| b"tvzjJfa".contains(&letter))
-                && !rest
-                    .iter()
-                    .any(|word| word.text.starts_with('-') || word.text.contains(':') || word.may_be_option()) =>
+                && (letters.text.contains('t') || (letters.text.contains('x') && letters.text.contains('O')))
+                && letters.text.bytes().all(|letter| b"tvzjJfaxO".contains(&letter))
+                && !rest.iter().any(|word| {
+                    (word.text.starts_with('-') && !chooses(&word.text))
+                        || word.text.contains(':')
+                        || word.may_be_option()
+                }) =>
         {
             Ok(())
         }
         _ => Err("it does not only list".into()),
     }
+}
+
+/// `-` behind the document: without it, a file beside it is written.
+fn prints_text(options: &crate::command::options::Options<'_>) -> Result<(), String> {
+    match options.operands.as_slice() {
+        [_, target] if target.is_written() && target.text == "-" => Ok(()),
+        _ => Err("it writes a file".into()),
+    }
+}
+
+/// `ar t archive members`.
+fn lists_members(rest: &[crate::command::walk::Arg]) -> Result<(), String> {
+    match rest.split_first() {
+        Some((letters, rest))
+            if letters.is_exact()
+                && letters.text.trim_start_matches('-').starts_with('t')
+                && letters.text.trim_start_matches('-').bytes().all(|letter| b"tvO".contains(&letter))
+                && !rest.iter().any(|word| word.text.starts_with(['-', '@']) || word.may_be_option()) =>
+        {
+            Ok(())
+        }
+        _ => Err("it does not only list".into()),
+    }
+}
+
+/// `jar tf archive members`.
+fn lists_jar(rest: &[crate::command::walk::Arg]) -> Result<(), String> {
+    match rest.split_first() {
+        Some((letters, rest))
+            if letters.is_exact()
+                && letters.text.trim_start_matches('-').starts_with('t')
+                && letters.text.trim_start_matches('-').bytes().all(|letter| b"tvf".contains(&letter))
+                && !rest.iter().any(|word| word.text.starts_with(['-', '@']) || word.may_be_option()) =>
+        {
+            Ok(())
+        }
+        _ => Err("it does not only list".into()),
+    }
+}
+
+fn lists_cpio(options: &crate::command::options::Options<'_>) -> Result<(), String> {
+    let remote = options.values.iter().any(|value| value.text.contains(':'));
+    if options.has("-t --list") && !remote { Ok(()) } else { Err("it does not only list".into()) }
+}
+
+/// A name with a colon says how to open it.
+fn repairs_nothing(options: &crate::command::options::Options<'_>) -> Result<(), String> {
+    let odd = options.operands.iter().any(|operand| operand.text.contains(':') || operand.text.starts_with('{'));
+    if odd { Err("a name that says how to open it".into()) } else { Ok(()) }
 }
 
 /// Members of an archive, printed: nothing is written then, whatever they are.

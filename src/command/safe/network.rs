@@ -3,7 +3,7 @@
 use super::{Spec, question, spec};
 
 pub(super) const SPECS: &[Spec] = &[
-    spec("curl", "-d: --data: --data-ascii: --data-raw: --data-urlencode: --ciphers: --tls13-ciphers: --tls-max: --tlsv1 --tlsv1.0 --tlsv1.1 --ca-native --capath: --cert-status --compressed-ssh --connect-to: --resolve: --crlf --dns-servers: --dns-interface: --dns-ipv4-addr: --doh-url: --expect100-timeout: --false-start --ignore-content-length --interface: -j --junk-session-cookies --list-only -l --local-port: --location-trusted --noproxy: --oauth2-bearer: --pinnedpubkey: --proto-redir:=https --rate: --ssl --ssl-no-revoke --suppress-connect-headers --tcp-fastopen --tcp-nodelay --unix-socket: --abstract-unix-socket: --trace:-|/dev/stdout|/dev/stderr --trace-ascii:-|/dev/stdout|/dev/stderr --trace-ids --http0.9 -c:-|/dev/null --cookie-jar:-|/dev/null -b: --cookie: --get --no-location --remote-time -R --ftp-pasv --no-compressed --curves: --tls-earlydata --vlan-priority: --ip-tos: -s -S -f -L -k -i -I -v -g -G -N -# -4 -6 -0 -1 -2 -3 -Z -X:GET|HEAD|OPTIONS|get -o:/dev/null|-|/dev/stdout|/dev/stderr -D:/dev/null|-|/dev/stdout|/dev/stderr -A: -H: -e: -m: -w: -r: -y: -Y: -u: \
+    spec("curl", "--ciphers: --tls13-ciphers: --tls-max: --tlsv1 --tlsv1.0 --tlsv1.1 --ca-native --capath: --cert-status --compressed-ssh --connect-to: --resolve: --crlf --expect100-timeout: --false-start --ignore-content-length --interface: -j --junk-session-cookies --list-only -l --local-port: --noproxy: --oauth2-bearer: --pinnedpubkey: --proto-redir:=https --rate: --ssl --ssl-no-revoke --suppress-connect-headers --tcp-fastopen --tcp-nodelay --unix-socket: --trace:-|/dev/stdout|/dev/stderr --trace-ascii:-|/dev/stdout|/dev/stderr --trace-ids --http0.9 -c:-|/dev/null --cookie-jar:-|/dev/null -b: --cookie: --get --no-location --remote-time -R --ftp-pasv --no-compressed --curves: --tls-earlydata --vlan-priority: --ip-tos: -s -S -f -L -k -i -I -v -g -G -N -# -4 -6 -0 -1 -2 -3 -Z -X:GET|HEAD|OPTIONS|get -o:/dev/null|-|/dev/stdout|/dev/stderr -D:/dev/null|-|/dev/stdout|/dev/stderr -A: -H: -e: -m: -w: -r: -y: -Y: -u: \
         --silent --show-error --fail --fail-with-body --fail-early --location --insecure --include --head --verbose --globoff --no-buffer --progress-bar --ipv4 --ipv6 --http1.0 --http1.1 --http2 --http2-prior-knowledge --http3 \
         --compressed --parallel --request:GET|HEAD|OPTIONS --output:/dev/null|-|/dev/stdout|/dev/stderr --dump-header:/dev/null|-|/dev/stdout|/dev/stderr --user-agent: --header: --referer: --max-time: --connect-timeout: --write-out: --range: --retry: \
         --retry-delay: --retry-max-time: --retry-connrefused --retry-all-errors --max-redirs: --limit-rate: --no-progress-meter --tlsv1.2 --tlsv1.3 --cacert: --url: --user: --keepalive-time: --path-as-is --max-filesize: --tr-encoding --styled-output --no-keepalive --ssl-reqd --proto:=https --no-sessionid --raw --stderr:/dev/null|- --parallel-max: --basic --digest --happy-eyeballs-timeout-ms: --proto-default:https --no-alpn --no-npn --speed-limit: --speed-time: --time-cond: -z: --trace-time --disable -q")
@@ -39,6 +39,27 @@ pub(super) const SPECS: &[Spec] = &[
     spec("openssl", "-in: -noout -text -subject -issuer -dates -fingerprint -serial -sha256 -md5 -sha1 -sha512 -enddate -startdate -pubkey -modulus -purpose -checkend: -inform: -hash -nameopt: -ext: -a -v")
         .sub("x509|dgst|version|asn1parse|crl|req|verify|ciphers|list|prime|errstr")
         .examples(&["openssl x509 -in c.pem -noout -text", "openssl version -a", "openssl dgst -sha256 f"], &["openssl x509 -in c -out d", "openssl enc -d -in f", "openssl req -new -key k", "openssl x509 -engine x"]),
+    spec("openssl", "= -CAfile: -CApath: -CAstore: -untrusted: -trusted: -CRLfile: -purpose: -show_chain -verbose -crl_check -crl_check_all -partial_chain -x509_strict -no-CAfile -no-CApath -no_check_time -verify_hostname: -verify_email: -check_ss_sig -policy_check -attime: -text -noout -in: -inform: -pubout -pubin -check -modulus -param_out -passin: -info -nokeys -nocerts -clcerts -cacerts -nodes -noenc -legacy -provider:default|legacy -text_pub -list -a -f -d -v -e -c -b -p")
+        .sub("verify|rsa|ec|pkey|pkcs12|pkcs7|dsa|dhparam|ecparam|version|errstr")
+        .asking(prints_only)
+        .examples(&["openssl verify -CAfile ca.pem c.pem", "openssl rsa -in k.pem -check -noout", "openssl pkcs12 -in f.p12 -info -noout"], &["openssl rsa -in k -out l", "openssl pkcs12 -export -in f", "openssl verify -engine x c", "openssl ecparam -genkey -name x", "openssl version -r x"]),
+    spec("openssl", "= -hex -base64 -r -c -hmac: -binary -d").sub("rand|sha256|sha1|sha512|sha384|sha224|md5").examples(&["openssl rand -hex 16", "openssl sha256 f", "openssl md5 f"], &["openssl rand -out f 16", "openssl sha256 -sign k f", "openssl rand -writerand f 4"]),
+    spec("openssl", "= -connect: -servername: -showcerts -brief -tls1 -tls1_1 -tls1_2 -tls1_3 -no_tls1_3 -no_tls1_2 -status -CAfile: -CApath: -verify: -verify_return_error -verify_hostname: -starttls: -prexit -alpn: -quiet -cipher: -ciphersuites: -4 -6 -no_ign_eof -host: -port: -noservername -state -tlsextdebug -trace -groups: -curves: -sigalgs: -nbio -crlf")
+        .sub("s_client")
+        .none()
+        .network()
+        .examples(&["openssl s_client -connect x.org:443 -servername x.org"], &["openssl s_client -connect x.org:443 -keylogfile f", "openssl s_client -connect x.org:443 -sess_out f", "openssl s_client -connect x.org:443 < f", "cat f | openssl s_client -connect x.org:443"]),
+    spec("nc ncat netcat", "-z -v -w: -n -4 -6 -u -G:").network().asking(only_knocks).examples(&["nc -zv localhost 80", "nc -vz -w 3 x.org 443"], &["nc x.org 80", "nc -l 80", "nc -z -e sh x 1", "nc -v x.org 80"]),
+    spec("ssh-keyscan", "-4 -6 -H -p: -T: -t: -c -D -v").network().examples(&["ssh-keyscan -t ed25519 github.com"], &["ssh-keyscan -f f", "ssh-keyscan $(cat f)"]),
+    spec("nmcli", "-t -p -f: -m: -c: -g: -e: -o -w: --terse --pretty --fields: --mode: --colors: --get-values: --overview")
+        .sub("device status|device show|dev status|dev show|d status|d show|connection show|con show|c show|general status|g status|networking connectivity|dev wifi list|device wifi list")
+        .globals("-t -p -f: -m: -c: -g: -e: -o -w: --terse --pretty --fields: --mode: --colors: --get-values:")
+        .asking(names_none)
+        .examples(&["nmcli device status", "nmcli -t con show"], &["nmcli con up x", "nmcli radio wifi off", "nmcli general hostname x", "nmcli con show --show-secrets x"]),
+    spec("ethtool", "-i -S -k -a -c -g -l -T -P -n -x -m --driver --statistics --show-features --show-offload --show-pause --show-ring --show-channels --show-permaddr --module-info").operands(super::Operands::AtMost(1)).examples(&["ethtool eth0", "ethtool -i eth0"], &["ethtool -s eth0 speed 10", "ethtool -K eth0 gro off", "ethtool -E eth0"]),
+    spec("iwconfig", "").none().examples(&["iwconfig"], &["iwconfig wlan0 mode x"]),
+    spec("tcpdump", "-r: -n -v -A -X -x -e -q -c: -s: -t -l -D -S -# --count --number --list-interfaces").asking(reads_capture).examples(&["tcpdump -nn -r f.pcap port 80", "tcpdump -D"], &["tcpdump -i eth0", "tcpdump -r f -w g", "tcpdump -r f -z x"]),
+    spec("pg_isready", "-h: -p: -U: -d: -t: -q --host: --port: --username: --dbname: --timeout: --quiet").none().network().examples(&["pg_isready -h localhost"], &["pg_isready -h $(cat f)"]),
     spec("ss netstat", "--resolve --memory -T --threads --info --tipcinfo --tos --cgroup --bpf -E --events -Z --context -z --contexts --ipv4 --ipv6 -0 --packet -M --mptcp -S --sctp -d --dccp --raw --tipc --vsock --xdp --family: --no-header -O --oneline --inet-sockopt -A: --query: --socket: -F: --filter: --interfaces --program --groups --masquerade --continuous -c --timers --numeric-hosts --numeric-ports --numeric-users --symbolic -C -I: -P -L -R -V -a -t -u -l -n -p -e -r -s -i -m -o -4 -6 -x -w -H -f: -g -W --all --tcp --udp --listening --numeric --processes --route --statistics --unix --summary --extended --options -v -b").examples(&["ss -tlnp", "netstat -an"], &["ss -K dst 1.2.3.4", "ss -D f", "ss --kill"]),
     spec("ip", "-4 -6 -br -c -j -o -s -d -p -brief -color -json -oneline -stats -details")
         .asking(ip_shows)
@@ -54,6 +75,31 @@ use crate::command::options::Options;
 fn question_marks(options: &Options<'_>) -> Result<(), String> {
     let file = options.operands.iter().any(|operand| operand.text.starts_with('+') && operand.text.contains('/'));
     if file { Err("an option that names a file".into()) } else { Ok(()) }
+}
+
+/// What `openssl` writes or makes has an option of its own; what it shows may be protected.
+fn prints_only(options: &Options<'_>) -> Result<(), String> {
+    let odd = options.given.iter().any(|(name, value)| {
+        name == "-passin"
+            && value.as_deref().is_some_and(|value| !value.starts_with("pass:") && !value.starts_with("env:"))
+    });
+    if odd { Err("a password from somewhere else".into()) } else { Ok(()) }
+}
+
+/// Without `-z`, what comes in is sent on.
+fn only_knocks(options: &Options<'_>) -> Result<(), String> {
+    if options.has("-z") { Ok(()) } else { Err("it sends what it is given".into()) }
+}
+
+fn reads_capture(options: &Options<'_>) -> Result<(), String> {
+    if options.has("-r -D --list-interfaces") { Ok(()) } else { Err("it listens to the network".into()) }
+}
+
+/// `radio wifi off` and `general hostname x` set what they name without it.
+fn names_none(options: &Options<'_>) -> Result<(), String> {
+    const SETS: &[&str] = &["on", "off"];
+    let sets = options.operands.iter().any(|word| SETS.contains(&word.text.as_str()) || word.is_wild());
+    if sets { Err("it sets what it names".into()) } else { Ok(()) }
 }
 
 /// Every word behind the address would be sent.

@@ -73,7 +73,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("nix", "--json").sub("--version|profile list|doctor|registry list").operands(Operands::None).examples(&["nix profile list"], &["nix build", "nix run x"]),
     spec("nix-env", "-q --query --installed -a").asking(given).examples(&["nix-env -q"], &["nix-env -e x"]),
     spec("asdf mise rtx volta fnm nvm pyenv rbenv nodenv goenv sdk", "--bare --current --installed --json -g --all --unaliased --no-colors --default").sub("list|current|ls|versions|version|which|where|plugin list|plugins ls|ls-remote|doctor|root|prefix|whence|commands|list all|ls remote|latest").examples(&["pyenv versions", "nvm ls", "asdf current"], &["pyenv install 3", "nvm use 20", "mise exec x"]),
-    spec("mix rebar3 stack cabal opam dotnet swift flutter dart", "--all -l --installed").sub("list|info|path|--info|--list-sdks|--list-runtimes|list package|switch list|show|--version|pub deps|pub outdated|doctor|devices").operands(Operands::AtMost(2)).examples(&["dotnet --info", "flutter doctor", "opam list"], &["dotnet run", "flutter run", "mix test", "opam config set a b c"]),
+    spec("mix rebar3 stack cabal opam dotnet swift flutter dart", "--all -l --installed -v --verbose --machine").sub("list|info|path|--info|--list-sdks|--list-runtimes|list package|switch list|show|--version|pub deps|pub outdated|doctor|devices").operands(Operands::AtMost(2)).examples(&["dotnet --info", "flutter doctor", "opam list"], &["dotnet run", "flutter run", "mix test", "opam config set a b c"]),
     spec("dotnet", "--outdated --vulnerable --deprecated --include-transitive --highest-minor --highest-patch --include-prerelease --format: --framework: --verbosity: -v: -g --global --local --tool-path: --help -h --all")
         .sub("list package|list reference|package list|reference list|sln list|solution list|nuget list source|nuget why|tool list|workload list|new list|sdk check|help|tool search|workload search")
         .examples(&["dotnet list package --outdated", "dotnet tool list -g"], &["dotnet tool install x", "dotnet nuget push x", "dotnet build"]),
@@ -81,9 +81,11 @@ pub(super) const SPECS: &[Spec] = &[
     spec("npm", "").sub("cache ls|cache list").examples(&["npm cache ls"], &["npm cache clean --force"]),
     spec("apt-get", "-s --simulate --dry-run --just-print --recon --no-act -y -q -qq -V --yes --quiet --assume-no --no-install-recommends --with-new-pkgs --only-upgrade --no-upgrade -t:")
         .sub("install|upgrade|dist-upgrade|full-upgrade|remove|autoremove|purge")
-        .globals("-s --simulate --dry-run --just-print -q -qq -y")
         .asking(only_simulates)
         .examples(&["apt-get install -s nginx", "apt-get upgrade --dry-run"], &["apt-get install nginx", "apt-get update", "apt-get -o x install -s y"]),
+    spec("apt-get", "-y -q -qq -V --yes --quiet")
+        .sub("-s install|-s upgrade|-s dist-upgrade|-s remove|-s autoremove|--dry-run install|--dry-run upgrade|--simulate install|--simulate upgrade")
+        .examples(&["apt-get -s upgrade", "apt-get --dry-run install nginx"], &["apt-get -q install x"]),
     spec("apt-file", "-l -x -i --package-only --regexp").sub("search|list|find|show").examples(&["apt-file search bin/ls"], &["apt-file update"]),
     spec("apt-config", "").sub("dump|shell").none().examples(&["apt-config dump"], &["apt-config -o x dump"]),
     spec("pkg-config pkgconf", "--list-all --list-package-names --cflags --cflags-only-I --cflags-only-other --libs --libs-only-l --libs-only-L --libs-only-other --modversion --exists --version --static --print-errors --short-errors --silence-errors --atleast-version: --exact-version: --max-version: --variable: --print-variables --print-provides --print-requires --print-requires-private --define-variable: --uninstalled --path --debug --validate --keep-system-libs --keep-system-cflags")

@@ -1,5 +1,7 @@
 //! Questions about operands and values that a list of options cannot ask.
 
+use std::borrow::Cow;
+
 use crate::command::{
     lang::{awk, find, sed},
     options::Options,
@@ -9,8 +11,15 @@ use crate::command::{
 /// `sort -o`, `uniq in out` and the like are a matter of options; these are a matter of what is in the words.
 type Answer = Result<(), String>;
 
-fn exact(word: &Arg) -> Result<&str, String> {
-    if word.is_exact() { Ok(&word.text) } else { Err("a program text that is not written out".into()) }
+/// The text of a program, as it is written but for numbers: one is as good as another.
+fn program(word: &Arg) -> Result<Cow<'_, str>, String> {
+    if word.is_exact() {
+        return Ok(Cow::Borrowed(&word.text));
+    }
+    if word.reckoned && !word.is_wild() && !word.glob && !word.splits && !word.open && !word.text.contains(UNKNOWN) {
+        return Ok(Cow::Owned(word.text.replace(SOMETHING, "1")));
+    }
+    Err("a program text that is not written out".into())
 }
 
 /// `sed`: the first operand is the script, unless `-e` gives it.
@@ -28,7 +37,7 @@ pub(super) fn sed_script(options: &Options<'_>) -> Answer {
         return sed::check(&scripts.join("\n")).map_err(Into::into);
     }
     let script = options.operands.first().ok_or("a script is missing")?;
-    sed::check(exact(script)?).map_err(Into::into)
+    sed::check(&program(script)?).map_err(Into::into)
 }
 
 /// `awk`: the first operand is the program; `name=value` among the rest only sets a variable.
@@ -38,7 +47,7 @@ pub(super) fn awk_program(options: &Options<'_>) -> Answer {
     if reads_network {
         return Err("`awk` opens a network connection".into());
     }
-    awk::check(exact(program)?).map_err(Into::into)
+    awk::check(&self::program(program)?).map_err(Into::into)
 }
 
 pub(super) fn find_expression(rest: &[Arg]) -> Answer {
@@ -69,10 +78,6 @@ pub(super) fn curl_addresses(options: &Options<'_>) -> Answer {
             return Err("a header asks for another method".into());
         }
         let reads_cookies = matches!(name.as_str(), "-b" | "--cookie") && !value.contains('=');
-        let data = name == "-d" || name.starts_with("--data");
-        if data && (value.contains('@') || !options.has("-G --get")) {
-            return Err(format!("{name} sends what it names"));
-        }
         if sends_file || writes_file || reads_cookies {
             return Err(format!("the value of {name} names a file"));
         }
@@ -84,7 +89,8 @@ pub(super) fn curl_addresses(options: &Options<'_>) -> Answer {
 }
 
 pub(super) fn addresses(options: &Options<'_>) -> Answer {
-    match options.operands.iter().find(|operand| !is_fetched(&operand.text)) {
+    // A variable as the whole address says neither what is fetched nor how.
+    match options.operands.iter().find(|operand| !is_fetched(&operand.text) || operand.text == UNKNOWN.to_string()) {
         Some(_) => Err("an address that is more than fetched".into()),
         None => Ok(()),
     }
@@ -132,12 +138,14 @@ fn is_fetched(address: &str) -> bool {
     matches!(scheme, "http" | "https" | "ftp" | "ftps") && !metadata.iter().any(|host| rest.contains(host))
 }
 
-/// What may leave the machine: text that is written out, or an address on this machine.
+/// What may leave the machine: text that is written out, what the environment calls an address or a name, or anything to
+/// an address on this machine.
 pub(super) fn is_sendable(word: &Arg) -> bool {
     let local = ["http://localhost", "http://127.0.0.1", "https://localhost", "localhost", "127.0.0.1", "http://[::1]"];
     let stays = local.iter().any(|host| word.text.strip_prefix(host).is_some_and(|rest| is_behind_host(rest, word)));
     let told = word.known == Known::Fully && !word.splits && !word.substituted && !word.text.contains(HOME);
-    told || word.is_written_but_for_globs() || (stays && !word.substituted)
+    let named = word.named && !word.is_wild() && !word.text.contains(SOMETHING);
+    told || word.is_written_but_for_globs() || ((stays || named) && !word.substituted)
 }
 
 /// What may follow the name of this machine: a port, a path, a question. A `@` before the path would make a name and a

@@ -19,6 +19,12 @@ pub(super) const SPECS: &[Spec] = &[
         .none()
         .asking(asked)
         .examples(&["node -v", "npm -v"], &["node", "npm -v -x"]),
+    // Without `-I`, a module of the working directory takes the place of these.
+    spec("python python3", "").raw(isolated_module).examples(
+        &["python3 -I -m json.tool", "python3 -I -m json.tool f", "python3 -I -m site"],
+        &["python3 -m json.tool", "python3 -I -m json.tool f g", "python3 -I -m http.server", "python3 -I s.py"],
+    ),
+    spec("buf caddy flyway golangci-lint goreleaser hugo influx k3s skaffold tilt trivy", "").sub("version").none().examples(&["caddy version"], &["caddy run", "tilt up"]),
     spec("php", "-v -m -i --version --modules --info --ini").none().asking(asked).examples(&["php -m", "php --ini"], &["php -i x", "php -r 'x();'"]),
     spec("nginx httpd apache2", "-v -V").none().asking(asked).examples(&["nginx -v"], &["nginx -s stop", "nginx"]),
     spec("gcc cc g++ c++ clang clang++ gfortran", "= -v -dumpversion -dumpfullversion -dumpmachine -print-search-dirs -print-sysroot -print-multiarch -print-libgcc-file-name -print-resource-dir -print-targets")
@@ -79,4 +85,24 @@ fn given(options: &crate::command::options::Options<'_>) -> Result<(), String> {
 
 fn asked(options: &crate::command::options::Options<'_>) -> Result<(), String> {
     if options.given.len() == 1 { Ok(()) } else { Err("it is not known to only read in this form".into()) }
+}
+
+/// `python3 -I -m module`: modules that only read. `json.tool` writes what a second name says.
+fn isolated_module(rest: &[crate::command::walk::Arg]) -> Result<(), String> {
+    let [isolated, module, name, rest @ ..] = rest else { return Err("it runs code".into()) };
+    let written = [isolated, module, name].into_iter().all(crate::command::walk::Arg::is_written);
+    let formats = |text: &str| {
+        matches!(text, "--indent" | "--sort-keys" | "--no-ensure-ascii" | "--compact" | "--tab" | "2" | "4")
+    };
+    let files = rest.iter().filter(|word| !formats(&word.text)).count();
+    let reads = match name.text.as_str() {
+        "json.tool" => {
+            files <= 1
+                && rest.iter().all(|word| word.is_exact() && (formats(&word.text) || !word.text.starts_with('-')))
+        }
+        "site" | "sysconfig" | "platform" | "this" => rest.is_empty(),
+        _ => false,
+    };
+    let asked = isolated.text == "-I" && module.text == "-m" && written;
+    if asked && reads { Ok(()) } else { Err("it runs code".into()) }
 }

@@ -1,7 +1,7 @@
 //! Lists, branches and loops: which way a line takes nobody knows, so what is known behind them is what holds on every
 //! way.
 
-use super::{Input, Output, Scope, Walker, simple};
+use super::{Input, Output, Scope, Walker, ids, simple};
 use crate::command::syntax::tree::{Joint, Pipeline, Script, Statement, Word};
 
 /// How often a loop is walked until what it changes is given up.
@@ -89,10 +89,17 @@ impl Walker<'_> {
         let before = self.scope.clone();
         let mut input = Input::Terminal;
         let mut last = None;
-        for command in &pipeline.commands {
+        for (at, command) in pipeline.commands.iter().enumerate() {
             self.scope = before.clone();
             last = self.leaving(|walker| walker.command(command, input));
-            input = last.clone().map_or(Input::Unknown, |output| Input::Text(output.at_least()));
+            let so_far = pipeline.commands.get(..=at).unwrap_or_default();
+            input = match last.clone() {
+                Some(output) => Input::Text(output.at_least()),
+                None if ids::are_printed(so_far, |name| self.scope.function(name).is_some()) => {
+                    Input::Text(ids::IDS.into())
+                }
+                None => Input::Unknown,
+            };
         }
         // The last one may share the shell: `lastpipe`, `zsh`, `ksh`.
         self.scope.join(&before);

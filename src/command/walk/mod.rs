@@ -11,6 +11,7 @@ mod builtin;
 mod expand;
 mod flow;
 mod function;
+mod ids;
 mod output;
 mod scope;
 mod simple;
@@ -20,6 +21,7 @@ use std::rc::Rc;
 
 pub(super) use arg::{Arg, HOME, Known, SOMETHING, UNKNOWN};
 pub(super) use builtin::declares_variables;
+pub(super) use ids::IDS;
 use output::Output;
 pub(super) use scope::{Place, Places, Positional, Scope};
 pub(super) use simple::is_free;
@@ -316,8 +318,15 @@ impl<'c> Walker<'c> {
         match printed {
             Some(output) if output.exact => (Value::text(output.text.trim_end_matches('\n')), None),
             _ if output::is_tame(script, |name| self.scope.function(name).is_some()) => (Value::tame(), None),
+            _ if self.prints_ids(script) => (Value::tame(), None),
             printed => (Value::wild(), printed.map(|output| output.text).filter(|text| !text.is_empty())),
         }
+    }
+
+    fn prints_ids(&self, script: &Script) -> bool {
+        let [statement] = script.statements.as_slice() else { return false };
+        let [pipeline] = statement.pipelines.as_slice() else { return false };
+        !statement.background && ids::are_printed(&pipeline.commands, |name| self.scope.function(name).is_some())
     }
 
     /// What is in the file that `<(…)` names; what is not certain ends in something unknown.
