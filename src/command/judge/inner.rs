@@ -277,7 +277,7 @@ impl Walker<'_> {
         let runs = |arg: &&Arg| matches!(arg.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
         let at = rest.iter().position(|arg| runs(&arg))?;
         let mut inner = rest.get(at + 1..).unwrap_or_default().to_vec();
-        inner.push(Arg { text: format!("./{UNKNOWN}"), known: Known::Partly, ..Arg::default() });
+        inner.push(Arg { text: format!("./{UNKNOWN}").into(), known: Known::Partly, ..Arg::default() });
         let verdict = self.judge(&inner, &Input::Unknown);
         Some(Verdict::dangerous("`fd` runs a program on what it finds").or_stricter(verdict))
     }
@@ -331,9 +331,10 @@ fn filled(inner: &[Arg], words: &[Arg], mark: Option<&str>) -> Vec<Arg> {
         }
         let known = |word: &Arg| if word.known == Known::Environment { word.known } else { Known::Partly };
         let with = |word: &Arg| Arg {
-            text: arg.text.replace(mark, &word.text),
+            text: arg.text.replace(mark, &word.text).into(),
             known: known(word),
             named: false,
+            reckoned: false,
             ..arg.clone()
         };
         words.iter().map(with).collect()

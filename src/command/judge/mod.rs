@@ -83,12 +83,12 @@ impl Walker<'_> {
             self.overhear_all(args);
             return Verdict::destructive(rule);
         }
-        let name = basename(&program.text).to_owned();
-        let proven = self.prove(&name, args, input).or_stricter(self.raised(args));
+        let name = basename(&program.text);
+        let proven = self.prove(name, args, input).or_stricter(self.raised(args));
         if proven.tier != Tier::Dangerous {
             return proven;
         }
-        let searched = self.search_embedded(&name, args);
+        let searched = self.search_embedded(name, args);
         proven.or_stricter(searched)
     }
 

@@ -34,18 +34,18 @@ pub(in crate::command) fn is_shell(word: &str) -> bool {
 
 /// Whether a program starts a shell of its own if it is not told what else to run.
 pub(in crate::command) fn starts_a_shell(name: &str, rest: &[Arg]) -> bool {
-    const ALWAYS: &[&str] = &["chroot", "unshare", "nsenter", "setarch", "linux32", "linux64", "newgrp"];
-    const UNLESS_TOLD: &[&str] = &["su", "runuser", "sg", "script"];
-    const IF_ASKED: &[&str] = &["sudo", "doas"];
     let flag = |letters: &'static [char]| {
         let asks =
             move |arg: &Arg| arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.contains(letters);
         rest.iter().any(asks)
     };
     let long = |names: &[&str]| rest.iter().any(|arg| names.iter().any(|name| arg.text.starts_with(name)));
-    ALWAYS.contains(&name)
-        || (UNLESS_TOLD.contains(&name) && !flag(&['c', 'u']) && !long(&["--command", "--user"]))
-        || (IF_ASKED.contains(&name) && (flag(&['s', 'i']) || long(&["--shell", "--login"])))
+    match name {
+        "chroot" | "unshare" | "nsenter" | "setarch" | "linux32" | "linux64" | "newgrp" => true,
+        "su" | "runuser" | "sg" | "script" => !flag(&['c', 'u']) && !long(&["--command", "--user"]),
+        "sudo" | "doas" => flag(&['s', 'i']) || long(&["--shell", "--login"]),
+        _ => false,
+    }
 }
 
 /// What is certainly read; those that are given words or nothing do not run what may come besides.

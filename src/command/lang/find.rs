@@ -1,6 +1,7 @@
 //! `find` expressions: which tests and actions there are, what is run on what.
 
 use crate::command::walk::{Arg, HOME, Known, SOMETHING, UNKNOWN};
+use smol_str::format_smolstr;
 
 /// Tests and options without a value.
 const BARE: &str = "-print -print0 -prune -quit -ls -empty -true -false -daystart -depth -d -follow -mount -xdev -executable \
@@ -98,11 +99,11 @@ pub(in crate::command) fn found(rest: &[Arg]) -> Vec<Arg> {
             root if selective => format!("{root}/{SOMETHING}"),
             root => root.to_owned(),
         };
-        Arg { text, known: Known::Partly, ..root.clone() }
+        Arg { text: text.into(), known: Known::Partly, ..root.clone() }
     };
     let roots = roots(rest);
     if roots.is_empty() {
-        let text = if selective { format!("./{SOMETHING}") } else { ".".into() };
+        let text = if selective { format_smolstr!("./{SOMETHING}") } else { ".".into() };
         return vec![Arg { text, known: Known::Partly, ..Arg::default() }];
     }
     roots.into_iter().map(below).collect()

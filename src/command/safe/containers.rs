@@ -56,7 +56,7 @@ pub(super) const SPECS: &[Spec] = &[
 
 /// A file behind an address is fetched, from whoever has it.
 fn local_files(options: &Options<'_>) -> Result<(), String> {
-    let named = |(name, value): &(String, Option<String>)| {
+    let named = |(name, value): &(smol_str::SmolStr, Option<smol_str::SmolStr>)| {
         matches!(name.as_str(), "-f" | "--filename" | "-k") && value.as_ref().is_none_or(|value| value.contains("://"))
     };
     if options.given.iter().any(named) { Err("a file that is fetched".into()) } else { Ok(()) }

@@ -7,6 +7,7 @@ use crate::command::{
     options::Options,
     walk::{Arg, HOME, Known, SOMETHING, UNKNOWN},
 };
+use smol_str::SmolStr;
 
 /// `sort -o`, `uniq in out` and the like are a matter of options; these are a matter of what is in the words.
 type Answer = Result<(), String>;
@@ -201,7 +202,7 @@ const HARMLESS_SETTINGS: &[&str] = &[
 
 /// `git -c name=value`: whether the setting can change nothing but the looks; every other option in front of a subcommand
 /// stands on its list.
-pub(super) fn is_harmless_global((name, value): &(String, Option<String>)) -> bool {
+pub(super) fn is_harmless_global((name, value): &(SmolStr, Option<SmolStr>)) -> bool {
     let Some(setting) = value.as_deref().filter(|_| name == "-c") else { return true };
     let (key, value) = setting.split_once('=').unwrap_or((setting, "true"));
     let key = key.to_ascii_lowercase();
@@ -246,7 +247,7 @@ pub(super) fn plain_names(options: &Options<'_>) -> Answer {
 pub(super) fn exported(options: &Options<'_>) -> Answer {
     for operand in &options.operands {
         let (name, value) = operand.text.split_once('=').unwrap_or((&operand.text, ""));
-        let value = Arg { text: value.to_owned(), ..(*operand).clone() };
+        let value = Arg { text: value.into(), ..(*operand).clone() };
         if !crate::command::syntax::is_name(name) || operand.text.contains('[') {
             return Err("a name that may be evaluated".into());
         }
@@ -318,7 +319,7 @@ pub(super) fn reads_api(options: &Options<'_>) -> Answer {
     if options.has("-f --raw-field") && !matches!(options.value("-X --method"), Some("GET" | "get" | "HEAD")) {
         return Err("a field that is written".into());
     }
-    let header = |(name, value): &(String, Option<String>)| {
+    let header = |(name, value): &(SmolStr, Option<SmolStr>)| {
         matches!(name.as_str(), "-H" | "--header")
             && value.as_ref().is_some_and(|value| value.to_ascii_lowercase().contains("method"))
     };

@@ -111,7 +111,7 @@ fn looks_up(options: &Options<'_>) -> Answer {
 fn exported(options: &Options<'_>) -> Answer {
     for operand in &options.operands {
         let Some((name, value)) = operand.text.split_once('=') else { continue };
-        let value = Arg { text: value.to_owned(), ..(*operand).clone() };
+        let value = Arg { text: value.into(), ..(*operand).clone() };
         if crate::command::walk::is_evaluation_trap(&value.text) {
             return Err("a value that arithmetic would run".into());
         }

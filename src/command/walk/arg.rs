@@ -1,5 +1,7 @@
 //! A word after expansion, as far as a text alone tells what it becomes.
 
+use smol_str::SmolStr;
+
 use crate::command::answer::Span;
 
 /// Stands in [`Arg::text`] for text that nobody knows and that may be empty.
@@ -24,7 +26,7 @@ pub(in crate::command) enum Known {
 /// One argument.
 #[derive(Clone, Debug, Default)]
 pub(in crate::command) struct Arg {
-    pub(in crate::command) text: String,
+    pub(in crate::command) text: SmolStr,
     pub(in crate::command) span: Span,
     pub(in crate::command) known: Known,
     /// Has a glob outside quotes.
@@ -48,7 +50,7 @@ pub(in crate::command) struct Arg {
 
 impl Arg {
     /// A word that is known to the last character.
-    pub(in crate::command) fn literal(text: impl Into<String>, span: Span) -> Self {
+    pub(in crate::command) fn literal(text: impl Into<SmolStr>, span: Span) -> Self {
         Arg { text: text.into(), span, ..Arg::default() }
     }
 

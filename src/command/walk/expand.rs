@@ -1,5 +1,7 @@
 //! Words to arguments: quotes are gone already, here go braces, tildes, variables and substitutions.
 
+use smol_str::{SmolStr, SmolStrBuilder, format_smolstr};
+
 use super::{
     MAX_EXPANDED, Walker,
     arg::{Arg, HOME, Known, SOMETHING, UNKNOWN},
@@ -25,7 +27,9 @@ type Slot = Vec<Vec<Arg>>;
 #[derive(Clone, Debug, Default)]
 struct Draft {
     done: Vec<Arg>,
+    /// The word that is being read, but for its text.
     current: Arg,
+    text: String,
     /// Something was written, even if it is empty: `""` is a word.
     started: bool,
 }
@@ -33,20 +37,19 @@ struct Draft {
 impl Draft {
     /// A word that may be anything.
     fn unknown() -> Self {
-        let current =
-            Arg { text: UNKNOWN.into(), known: Known::Partly, expanded: true, splits: true, ..Arg::default() };
-        Draft { done: Vec::new(), current, started: true }
+        let current = Arg { known: Known::Partly, expanded: true, splits: true, ..Arg::default() };
+        Draft { done: Vec::new(), current, text: UNKNOWN.into(), started: true }
     }
 
     fn push(&mut self, text: &str) {
         self.started = true;
         // A literal NUL or marker character must not look like one of ours.
         if text.contains([UNKNOWN, SOMETHING, HOME]) {
-            self.current.text.push_str(&text.replace([UNKNOWN, SOMETHING, HOME], "\u{fffd}"));
+            self.text.push_str(&text.replace([UNKNOWN, SOMETHING, HOME], "\u{fffd}"));
         } else if text.contains(ELEMENT) && text != ELEMENT {
-            self.current.text.push_str(&text.replace(ELEMENT, "\u{fffd}"));
+            self.text.push_str(&text.replace(ELEMENT, "\u{fffd}"));
         } else {
-            self.current.text.push_str(text);
+            self.text.push_str(text);
         }
     }
 
@@ -54,22 +57,22 @@ impl Draft {
     fn push_value(&mut self, value: &str, known: Known, separators: Option<&[char]>) {
         self.current.expanded = true;
         self.current.known = self.current.known.max(known);
-        if self.current.text.len() + value.len() > MAX_WORD {
+        if self.text.len() + value.len() > MAX_WORD {
             self.current.known = Known::Partly;
-            self.current.text.push(UNKNOWN);
+            self.text.push(UNKNOWN);
             self.started = true;
             return;
         }
         let Some(separators) = separators else {
             self.started = true;
-            self.current.text.push_str(value);
+            self.text.push_str(value);
             return;
         };
         self.current.splits |= known != Known::Fully;
         self.current.glob |= value.contains(['*', '?', '[']);
         let mut parts = value.split(separators);
         if let Some(first) = parts.next() {
-            self.current.text.push_str(first);
+            self.text.push_str(first);
             self.started |= !first.is_empty();
         }
         for part in parts {
@@ -78,13 +81,13 @@ impl Draft {
             self.current.known = known;
             self.current.splits = known != Known::Fully;
             self.current.glob = part.contains(['*', '?', '[']);
-            self.current.text.push_str(part);
+            self.text.push_str(part);
             self.started = !part.is_empty();
         }
     }
 
     /// `"${list[@]}"`: its first element ends this word, its last one begins the next.
-    fn push_list(&mut self, elements: &[String], known: Known, separators: Option<&[char]>) {
+    fn push_list(&mut self, elements: &[SmolStr], known: Known, separators: Option<&[char]>) {
         for (index, element) in elements.iter().enumerate() {
             if index > 0 {
                 self.end_word();
@@ -95,6 +98,7 @@ impl Draft {
 
     fn end_word(&mut self) {
         let mut word = std::mem::take(&mut self.current);
+        word.text = std::mem::take(&mut self.text).into();
         // The command `[` is a name, not the start of a pattern.
         word.glob &= word.text != "[";
         if std::mem::take(&mut self.started) {
@@ -105,22 +109,23 @@ impl Draft {
 
 /// A word in which nothing is expanded, as most words are.
 fn plain(word: &Word) -> Option<Arg> {
-    let mut arg = Arg { span: word.span, ..Arg::default() };
+    let mut text = SmolStrBuilder::new();
+    let mut glob = false;
     for piece in &word.pieces {
         match piece {
             Piece::Bare(text) if text.contains(['{', UNKNOWN, SOMETHING, HOME]) => return None,
             Piece::Quoted(text) if text.contains([UNKNOWN, SOMETHING, HOME]) => return None,
-            Piece::Bare(text) | Piece::Quoted(text) => arg.text.push_str(text),
+            Piece::Bare(piece) | Piece::Quoted(piece) => text.push_str(piece),
             Piece::Glob(c) => {
-                arg.text.push(*c);
-                arg.glob = true;
+                text.push(*c);
+                glob = true;
             }
             Piece::Tilde(_) | Piece::Parameter(_) | Piece::Command { .. } => return None,
             Piece::Process(_) | Piece::Arithmetic(_) => return None,
         }
     }
-    arg.glob &= arg.text != "[";
-    Some(arg)
+    let text = text.finish();
+    Some(Arg { glob: glob && text != "[", text, span: word.span, ..Arg::default() })
 }
 
 impl Walker<'_> {
@@ -131,6 +136,9 @@ impl Walker<'_> {
 
     /// The command lines that `words` may become: the first is the only one, unless something has several values.
     pub(super) fn ways(&mut self, words: &[Word]) -> Vec<Vec<Arg>> {
+        if let Some(only) = words.iter().map(plain).collect() {
+            return vec![only];
+        }
         let count = |slots: &[Slot]| slots.iter().fold(1_usize, |count, slot| count.saturating_mul(slot.len().max(1)));
         let mut slots = self.slots(words);
         if count(&slots) > MAX_WAYS {
@@ -140,19 +148,16 @@ impl Walker<'_> {
             self.lose("more ways to read it than are followed");
             return vec![slots.into_iter().flatten().flatten().collect()];
         }
-        slots.into_iter().filter(|slot| !slot.is_empty()).fold(vec![Vec::new()], |ways, slot| {
-            let mut slot = slot;
-            if let [only] = slot.as_mut_slice() {
-                let only = std::mem::take(only);
-                return ways
-                    .into_iter()
-                    .map(|way: Vec<Arg>| way.into_iter().chain(only.iter().cloned()).collect())
-                    .collect();
+        let mut ways = vec![Vec::with_capacity(slots.len())];
+        for slot in slots.iter().filter(|slot| !slot.is_empty()) {
+            if let [only] = slot.as_slice() {
+                ways.iter_mut().for_each(|way: &mut Vec<Arg>| way.extend_from_slice(only));
+            } else {
+                let longer = |way: &Vec<Arg>| slot.iter().map(|words| [way.as_slice(), words].concat()).collect();
+                ways = ways.iter().flat_map(|way| -> Vec<_> { longer(way) }).collect();
             }
-            ways.iter()
-                .flat_map(|way| slot.iter().map(move |words| way.iter().chain(words).cloned().collect()))
-                .collect()
-        })
+        }
+        ways
     }
 
     fn slots(&mut self, words: &[Word]) -> Vec<Slot> {
@@ -188,7 +193,7 @@ impl Walker<'_> {
                 continue;
             }
             self.expand_piece(piece, &mut drafts, splits);
-            self.expanded += drafts.iter().map(|draft| draft.current.text.len()).sum::<usize>();
+            self.expanded += drafts.iter().map(|draft| draft.text.len()).sum::<usize>();
             if self.expanded > MAX_EXPANDED {
                 self.lose("expansions longer than are followed");
                 drafts = vec![Draft::unknown()];
@@ -199,7 +204,7 @@ impl Walker<'_> {
         let reckons = |piece: &Piece| matches!(piece, Piece::Bare(_) | Piece::Quoted(_) | Piece::Arithmetic(_));
         let reckoned = pieces.iter().all(reckons);
         let finish = |mut draft: Draft| {
-            draft.started |= !splits || !draft.current.text.is_empty();
+            draft.started |= !splits || !draft.text.is_empty();
             draft.end_word();
             let draft = draft.done.into_iter().map(|arg| {
                 let blanks = other_blanks && arg.expanded;
@@ -259,7 +264,7 @@ impl Walker<'_> {
                 let joined = parameter.quoted && (parameter.name == "*" || is_star(parameter));
                 match value {
                     Value { list: true, texts, known } if !splits || joined => {
-                        multiply(drafts, &[texts.join(" ")], known, separators.as_deref());
+                        multiply(drafts, &[texts.join(" ").into()], known, separators.as_deref());
                     }
                     Value { list: true, texts, known } => {
                         drafts.iter_mut().for_each(|draft| draft.push_list(&texts, known, separators.as_deref()));
@@ -314,7 +319,7 @@ impl Walker<'_> {
             Change::Length => Value::tame(),
             Change::Required => {
                 self.expand_whole(&inside);
-                let full = |text: String| if text.starts_with(UNKNOWN) { SOMETHING.into() } else { text };
+                let full = |text: SmolStr| if text.starts_with(UNKNOWN) { SOMETHING.into() } else { text };
                 Value { texts: value.texts.into_iter().map(full).collect(), ..value }
             }
             Change::Default | Change::Assign | Change::Instead => self.read_or(parameter, value, &inside),
@@ -361,7 +366,8 @@ impl Walker<'_> {
         let known = value.known.max(Known::Environment);
         let several = value.texts.iter().any(|text| text.contains(char::is_whitespace));
         if parameter.form == Change::Cut && !value.list && (!several || parameter.quoted) {
-            let start = |text: &String| text.chars().next().map_or_else(String::new, |c| format!("{c}{UNKNOWN}"));
+            let start =
+                |text: &SmolStr| text.chars().next().map(|c| format_smolstr!("{c}{UNKNOWN}")).unwrap_or_default();
             return Value::one_of(value.texts.iter().map(start).collect(), known);
         }
         // What the text itself has set may begin with anything, once something is taken away or put in.
@@ -369,7 +375,7 @@ impl Walker<'_> {
             self.scope.assigned(&parameter.name).is_some() || parameter.name.parse::<usize>().is_ok() || value.list;
         let inside = self.expand_whole(inside);
         // `@E` reads what a backslash says.
-        let open = |text: &String| text.contains(['-', '+', '@', '(', '!', '=', '\\']);
+        let open = |text: &SmolStr| text.contains(['-', '+', '@', '(', '!', '=', '\\']);
         let opens = inside.iter().any(|word| word.is_wild() || open(&word.text)) || own && value.texts.iter().any(open);
         let empty = value.texts.iter().all(|text| text.is_empty());
         if (own && (opens || empty)) || value.is_wild() {
@@ -397,7 +403,7 @@ fn is_open_list(piece: &Piece, known: Known) -> bool {
 }
 
 /// `${PATH:0:1}` and its kin are a slash that nobody sees.
-fn first_slash(parameter: &Parameter) -> Option<String> {
+fn first_slash(parameter: &Parameter) -> Option<SmolStr> {
     let [Piece::Quoted(range)] = parameter.inside.as_slice() else { return None };
     let absolute = matches!(parameter.name.as_str(), "PATH" | "HOME" | "PWD" | "SHELL" | "OLDPWD");
     (absolute && matches!(range.trim_start_matches(':').trim(), "0:1" | ":1" | "1" | "0: 1")).then(|| "/".into())
@@ -413,7 +419,7 @@ fn only_ends_of_numbers(slot: &mut Slot) {
 }
 
 /// Appends every value to a copy of every draft.
-fn multiply(drafts: &mut Vec<Draft>, texts: &[String], known: Known, separators: Option<&[char]>) {
+fn multiply(drafts: &mut Vec<Draft>, texts: &[SmolStr], known: Known, separators: Option<&[char]>) {
     if let [text] = texts {
         drafts.iter_mut().for_each(|draft| draft.push_value(text, known, separators));
         return;

@@ -17,6 +17,7 @@ mod scope;
 mod simple;
 mod value;
 
+use smol_str::SmolStr;
 use std::rc::Rc;
 
 pub(super) use arg::{Arg, HOME, Known, SOMETHING, UNKNOWN};
@@ -119,7 +120,7 @@ pub(super) struct Walker<'c> {
     /// Set inside a text that was cut out of a word: its parts stand where that word stands.
     outer: Option<Span>,
     /// Functions whose bodies are being walked.
-    pub(super) running: Vec<String>,
+    pub(super) running: Vec<SmolStr>,
     /// What may be known behind the loop or function that is being walked, because it is left early.
     left: Option<Scope>,
     /// How many bytes of words have been made.
@@ -129,7 +130,7 @@ pub(super) struct Walker<'c> {
     /// The shell whose text is being walked.
     pub(super) dialect: Dialect,
     /// Texts of traps: they run again at the end, with what is known then.
-    pub(super) traps: Vec<(String, Span)>,
+    pub(super) traps: Vec<(SmolStr, Span)>,
 }
 
 impl<'c> Walker<'c> {

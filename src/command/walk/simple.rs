@@ -136,7 +136,7 @@ impl Walker<'_> {
             let verdict = variable::judge(&assignment.name, value, alone);
             if verdict.tier > Tier::Safe {
                 // A variable that a program runs (a pager, an editor) is searched like a command line.
-                let text = value.content.as_ref().unwrap_or(&value.text);
+                let text = value.content.as_deref().unwrap_or(&value.text);
                 let (found, _) = self.overhearing(|walker| walker.search_text(text, value.span));
                 let ((), starts) = self.overhearing(|walker| walker.overhear_variable(&assignment.name, value));
                 let verdict = if found.tier == Tier::Destructive { found } else { verdict };
@@ -151,7 +151,7 @@ impl Walker<'_> {
             if values.iter().any(Arg::is_wild) {
                 self.lose("a subscript evaluates text that nobody has read");
             }
-            self.evaluate(values.iter().map(|value| between_brackets(&value.text).to_owned()).collect());
+            self.evaluate(values.iter().map(|value| between_brackets(&value.text).into()).collect());
         }
         let value = match values.as_slice() {
             _ if subscript => Value::wild(),
