@@ -91,21 +91,20 @@ const ASKED: &[(&str, &str, &str)] = &[
 /// Whether the words behind `name` only ask for help.
 pub(super) fn asks(name: &str, rest: &[Arg]) -> bool {
     let listed = |list: &str, word: &str| list.split_ascii_whitespace().any(|known| known == word);
-    if !rest.iter().all(Arg::is_written) {
+    let Some((question, subcommand)) = rest.split_last() else { return false };
+    let helps = question.text == "--help" || (question.text == "-help" && matches!(name, "terraform" | "tofu"));
+    if !helps || subcommand.len() > 2 || !rest.iter().all(Arg::is_written) {
         return false;
     }
-    let words: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
-    let Some((question, subcommand)) = words.split_last() else { return false };
-    let helps = *question == "--help" || (*question == "-help" && matches!(name, "terraform" | "tofu"));
+    let subcommand: Vec<&str> = subcommand.iter().map(|word| word.text.as_str()).collect();
     let mut rows = ASKED.iter().filter(|(names, ..)| listed(names, name));
-    helps
-        && rows.any(|(_, subcommands, groups)| match subcommand {
-            [subcommand] => listed(subcommands, subcommand),
-            [group, inner] => {
-                listed(groups, group)
-                    && inner.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
-                    && !inner.starts_with('-')
-            }
-            _ => false,
-        })
+    rows.any(|(_, subcommands, groups)| match subcommand.as_slice() {
+        [subcommand] => listed(subcommands, subcommand),
+        [group, inner] => {
+            listed(groups, group)
+                && inner.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+                && !inner.starts_with('-')
+        }
+        _ => false,
+    })
 }

@@ -213,7 +213,7 @@ pub(super) fn is_harmless_global((name, value): &(SmolStr, Option<SmolStr>)) -> 
         "core.fsmonitor" => value == "false",
         _ => key.starts_with("pager.") && matches!(value, "false" | "cat"),
     };
-    setting.chars().all(plain) && (quiet || HARMLESS_SETTINGS.iter().any(|setting| known(&setting)))
+    setting.chars().all(plain) && (quiet || HARMLESS_SETTINGS.iter().any(known))
 }
 
 /// `git ls-remote ext::…` runs a program.

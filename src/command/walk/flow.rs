@@ -89,15 +89,14 @@ impl Walker<'_> {
         let before = self.scope.clone();
         let mut input = Input::Terminal;
         let mut last = None;
-        for (at, command) in pipeline.commands.iter().enumerate() {
+        let mut names = false;
+        for command in &pipeline.commands {
             self.scope = before.clone();
             last = self.leaving(|walker| walker.command(command, input));
-            let so_far = pipeline.commands.get(..=at).unwrap_or_default();
+            names = ids::are_printed(command, names, |name| self.scope.function(name).is_some());
             input = match last.clone() {
+                _ if names => Input::Text(ids::IDS.into()),
                 Some(output) => Input::Text(output.at_least()),
-                None if ids::are_printed(so_far, |name| self.scope.function(name).is_some()) => {
-                    Input::Text(ids::IDS.into())
-                }
                 None => Input::Unknown,
             };
         }

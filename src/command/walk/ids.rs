@@ -6,17 +6,17 @@ use crate::command::syntax::tree::{Command, Form, Piece, Word};
 /// What is read where such names are printed into a pipe: any number of them, and nothing else.
 pub(in crate::command) const IDS: &str = "\u{2}";
 
-/// Whether the commands of a pipeline print only such names, one on a line. `is_function` says what may mean something else.
-pub(super) fn are_printed(commands: &[Command], is_function: impl Fn(&str) -> bool) -> bool {
-    let Some((last, before)) = commands.split_last() else { return false };
-    let Form::Simple(simple) = &last.form else { return false };
+/// Whether a command of a pipeline prints only such names; `before` says so of what it reads, `is_function` what may mean
+/// something else.
+pub(super) fn are_printed(command: &Command, before: bool, is_function: impl Fn(&str) -> bool) -> bool {
+    let Form::Simple(simple) = &command.form else { return false };
     let words: Vec<Option<String>> = simple.words.iter().map(written).collect();
     let Some((Some(program), rest)) = words.split_first() else { return false };
-    if is_function(program) || !last.redirects.is_empty() || !simple.assignments.is_empty() {
+    if is_function(program) || !command.redirects.is_empty() || !simple.assignments.is_empty() {
         return false;
     }
     match program.as_str() {
-        "head" | "tail" | "sort" | "uniq" => rest.iter().all(leaves_lines) && are_printed(before, is_function),
+        "head" | "tail" | "sort" | "uniq" => before && rest.iter().all(leaves_lines),
         "docker" => containers(rest),
         "kubectl" => objects(rest),
         "git" => commits(rest),

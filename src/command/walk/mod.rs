@@ -327,7 +327,9 @@ impl<'c> Walker<'c> {
     fn prints_ids(&self, script: &Script) -> bool {
         let [statement] = script.statements.as_slice() else { return false };
         let [pipeline] = statement.pipelines.as_slice() else { return false };
-        !statement.background && ids::are_printed(&pipeline.commands, |name| self.scope.function(name).is_some())
+        let is_function = |name: &str| self.scope.function(name).is_some();
+        let ids = |before, command| ids::are_printed(command, before, is_function);
+        !statement.background && pipeline.commands.iter().fold(false, ids)
     }
 
     /// What is in the file that `<(…)` names; what is not certain ends in something unknown.
