@@ -116,9 +116,12 @@ impl<'a> Options<'a> {
             return Err(Misfit::Unknown(shown(name)));
         }
         let letters = word.text.get(1..).unwrap_or_default();
-        if letters.bytes().all(|byte| byte.is_ascii_digit()) && find(reading.flags, "-#").is_some() {
-            self.given.push(("-#".into(), Some(letters.into())));
-            return Ok(());
+        // `-20`, and `-20f` as `tail` had it first.
+        let behind = letters.trim_start_matches(|c: char| c.is_ascii_digit());
+        if behind.len() < letters.len() && find(reading.flags, "-#").is_some() && find(reading.flags, "=").is_none() {
+            let number = letters.strip_suffix(behind).unwrap_or(letters);
+            self.given.push(("-#".into(), Some(number.into())));
+            return self.cluster(word, behind, reading, next);
         }
         if letters.len() > 1 && find(reading.flags, "=").is_some() {
             return Err(Misfit::Unknown(shown(name)));

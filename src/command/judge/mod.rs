@@ -105,7 +105,7 @@ impl Walker<'_> {
         if let Some(verdict) = known {
             return verdict;
         }
-        if sends_its_input(name) && !matches!(input, Input::Terminal) {
+        if sends_its_input(name, args) && !is_silent(input) {
             return Verdict::dangerous(format!("`{name}` may send what it is given to read"));
         }
         let verdict = match safe::prove(args, self.classifier, &self.scope.places) {
@@ -159,8 +159,18 @@ fn unknown_program(args: &[Arg]) -> String {
 }
 
 /// Programs that read what they send, unless a person sits in front of them.
-fn sends_its_input(name: &str) -> bool {
+fn sends_its_input(name: &str, args: &[Arg]) -> bool {
     matches!(name, "http" | "https" | "xh" | "xhs" | "nslookup")
+        || (name == "openssl" && args.get(1).is_some_and(|word| word.text == "s_client"))
+}
+
+/// Whether there is nothing in what is read, or only the word that ends a session.
+fn is_silent(input: &Input) -> bool {
+    match input {
+        Input::Terminal => true,
+        Input::Text(text) => matches!(text.trim_end_matches('\n'), "" | "Q"),
+        Input::Unknown => false,
+    }
 }
 
 /// The last component of a path.

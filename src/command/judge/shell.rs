@@ -173,6 +173,9 @@ impl Walker<'_> {
     }
 
     fn judge_shell_program(&mut self, rest: &[Arg], input: &Input) -> Option<Verdict> {
+        if matches!(rest, [word] if word.is_written() && matches!(word.text.as_str(), "--version" | "--help")) {
+            return None;
+        }
         let reading = Reading { flags: SHELL_FLAGS, stop_at_operand: true, inert: true };
         let Ok(options) = Options::read(rest, reading) else {
             // What it runs may be its input, a script or a text: nobody has found out which.
@@ -191,9 +194,6 @@ impl Walker<'_> {
             let known =
                 script.is_some_and(|script| script.content.is_some()) || (given && matches!(input, Input::Text(_)));
             (!known).then(|| self.speak_of_anything());
-        }
-        if rest.first().is_some_and(|arg| matches!(arg.text.as_str(), "--version" | "--help")) {
-            return None;
         }
         if let Some(text) = options.operands.first().and_then(|script| script.content.clone()) {
             let span = self.here;

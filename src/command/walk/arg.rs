@@ -40,6 +40,11 @@ pub(in crate::command) struct Arg {
     pub(in crate::command) expanded: bool,
     /// Holds the output of a command.
     pub(in crate::command) substituted: bool,
+    /// What is not known of it is held by variables of the environment whose names say that it is an address, a number
+    /// or a name.
+    pub(in crate::command) named: bool,
+    /// What is not known of it are numbers that were reckoned out.
+    pub(in crate::command) reckoned: bool,
     /// Nobody knows how many words it becomes, and which.
     pub(in crate::command) open: bool,
     /// What is in the file that the word names, where a process substitution tells.

@@ -1,6 +1,6 @@
 //! Builtins that change what the shell knows. What they do besides is judged like any other command.
 
-use super::{Arg, HOME, Known, SOMETHING, UNKNOWN, Value, Walker, scope::Positional};
+use super::{Arg, HOME, IDS, Known, SOMETHING, UNKNOWN, Value, Walker, scope::Positional};
 use crate::command::{
     judge::{Input, variable},
     syntax::{is_name, tree::ELEMENT},
@@ -80,7 +80,13 @@ impl Walker<'_> {
         if names.is_empty() {
             names.push("REPLY".into());
         }
-        let value = line_read(line).filter(|_| plainly).map_or_else(|| self.fed(), Value::text);
+        let ids = plainly && matches!(line, Input::Terminal) && self.feed.as_deref() == Some(IDS);
+        let value = match line_read(line).filter(|_| plainly) {
+            Some(text) => Value::text(text),
+            // At the end of them it is empty.
+            None if ids => Value::tame().or(&Value::text("")),
+            None => self.fed(),
+        };
         names.iter().for_each(|name| self.set(name, value.clone()));
     }
 

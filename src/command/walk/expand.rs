@@ -11,6 +11,7 @@ use super::{
 };
 use crate::command::{
     destroy::target,
+    judge::variable,
     syntax::tree::{Change, ELEMENT, Parameter, Piece, Word},
 };
 
@@ -201,17 +202,37 @@ impl Walker<'_> {
             }
         }
         let other_blanks = self.scope.assigned("IFS").is_some();
+        let named = pieces.iter().all(|piece| self.is_named(piece));
+        let reckons = |piece: &Piece| matches!(piece, Piece::Bare(_) | Piece::Quoted(_) | Piece::Arithmetic(_));
+        let reckoned = pieces.iter().all(reckons);
         let finish = |mut draft: Draft| {
             draft.started |= !splits || !draft.text.is_empty();
             draft.end_word();
             let draft = draft.done.into_iter().map(|arg| {
                 let blanks = other_blanks && arg.expanded;
                 let open = arg.open || blanks || pieces.iter().any(|piece| is_open_list(piece, arg.known));
-                Arg { span: word.span, open, ..arg }
+                Arg { span: word.span, open, named, reckoned, ..arg }
             });
             draft.collect()
         };
         drafts.into_iter().map(finish).collect()
+    }
+
+    /// Text as it is written, or an address, a number or a name that the environment holds.
+    fn is_named(&self, piece: &Piece) -> bool {
+        let written = |piece: &Piece| matches!(piece, Piece::Bare(_) | Piece::Quoted(_));
+        match piece {
+            Piece::Parameter(parameter) => {
+                matches!(parameter.form, Change::Nothing | Change::Required | Change::Default)
+                    && parameter.subscript.is_empty()
+                    && parameter.inside.iter().all(written)
+                    && variable::names_an_address(&parameter.name)
+                    && self.scope.assigned(&parameter.name).is_none()
+            }
+            Piece::Bare(_) | Piece::Quoted(_) => true,
+            Piece::Glob(_) | Piece::Tilde(_) | Piece::Command { .. } | Piece::Process(_) => false,
+            Piece::Arithmetic(_) => false,
+        }
     }
 
     /// What ends a word outside quotes.

@@ -12,6 +12,7 @@ mod edit;
 mod expand;
 mod flow;
 mod function;
+mod ids;
 mod output;
 mod scope;
 mod simple;
@@ -23,6 +24,7 @@ use std::rc::Rc;
 
 pub(super) use arg::{Arg, HOME, Known, SOMETHING, UNKNOWN};
 pub(super) use builtin::declares_variables;
+pub(super) use ids::IDS;
 use output::Output;
 pub(super) use scope::{Place, Places, Positional, Scope};
 pub(super) use simple::is_free;
@@ -334,8 +336,17 @@ impl<'c> Walker<'c> {
                 let path = printed.map(|output| output.text).filter(|text| text.starts_with("/usr/local/bin/"));
                 (Value::tame(), path)
             }
+            _ if self.prints_ids(script) => (Value::tame(), None),
             printed => (Value::wild(), printed.map(|output| output.text).filter(|text| !text.is_empty())),
         }
+    }
+
+    fn prints_ids(&self, script: &Script) -> bool {
+        let [statement] = script.statements.as_slice() else { return false };
+        let [pipeline] = statement.pipelines.as_slice() else { return false };
+        let is_function = |name: &str| self.scope.function(name).is_some();
+        let ids = |before, command| ids::are_printed(command, before, is_function);
+        !statement.background && pipeline.commands.iter().fold(false, ids)
     }
 
     /// What is in the file that `<(…)` names; what is not certain ends in something unknown.

@@ -198,10 +198,13 @@ impl Walker<'_> {
                 Flow::Read | Flow::Write => {
                     let targets = self.expand_whole(&redirect.target);
                     targets.iter().for_each(|target| self.redirect(redirect.flow, target));
+                    let nothing =
+                        matches!(targets.as_slice(), [target] if target.is_exact() && target.text == "/dev/null");
                     // Only a process substitution says what is in the file; any other word says what it is called.
                     let named = |target: Arg| target.content.filter(|_| target.text == "/dev/fd/63");
                     let content = targets.into_iter().find_map(named);
-                    (redirect.flow == Flow::Read).then(|| content.map_or(Input::Unknown, Input::Text))
+                    let empty = nothing.then(String::new);
+                    (redirect.flow == Flow::Read).then(|| content.or(empty).map_or(Input::Unknown, Input::Text))
                 }
             };
             // Another descriptor than the usual one is not what a program reads.
