@@ -158,7 +158,7 @@ fn unknown_program(args: &[Arg]) -> String {
 
 /// Programs that read what they send, unless a person sits in front of them.
 fn sends_its_input(name: &str) -> bool {
-    matches!(name, "http" | "https" | "xh" | "xhs" | "nslookup")
+    matches!(name, "http" | "https" | "xh" | "xhs" | "nslookup" | "fping")
 }
 
 /// The last component of a path.

@@ -57,7 +57,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("man", "-k -f -w --where --path --whatis --apropos -a")
         .examples(&["man ls", "man -k copy", "man 3 printf"], &["man --html=x ls", "man -P sh ls", "man -H ls"]),
     spec("apropos whatis", "-e -r -w").inert().examples(&["apropos copy"], &["apropos --x"]),
-    spec("tldr", "").examples(&["tldr tar"], &["tldr --update"]),
+    spec("tldr", "").elsewhere().examples(&["tldr tar"], &["tldr --update", "tldr $SECRET"]),
     spec("sw_vers", "-productVersion -productName -buildVersion").none().examples(&["sw_vers -productVersion"], &["sw_vers x"]),
     spec("cd", "-L -P -e -@").operands(Operands::AtMost(1)).inert().examples(&["cd /tmp", "cd", "cd -"], &["cd a b"]),
     spec("kill", "").raw(question::only_asks).examples(&["kill -0 12", "kill -l"], &["kill 12", "kill -9 12"]),

@@ -1,6 +1,7 @@
 //! Programs that look at files and directories.
 
 use super::{Operands, Spec, question, spec};
+use crate::command::walk::Arg;
 
 pub(super) const SPECS: &[Spec] = &[
     spec("ls gls dir vdir", "-a -A -b -B -c -C -d -D -f -F -g -G -h -H -i -I: -k -l -L -m -n -N -o -p -q -Q -r -R -s -S -t -T -u -U -v -w: -x -X -Z -1 -@ -e -O \
@@ -71,7 +72,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("nm objdump readelf otool size", "-a -A -C -d -D -e -f -g -h -l -n -p -r -s -S -t -T -u -W -x -V -R --demangle --dynamic --syms --headers --sections --symbols --disassemble -L -M:")
         .inert()
         .examples(&["nm -D f", "readelf -h f", "objdump -d f"], &["objdump --x f"]),
-    spec("tokei cloc scc", "= -t: -e: -s: -f -C --files --exclude: --sort: --by-file --exclude-dir: --include-lang: --vcs: --no-cocomo").examples(&["tokei src", "cloc --vcs=git ."], &["cloc --out=f ."]),
+    spec("tokei cloc scc", "= -t: -e: -s: -f -C --files --exclude: --sort: --by-file --exclude-dir: --include-lang: --vcs:git|svn|auto --no-cocomo").examples(&["tokei src", "cloc --vcs=git ."], &["cloc --out=f .", "cloc --vcs=./x ."]),
     spec("zgrep zegrep zfgrep bzgrep xzgrep", "-i -n -c -l -v -E -F -o -h -H -w -A: -B: -C: -e: -q -s").examples(&["zgrep -i err log.gz"], &["zgrep --x"]),
     spec("exiftool identify ffprobe mediainfo", "= -v -hide_banner -show_format -show_streams -print_format: -of: -i: -show_entries: -select_streams: -json -j -s -G -a")
         .asking(plain_files)
@@ -87,13 +88,13 @@ fn no_plus(options: &crate::command::options::Options<'_>) -> Result<(), String>
 
 /// `identify '|program'` runs a program, `identify ephemeral:file` removes the file.
 fn plain_files(options: &crate::command::options::Options<'_>) -> Result<(), String> {
-    let odd = options.operands.iter().any(|operand| operand.text.contains(['|', ':', '@', '\0', '\u{2}']));
+    let named = options.operands.iter().map(|operand| operand.text.as_str()).chain(options.value("-i"));
+    let odd = named.into_iter().any(|name| name.contains(['|', ':', '@', '\0', '\u{2}']));
     if odd { Err("a file name that says how to read it".into()) } else { Ok(()) }
 }
 
 fn lists_archive(options: &crate::command::options::Options<'_>) -> Result<(), String> {
-    // `host:file` is fetched through a remote shell.
-    let remote = options.values.iter().any(|value| value.text.contains(':'));
+    let remote = options.values.iter().any(|value| may_be_remote(value));
     if options.has("-t --list -tf -tvf -tzf -tzvf -tjf") && !remote {
         Ok(())
     } else {
@@ -101,8 +102,14 @@ fn lists_archive(options: &crate::command::options::Options<'_>) -> Result<(), S
     }
 }
 
+/// `host:file` is fetched through a remote shell, unless a slash stands before the colon.
+fn may_be_remote(word: &Arg) -> bool {
+    let local = word.text.starts_with(['/', '.']);
+    word.text.contains(':') || (word.is_wild() && !local)
+}
+
 /// The old style: the first word is a bundle of letters without a dash.
-fn lists_archive_old(rest: &[crate::command::walk::Arg]) -> Result<(), String> {
+fn lists_archive_old(rest: &[Arg]) -> Result<(), String> {
     match rest.split_first() {
         Some((letters, rest))
             if letters.is_exact()
@@ -110,7 +117,7 @@ fn lists_archive_old(rest: &[crate::command::walk::Arg]) -> Result<(), String> {
                 && letters.text.bytes().all(|letter| b"tvzjJfa".contains(&letter))
                 && !rest
                     .iter()
-                    .any(|word| word.text.starts_with('-') || word.text.contains(':') || word.may_be_option()) =>
+                    .any(|word| word.text.starts_with('-') || may_be_remote(word) || word.may_be_option()) =>
         {
             Ok(())
         }

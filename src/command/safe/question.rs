@@ -1,9 +1,10 @@
 //! Questions about operands and values that a list of options cannot ask.
 
+use super::Reach;
 use crate::command::{
     lang::{awk, find, sed},
     options::Options,
-    walk::{Arg, SOMETHING, UNKNOWN},
+    walk::{Arg, HOME, Known, SOMETHING, UNKNOWN},
 };
 
 /// `sort -o`, `uniq in out` and the like are a matter of options; these are a matter of what is in the words.
@@ -119,19 +120,63 @@ fn decoded(address: &str) -> String {
     text
 }
 
-/// Plain web addresses; not the service that hands out a machine's credentials.
+/// Plain web addresses; not the service that hands out a machine's credentials, in whatever spelling.
 fn is_fetched(address: &str) -> bool {
     let lower = address.to_ascii_lowercase();
     let (scheme, rest) = lower.split_once("://").unwrap_or(("http", lower.as_str()));
-    let metadata = ["169.254.169.254", "metadata.google.internal", "100.100.100.200", "fd00:ec2::254", "169.254.170.2"];
-    matches!(scheme, "http" | "https" | "ftp" | "ftps") && !metadata.iter().any(|host| rest.contains(host))
+    let metadata = ["169.254.", "metadata.google.internal", "100.100.100.200", "fd00:ec2::254", "::ffff:"];
+    matches!(scheme, "http" | "https" | "ftp" | "ftps")
+        && !metadata.iter().any(|host| rest.contains(host))
+        && !is_odd_number(rest)
 }
 
-/// What may leave the machine: text that is written out, or an address on this machine.
-pub(super) fn is_sendable(word: &Arg) -> bool {
-    let local = ["http://localhost", "http://127.0.0.1", "https://localhost", "localhost", "127.0.0.1", "http://[::1]"];
-    let stays = local.iter().any(|host| word.text.strip_prefix(host).is_some_and(|rest| is_behind_host(rest, word)));
-    word.is_written_but_for_globs() || (stays && !word.substituted)
+/// A host that is a number, but not four of them as everybody writes them: `0x7f.1`, `2852039166`.
+fn is_odd_number(address: &str) -> bool {
+    let authority = address.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default().split(':').next().unwrap_or_default();
+    let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+    let number = last.starts_with(|c: char| c.is_ascii_digit())
+        && last.trim_start_matches("0x").bytes().all(|byte| byte.is_ascii_hexdigit());
+    number && host.parse::<std::net::Ipv4Addr>().is_err()
+}
+
+/// Whether each of `words` stays where it is or may be read by anybody: a word that a variable, a pattern or a command
+/// fills in may hold what is nobody else's business, and a name that is looked up is a message too.
+pub(super) fn stays_or_is_written(words: &[Arg], reach: Reach) -> bool {
+    match reach {
+        Reach::Here | Reach::Web => true,
+        Reach::Addresses => words.iter().all(|word| !may_be_address(word) || is_written_out(word)),
+        Reach::Elsewhere => words.iter().all(is_written_out),
+    }
+}
+
+/// Whether every value is written out, and every operand that does not name this machine.
+pub(super) fn fetches_what_is_written(options: &Options<'_>) -> bool {
+    let fetched = |operand: &&Arg| is_written_out(operand) || (is_at_home(operand) && !operand.substituted);
+    options.values.iter().all(|value| is_written_out(value)) && options.operands.iter().all(fetched)
+}
+
+/// Known from the text alone: whoever reads the line reads what is sent.
+fn is_written_out(word: &Arg) -> bool {
+    let known = word.known == Known::Fully && !word.splits && !word.open && !word.substituted;
+    known && !word.text.contains(HOME) && (!word.glob || is_address_with_signs(&word.text))
+}
+
+/// `https://host/path?a=b` is a pattern to the shell, but there are no files of such names.
+fn is_address_with_signs(text: &str) -> bool {
+    let before = text.split(['*', '?', '[', '+', '@', '!']).next().unwrap_or_default();
+    let is_path = before.split_once('/').is_some_and(|(host, _)| !host.is_empty() && !host.starts_with('.'));
+    before.contains("://") || (is_path && !text.contains(['*', '[']))
+}
+
+fn may_be_address(word: &Arg) -> bool {
+    word.text.contains(':') || (word.is_wild() && !word.text.starts_with(['/', '.', '-', HOME]))
+}
+
+/// An address on this machine.
+fn is_at_home(word: &Arg) -> bool {
+    let home = ["http://localhost", "http://127.0.0.1", "https://localhost", "localhost", "127.0.0.1", "http://[::1]"];
+    home.iter().any(|host| word.text.strip_prefix(host).is_some_and(|rest| is_behind_host(rest, word)))
 }
 
 /// What may follow the name of this machine: a port, a path, a question. A `@` before the path would make a name and a
@@ -159,7 +204,8 @@ pub(super) fn one_name(options: &Options<'_>) -> Answer {
     if verb {
         return Err("it changes the configuration".into());
     }
-    if options.operands.len() == 1 || options.has("-l --list --get --get-all --get-regexp --get-urlmatch") {
+    let one = matches!(options.operands.as_slice(), [name] if !name.splits && !name.glob);
+    if one || options.has("-l --list --get --get-all --get-regexp --get-urlmatch") {
         Ok(())
     } else {
         Err("it sets what it names".into())
@@ -224,10 +270,7 @@ pub(super) fn only_asks(rest: &[Arg]) -> Answer {
 /// Nothing but one option that shows a version or help.
 pub(super) fn one_of_a_kind(rest: &[Arg]) -> Answer {
     match rest {
-        [word]
-            if word.is_written()
-                && matches!(word.text.as_str(), "--version" | "--help" | "-V" | "version" | "-version") =>
-        {
+        [word] if word.is_written() && matches!(word.text.as_str(), "--version" | "--help" | "-V" | "-version") => {
             Ok(())
         }
         _ => Err("it is not known to only read in this form".into()),

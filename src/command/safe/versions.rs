@@ -13,12 +13,25 @@ pub(super) const SPECS: &[Spec] = &[
             "java -version",
             "terraform version",
         ],
-        &["node x.js", "node --version x", "python -c 1", "make", "ssh host --version"],
+        &[
+            "python3 version",
+            "make version",
+            "node x.js",
+            "node --version x",
+            "python -c 1",
+            "make",
+            "ssh host --version",
+        ],
     ),
     spec("node npm yarn pnpm bun deno tsc ruby php perl lua vercel", "-v")
         .none()
         .asking(asked)
         .examples(&["node -v", "npm -v"], &["node", "npm -v -x"]),
+    // To most programs a word is a script, a target or a host, whatever it says.
+    spec(ASKED_BY_A_WORD, "")
+        .sub("version")
+        .none()
+        .examples(&["docker version", "cargo version"], &["make version", "python version", "lerna version"]),
     spec("rustc", "-v -V -vV --version --verbose")
         .none()
         .asking(given)
@@ -32,6 +45,10 @@ const ASKED: &str = "ansible awk aws az bash brew bun bundle bundler bunx cargo 
     kubectl kustomize lua luajit make mamba mercurial meson mise mix mocha mongosh mvn mypy mysql nano nasm ninja nim nix node nodejs npm npx nvim nvm openssl perl php pip pip3 pipenv pipx pnpm podman poetry \
     prettier protoc psql pulumi py.test pyright pytest python python2 python3 qemu-img R redis-cli rg rsync ruby ruff rustc rustfmt rustup sbt scala scp sed sh sqlite3 ssh swift tar task terraform terragrunt tmux tofu \
     ts-node tsc tsx turbo uv uvx vagrant vault vim vite vitest wget xcodebuild yarn yq zig zsh clippy-driver cargo-clippy black isort flake8 pylint rubocop rspec rake rails phpunit webpack rollup esbuild nx lerna playwright cypress";
+
+/// Programs of which `version` is a subcommand that only says something.
+const ASKED_BY_A_WORD: &str = "brew bundle bundler cargo cosign direnv docker docker-compose gcloud gem gh git go helm hugo k6 kubectl \
+    kustomize minikube npm openssl podman poetry pulumi terraform terragrunt tofu vagrant vault zig";
 
 /// Programs that somebody has thought about: what they do beyond the rows is not proven, but not unknown either.
 pub(super) fn is_known(name: &str) -> bool {

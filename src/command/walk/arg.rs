@@ -57,11 +57,6 @@ impl Arg {
         self.is_exact() && !self.expanded
     }
 
-    /// Written as it is, with globs.
-    pub(in crate::command) fn is_written_but_for_globs(&self) -> bool {
-        self.known == Known::Fully && !self.splits && !self.expanded && !self.text.contains(HOME)
-    }
-
     /// May hold anything.
     pub(in crate::command) fn is_wild(&self) -> bool {
         self.known == Known::Partly
