@@ -101,7 +101,7 @@ impl Walker<'_> {
         let code = shell.or_else(|| self.judge_code(name, args, input));
         let known = code.or_else(|| self.judge_sql(name, args, input));
         if let Some(verdict) = known {
-            return verdict;
+            return self.distrust_name(args, verdict);
         }
         if sends_its_input(name) && !matches!(input, Input::Terminal) {
             return Verdict::dangerous(format!("`{name}` may send what it is given to read"));

@@ -13,9 +13,11 @@ pub(super) const SPECS: &[Spec] = &[
     spec("docker podman nerdctl", "-f -n: -t --follow --tail: --timestamps --since: --until: --details --names --color").sub("logs|container logs|service logs|pod logs").examples(&["docker logs -f web", "docker logs --tail 50 web"], &["docker logs --x web"]),
     spec("docker podman nerdctl", "-a -q -f --follow --tail: --timestamps -t -n: --since: --until: --services --images --volumes --profiles --format: --all --quiet --no-color --no-log-prefix --filter: --status: --orphans --short --no-trunc --index: --protocol: --environment --hash: --no-interpolate --json")
         .globals("-f: --file: -p: --project-name: --profile: --env-file: --ansi: --project-directory:")
+        .addresses()
         .sub("compose ps|compose logs|compose images|compose top|compose ls|compose version|compose port|compose config|compose events|compose stats|compose volumes")
-        .examples(&["docker compose ps", "docker compose logs -f web", "docker compose config --services"], &["docker compose up", "docker compose down", "docker compose config -o f", "docker compose exec web sh"]),
+        .examples(&["docker compose ps", "docker compose logs -f web", "docker compose config --services"], &["docker compose up", "docker compose down", "docker compose config -o f", "docker compose exec web sh", "docker compose -f \"oci://x.org/$SECRET\" config"]),
     spec("docker-compose podman-compose", "-a -q -f --follow --tail: --timestamps -t --services --images --volumes --format: --all --quiet --no-color --filter:").globals("-f: --file: -p: --project-name: --profile: --env-file: --ansi: --project-directory:")
+    .addresses()
     .sub("ps|logs|images|top|ls|version|port|config").examples(&["docker-compose ps", "docker-compose logs web"], &["docker-compose up", "docker-compose down -v"]),
     spec("kubectl oc k", "-A -o: -l: -w -L: -n: -R -c: -p --all-namespaces --output: --selector: --watch --watch-only --show-labels --show-kind --sort-by: --field-selector: --namespace: --no-headers --label-columns: --ignore-not-found --chunk-size: --context: --show-managed-fields --recursive --server-print --subresource: --template: --allow-missing-template-keys --output-watch-events")
         .globals(KUBE_GLOBALS)

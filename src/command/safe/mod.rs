@@ -49,6 +49,9 @@ enum Reach {
     Addresses,
     /// Operands are addresses and are fetched; those on this machine may hold variables, nothing else may.
     Web,
+    /// At a service that no word chooses: variables of the environment may be part of what it is asked for, if they are not
+    /// secrets by their names.
+    Service,
     /// Somebody else reads them: each word must be written out.
     Elsewhere,
 }
@@ -195,6 +198,10 @@ const fn elsewhere(specs: &'static [Spec]) -> Family {
     Family { specs, reach: Reach::Elsewhere }
 }
 
+const fn at_service(specs: &'static [Spec]) -> Family {
+    Family { specs, reach: Reach::Service }
+}
+
 /// All rows, by the families they belong to.
 pub(in crate::command) const FAMILIES: &[Family] = &[
     local(coreutils::SPECS),
@@ -202,12 +209,12 @@ pub(in crate::command) const FAMILIES: &[Family] = &[
     local(text::SPECS),
     local(shell::SPECS),
     local(git::SPECS),
-    elsewhere(github::SPECS),
+    at_service(github::SPECS),
     elsewhere(network::SPECS),
-    elsewhere(packages::SPECS),
+    at_service(packages::SPECS),
     local(projects::SPECS),
     local(containers::SPECS),
-    elsewhere(cloud::SPECS),
+    at_service(cloud::SPECS),
     local(system::SPECS),
     local(versions::SPECS),
 ];

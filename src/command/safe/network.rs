@@ -42,7 +42,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("ip", "-4 -6 -br -c -j -o -s -d -p -brief -color -json -oneline -stats -details")
         .here()
         .asking(ip_shows)
-        .examples(&["ip a", "ip addr show", "ip -br link", "ip route", "ip r get 1.1.1.1", "ip neigh"], &["ip link set eth0 down", "ip addr add 1.2.3.4 dev x", "ip -b f", "ip route flush cache", "ip netns exec x sh"]),
+        .examples(&["ip a", "ip addr show", "ip -br link", "ip route", "ip r get 1.1.1.1", "ip neigh"], &["ip link set eth0 down", "ip l s eth0 down", "ip addr add 1.2.3.4 dev x", "ip -b f", "ip route flush cache", "ip netns exec x sh"]),
     spec("ifconfig", "-a -s").here().operands(super::Operands::AtMost(1)).examples(&["ifconfig", "ifconfig eth0"], &["ifconfig eth0 down"]),
     spec("route arp", "-n -a -e -v").none().examples(&["route -n", "arp -a"], &["route add default gw x", "arp -d x"]),
     spec("networksetup scutil", "-listallhardwareports -listallnetworkservices --dns --proxy --nwi").none().examples(&["scutil --dns"], &["networksetup -setdnsservers x", "scutil --set HostName x"]),
@@ -103,9 +103,9 @@ fn ip_shows(options: &Options<'_>) -> Result<(), String> {
     let words: Vec<&str> = options.operands.iter().map(|word| word.text.as_str()).collect();
     match words.as_slice() {
         [object] if OBJECTS.contains(object) => Ok(()),
-        [object, verb, ..]
-            if OBJECTS.contains(object) && matches!(*verb, "show" | "list" | "ls" | "s" | "get" | "lst") =>
-        {
+        // Of a link, `s` is `set`.
+        ["a" | "addr" | "address" | "r" | "route" | "n" | "neigh", "s", ..] => Ok(()),
+        [object, verb, ..] if OBJECTS.contains(object) && matches!(*verb, "show" | "list" | "ls" | "get" | "lst") => {
             Ok(())
         }
         _ => Err("it may change the network".into()),

@@ -8,7 +8,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("npm", JS).sub("ls|list|la|ll|root|prefix|bin|why|explain|query|help|pkg get|sbom").here()
         .examples(&["npm list --depth=0", "npm ls -g", "npm ls $PACKAGE"], &["npm install", "npm run build", "npm list > f"]),
     spec("npm", JS).sub("view|info|show|v|outdated|search|whoami|ping|dist-tag ls|owner ls|team ls|token list|profile get|doctor|access list packages|diff")
-        .examples(&["npm view react versions --json", "npm outdated"], &["npm publish", "npm view x --script-shell=sh", "npm view \"x-$SECRET\"", "npm view *"]),
+        .examples(&["npm view react versions --json", "npm outdated", "npm view $PACKAGE version"], &["npm publish", "npm view x --script-shell=sh", "npm view \"x-$SECRET\"", "npm view *", "x=$(cat f); npm view \"$x\""]),
     spec("npm", "-l --long --json -g --global --location:").sub("config get|config list|config ls|get").here().examples(&["npm config get registry", "npm config list"], &["npm config set registry x"]),
     spec("npm pnpm yarn", "--json --audit-level: --production --prod --omit: --level: --groups:").sub("audit").none().examples(&["npm audit", "npm audit --json"], &["npm audit fix"]),
     spec("yarn", "--json --depth: --pattern: -A -R --all --recursive --verbose --silent -s").sub("list|why|licenses list|config get|config list|workspaces info|workspaces list|global list|bin").here()
@@ -56,9 +56,9 @@ pub(super) const SPECS: &[Spec] = &[
     spec("rustup", "-v --installed --toolchain: --path --alloc --book --std --verbose").here().sub("show|toolchain list|target list|component list|which|show active-toolchain|show home|check|override list|show profile").examples(&["rustup show", "rustup toolchain list"], &["rustup update", "rustup default nightly", "rustup run x y", "rustup doc"]),
     spec("go", "-json -changed").here().sub("env").asking(only_names).examples(&["go env", "go env GOPATH", "go env -json"], &["go env -w A=b", "go env -u A"]),
     spec("go", "-m -v -json").here().sub("version").examples(&["go version", "go version -m f"], &["go version --x"]),
-    spec("go", "-m -f: -json -u -versions -deps -test -e -find -mod:readonly|vendor -tags: -retracted").sub("list").examples(&["go list ./...", "go list -m all", "go list -f '{{.Dir}}' ./..."], &["go list -toolexec=x ./...", "go list -export ./...", "go list -mod=mod ./...", "go list -overlay=x .", "go list -compiled .", "go list -m x.org/$SECRET@latest"]),
-    spec("go", "-all -c -cmd -short -src -u").sub("doc|help").examples(&["go doc fmt.Println", "go help build"], &["go doc -http", "go run ."]),
-    spec("go", "-m -vendor").sub("mod why|mod graph|mod verify").examples(&["go mod why x", "go mod graph"], &["go mod tidy", "go mod download"]),
+    spec("go", "-m -f: -json -u -versions -deps -test -e -find -mod:readonly|vendor -tags: -retracted").elsewhere().sub("list").examples(&["go list ./...", "go list -m all", "go list -f '{{.Dir}}' ./..."], &["go list -toolexec=x ./...", "go list -export ./...", "go list -mod=mod ./...", "go list -overlay=x .", "go list -compiled .", "go list -m x.org/$SECRET@latest"]),
+    spec("go", "-all -c -cmd -short -src -u").elsewhere().sub("doc|help").examples(&["go doc fmt.Println", "go help build"], &["go doc -http", "go run ."]),
+    spec("go", "-m -vendor").elsewhere().sub("mod why|mod graph|mod verify").examples(&["go mod why x", "go mod graph"], &["go mod tidy", "go mod download"]),
     spec("mvn gradle", "-v --version -h --help").none().asking(given).examples(&["mvn -v", "gradle --version"], &["mvn dependency:tree", "gradle tasks"]),
     spec("brew", "-1 -l -q -v --formula --cask --casks --formulae --versions --json? --installed --tree --full-name --installed-on-request --multiple --pinned --verbose --quiet --desc --include-build --greedy --topological")
         .sub("list|ls|info|search|deps|uses|outdated|leaves|config|doctor|--prefix|--cellar|--version|desc|cat|commands|tap-info|services list|--repository|--cache|missing|options").asking(no_formula_file).examples(&["brew list", "brew info x", "brew --prefix"], &["brew install x", "brew services stop x", "brew upgrade", "brew deps --graph", "brew info ./x.rb"]),

@@ -146,6 +146,7 @@ pub(super) fn stays_or_is_written(words: &[Arg], reach: Reach) -> bool {
     match reach {
         Reach::Here | Reach::Web => true,
         Reach::Addresses => words.iter().all(|word| !may_be_address(word) || is_written_out(word)),
+        Reach::Service => words.iter().all(|word| is_written_out(word) || is_of_environment(word)),
         Reach::Elsewhere => words.iter().all(is_written_out),
     }
 }
@@ -160,6 +161,12 @@ pub(super) fn fetches_what_is_written(options: &Options<'_>) -> bool {
 fn is_written_out(word: &Arg) -> bool {
     let known = word.known == Known::Fully && !word.splits && !word.open && !word.substituted;
     known && !word.text.contains(HOME) && (!word.glob || is_address_with_signs(&word.text))
+}
+
+/// Holds a variable of the environment, and nothing else that is not written out.
+fn is_of_environment(word: &Arg) -> bool {
+    let hidden = word.substituted || word.private || word.open || word.glob;
+    word.known == Known::Environment && !hidden && !word.text.contains(HOME)
 }
 
 /// `https://host/path?a=b` is a pattern to the shell, but there are no files of such names.

@@ -35,6 +35,8 @@ pub(in crate::command) struct Arg {
     pub(in crate::command) expanded: bool,
     /// Holds the output of a command.
     pub(in crate::command) substituted: bool,
+    /// Holds what a variable has that may be a secret, by its name or because the text has put it there.
+    pub(in crate::command) private: bool,
     /// Nobody knows how many words it becomes, and which.
     pub(in crate::command) open: bool,
     /// What is in the file that the word names, where a process substitution tells.

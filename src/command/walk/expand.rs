@@ -232,6 +232,9 @@ impl Walker<'_> {
             }
             Piece::Parameter(parameter) => {
                 let value = self.read_parameter(parameter);
+                if value.known != Known::Fully && self.may_be_private(&parameter.name) {
+                    drafts.iter_mut().for_each(|draft| draft.current.private = true);
+                }
                 let separators = (!parameter.quoted && splits).then(|| self.separators());
                 let joined = parameter.quoted && (parameter.name == "*" || is_star(parameter));
                 match value {
@@ -268,6 +271,20 @@ impl Walker<'_> {
                 drafts.iter_mut().for_each(|draft| draft.push_value(&SOMETHING.to_string(), Known::Environment, None));
             }
         }
+    }
+
+    /// Whether a variable that is not known may hold a secret: its name says so, or this text or an earlier one has set it
+    /// to what nobody knows. What the environment has is called in capitals.
+    fn may_be_private(&self, name: &str) -> bool {
+        const SECRET: &[&str] = &[
+            "SECRET", "TOKEN", "KEY", "PASS", "CRED", "AUTH", "PRIVATE", "SESSION", "COOKIE", "CERT", "SIGN", "URL",
+            "URI", "CONN", "DSN", "PWD", "JWT", "BEARER", "SALT", "SEED",
+        ];
+        let capitals = name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_' || byte.is_ascii_digit());
+        let of_environment = capitals && name.len() > 1 && name.starts_with(|c: char| c.is_ascii_alphabetic());
+        !of_environment
+            || self.scope.assigned(name).is_some()
+            || SECRET.iter().any(|secret| name.contains(secret))
     }
 
     /// The values a parameter may have, after what the expansion does to it.
