@@ -68,6 +68,11 @@ impl Verdict {
 impl Walker<'_> {
     /// Judges an argument vector with what it is given to read.
     pub(super) fn judge(&mut self, args: &[Arg], input: &Input) -> Verdict {
+        if !self.can_judge(args.len()) {
+            self.speak_of_anything();
+            let found = self.destroys(args);
+            return found.map_or_else(|| Verdict::dangerous("too much to follow"), Verdict::destructive);
+        }
         self.speak(args);
         self.overhear_wrapper(args, input);
         self.deeper(|walker| walker.judge_here(args, input)).unwrap_or_else(|| {

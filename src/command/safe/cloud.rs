@@ -50,6 +50,9 @@ const VALUED: &[&str] = &[
     "--color",
 ];
 
+/// More groups, verbs and operands than this nobody writes.
+const MAX_VERBS: usize = 64;
+
 /// The words that are neither options nor their values. In front of the verb every option must be known: one that takes
 /// no value would otherwise hide the verb.
 fn verbs<'a>(rest: &'a [Arg], bare: &[&str], has_verb: fn(&[&str]) -> bool) -> Result<Vec<&'a str>, String> {
@@ -60,6 +63,9 @@ fn verbs<'a>(rest: &'a [Arg], bare: &[&str], has_verb: fn(&[&str]) -> bool) -> R
             return Err("an expansion may turn into an option".into());
         }
         let text = word.text.as_str();
+        if words.len() > MAX_VERBS {
+            return Err("more words than are read".into());
+        }
         if !text.starts_with('-') {
             words.push(text);
             continue;

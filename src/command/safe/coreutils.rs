@@ -42,7 +42,8 @@ pub(super) const SPECS: &[Spec] = &[
     spec("locale", "-a -m -c -k --all-locales").inert().examples(&["locale -a"], &["locale --x"]),
     spec("getconf", "-a").inert().examples(&["getconf PAGE_SIZE"], &["getconf --x"]),
     spec("nohup", "").none().examples(&["nohup ls"], &["nohup ./x"]),
-    spec("who w users last lastlog", "-a -b -H -q -r -u -h -s -f -i -n: -# -x -F --all --boot --count")
+    spec("lastlog", "-u: -t: -b:").examples(&["lastlog -u ann"], &["lastlog -C -u ann", "lastlog $(cat f)"]),
+    spec("who w users last", "-a -b -H -q -r -u -h -s -f -i -n: -# -x -F --all --boot --count")
         .inert()
         .examples(&["who", "w", "last -5"], &["who > f"]),
     spec("tput", "-T:").asking(plain_capability).examples(&["tput cols", "tput setaf 1"], &["tput --x", "tput init"]),
@@ -60,7 +61,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("tldr", "").elsewhere().examples(&["tldr tar"], &["tldr --update", "tldr $SECRET"]),
     spec("sw_vers", "-productVersion -productName -buildVersion").none().examples(&["sw_vers -productVersion"], &["sw_vers x"]),
     spec("cd", "-L -P -e -@").operands(Operands::AtMost(1)).inert().examples(&["cd /tmp", "cd", "cd -"], &["cd a b"]),
-    spec("kill", "").raw(question::only_asks).examples(&["kill -0 12", "kill -l"], &["kill 12", "kill -9 12"]),
+    spec("kill", "").raw(question::only_asks).examples(&["kill -0 12", "kill -l"], &["kill 12", "kill -9 12", "kill -0 -s KILL 12"]),
     spec("jot", "").inert().examples(&["jot 5"], &["jot --x"]),
 ];
 

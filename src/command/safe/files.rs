@@ -57,7 +57,9 @@ pub(super) const SPECS: &[Spec] = &[
         .inert()
         .examples(&["od -c f", "hexdump -C f"], &["od --x"]),
     spec("xxd", "= -a -b -c: -C -d -e -g: -i -l: -n: -o: -p -ps -s: -u -E -r").operands(Operands::AtMost(1)).examples(&["xxd -l 16 f", "xxd -r -p"], &["xxd -r in out", "xxd in out"]),
-    spec("zcat zless zmore bzcat xzcat zstdcat lzcat gzcat", "-f -q -v --quiet").inert().examples(&["zcat f.gz"], &["zcat --x"]),
+    spec("zcat bzcat xzcat lzcat gzcat", "-f -q -v --quiet").inert().examples(&["zcat f.gz"], &["zcat --x"]),
+    spec("zstdcat", "-f -q -v --quiet").examples(&["zstdcat f.zst"], &["zstdcat -o out f.zst", "zstdcat \"$(cat f)\""]),
+    spec("zless zmore", "").asking(no_plus).examples(&["zless f.gz"], &["zless '+!id' f.gz"]),
     spec("nl", "-b: -d: -f: -h: -i: -l: -n: -p -s: -v: -w: --body-numbering: --number-format: --number-separator: --number-width: --starting-line-number:")
         .inert()
         .examples(&["nl -ba f"], &["nl --x"]),
@@ -70,8 +72,8 @@ pub(super) const SPECS: &[Spec] = &[
     spec("zipinfo", "-1 -s -m -l -v -h -t").inert().examples(&["zipinfo a.zip"], &["zipinfo --x"]),
     spec("lsattr getfacl getfattr", "-a -d -R -l -v -p -c -e -n: -m: --absolute-names --recursive --omit-header").inert().examples(&["lsattr f", "getfacl f"], &["getfacl --x f"]),
     spec("nm objdump readelf otool size", "-a -A -C -d -D -e -f -g -h -l -n -p -r -s -S -t -T -u -W -x -V -R --demangle --dynamic --syms --headers --sections --symbols --disassemble -L -M:")
-        .inert()
-        .examples(&["nm -D f", "readelf -h f", "objdump -d f"], &["objdump --x f"]),
+        .asking(no_list_of_options)
+        .examples(&["nm -D f", "readelf -h f", "objdump -d f"], &["objdump --x f", "nm --plugin ./x.so f", "nm @options"]),
     spec("tokei cloc scc", "= -t: -e: -s: -f -C --files --exclude: --sort: --by-file --exclude-dir: --include-lang: --vcs:git|svn|auto --no-cocomo").examples(&["tokei src", "cloc --vcs=git ."], &["cloc --out=f .", "cloc --vcs=./x ."]),
     spec("zgrep zegrep zfgrep bzgrep xzgrep", "-i -n -c -l -v -E -F -o -h -H -w -A: -B: -C: -e: -q -s").examples(&["zgrep -i err log.gz"], &["zgrep --x"]),
     spec("exiftool identify ffprobe mediainfo", "= -v -hide_banner -show_format -show_streams -print_format: -of: -i: -show_entries: -select_streams: -json -j -s -G -a")
@@ -79,6 +81,12 @@ pub(super) const SPECS: &[Spec] = &[
         .examples(&["ffprobe -hide_banner f.mp4"], &["exiftool -Artist=me f.jpg"]),
     spec("pdfinfo", "-f: -l: -box -meta -rawdates").operands(Operands::AtMost(1)).examples(&["pdfinfo a.pdf"], &["pdfinfo --x a.pdf"]),
 ];
+
+/// `@file` stands for the options in a file, and one of them loads code.
+fn no_list_of_options(options: &crate::command::options::Options<'_>) -> Result<(), String> {
+    let list = options.operands.iter().any(|operand| operand.text.starts_with('@'));
+    if list { Err("options from a file".into()) } else { Ok(()) }
+}
 
 /// `less +command` runs a command of the pager.
 fn no_plus(options: &crate::command::options::Options<'_>) -> Result<(), String> {

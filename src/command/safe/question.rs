@@ -269,6 +269,10 @@ pub(super) fn printf_operands(rest: &[Arg]) -> Answer {
 /// Only signal 0, or a list of signals.
 pub(super) fn only_asks(rest: &[Arg]) -> Answer {
     match rest.first().map(|word| word.text.as_str()) {
+        // A later option names another signal.
+        Some("-0") if rest.iter().skip(1).any(|word| word.text.starts_with('-') || word.may_be_option()) => {
+            Err("it may send a signal".into())
+        }
         Some("-0" | "-l" | "-L") => Ok(()),
         _ => Err("it sends a signal".into()),
     }

@@ -21,8 +21,10 @@ pub(super) const SPECS: &[Spec] = &[
     spec("sort gsort", "-b -c -C -d -f -g -h -i -k: -m -M -n -R -r -s -S: -t: -u -V -z --ignore-leading-blanks --dictionary-order --ignore-case --general-numeric-sort --human-numeric-sort --key: --merge --month-sort --numeric-sort --random-sort --reverse --stable --field-separator: --unique --version-sort --zero-terminated --check? --parallel: --buffer-size: --sort: --debug --ignore-nonprinting")
         .examples(&["sort -u f", "sort -k2,2n -r f", "sort -t, -k1 f"], &["sort -o f f", "sort -uo out in", "sort --compress-program=sh f", "sort --output=f f", "sort -T /tmp f"]),
     spec("uniq", "-c -d -D -f: -i -s: -u -w: -z --count --repeated --all-repeated? --skip-fields: --ignore-case --skip-chars: --unique --check-chars: --zero-terminated --group?")
+        // Where options end at the first operand, what follows it is the file to write.
+        .stopping()
         .operands(Operands::AtMost(1))
-        .examples(&["uniq -c f", "uniq"], &["uniq in out", "uniq *"]),
+        .examples(&["uniq -c f", "uniq"], &["uniq in out", "uniq *", "uniq in -c"]),
     spec("cut", "-b: -c: -d: -f: -n -s -z --bytes: --characters: --delimiter: --fields: --only-delimited --output-delimiter: --complement --zero-terminated")
         .inert()
         .examples(&["cut -d: -f1 /etc/passwd", "cut -c1-80 f"], &["cut --x f"]),

@@ -15,6 +15,9 @@ const MAX_WAYS: usize = 64;
 /// A word longer than this is not looked at to its end.
 const MAX_WORD: usize = 32 * 1024;
 
+/// What a word costs besides its text, in bytes.
+const COST_OF_A_WORD: usize = 64;
+
 /// The words that a word may become: one of these lists.
 type Slot = Vec<Vec<Arg>>;
 
@@ -25,6 +28,8 @@ struct Draft {
     current: Arg,
     /// Something was written, even if it is empty: `""` is a word.
     started: bool,
+    /// How many bytes of words the values pushed so far have made.
+    made: usize,
 }
 
 impl Draft {
@@ -32,7 +37,7 @@ impl Draft {
     fn unknown() -> Self {
         let current =
             Arg { text: UNKNOWN.into(), known: Known::Partly, expanded: true, splits: true, ..Arg::default() };
-        Draft { done: Vec::new(), current, started: true }
+        Draft { current, started: true, ..Draft::default() }
     }
 
     fn push(&mut self, text: &str) {
@@ -62,6 +67,7 @@ impl Draft {
             self.current.text.push_str(value);
             return;
         };
+        self.made += value.len();
         self.current.splits |= known != Known::Fully;
         self.current.glob |= value.contains(['*', '?', '[']);
         let mut parts = value.split(separators);
@@ -70,6 +76,7 @@ impl Draft {
             self.started |= !first.is_empty();
         }
         for part in parts {
+            self.made += COST_OF_A_WORD;
             self.end_word();
             self.current.expanded = true;
             self.current.known = known;
@@ -84,6 +91,7 @@ impl Draft {
     fn push_list(&mut self, elements: &[String], known: Known, separators: Option<&[char]>) {
         for (index, element) in elements.iter().enumerate() {
             if index > 0 {
+                self.made += COST_OF_A_WORD;
                 self.end_word();
             }
             self.push_value(element, known, separators);
@@ -137,19 +145,18 @@ impl Walker<'_> {
             self.lose("more ways to read it than are followed");
             return vec![slots.into_iter().flatten().flatten().collect()];
         }
-        slots.into_iter().filter(|slot| !slot.is_empty()).fold(vec![Vec::new()], |ways, slot| {
-            let mut slot = slot;
-            if let [only] = slot.as_mut_slice() {
-                let only = std::mem::take(only);
-                return ways
-                    .into_iter()
-                    .map(|way: Vec<Arg>| way.into_iter().chain(only.iter().cloned()).collect())
-                    .collect();
+        let mut ways: Vec<Vec<Arg>> = vec![Vec::new()];
+        for mut slot in slots.into_iter().filter(|slot| !slot.is_empty()) {
+            match (ways.as_mut_slice(), slot.as_mut_slice()) {
+                ([way], [only]) => way.append(only),
+                (several, [only]) => several.iter_mut().for_each(|way| way.extend(only.iter().cloned())),
+                (several, alternatives) => {
+                    let with = |way: &Vec<Arg>, words: &Vec<Arg>| way.iter().chain(words).cloned().collect();
+                    ways = several.iter().flat_map(|way| alternatives.iter().map(|words| with(way, words))).collect();
+                }
             }
-            ways.iter()
-                .flat_map(|way| slot.iter().map(move |words| way.iter().chain(words).cloned().collect()))
-                .collect()
-        })
+        }
+        ways
     }
 
     fn slots(&mut self, words: &[Word]) -> Vec<Slot> {
@@ -180,12 +187,15 @@ impl Walker<'_> {
         for piece in pieces {
             if self.expanded > MAX_EXPANDED {
                 // What the piece runs still counts; what it says does not any more.
-                self.expand_piece(piece, &mut vec![Draft::default()], splits);
+                if may_run(piece) {
+                    self.expand_piece(piece, &mut vec![Draft::default()], splits);
+                }
                 drafts = vec![Draft::unknown()];
                 continue;
             }
             self.expand_piece(piece, &mut drafts, splits);
-            self.expanded += drafts.iter().map(|draft| draft.current.text.len()).sum::<usize>();
+            let made = |draft: &mut Draft| draft.current.text.len() + std::mem::take(&mut draft.made);
+            self.expanded += drafts.iter_mut().map(made).sum::<usize>();
             if self.expanded > MAX_EXPANDED {
                 self.lose("expansions longer than are followed");
                 drafts = vec![Draft::unknown()];
@@ -282,9 +292,7 @@ impl Walker<'_> {
         ];
         let capitals = name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_' || byte.is_ascii_digit());
         let of_environment = capitals && name.len() > 1 && name.starts_with(|c: char| c.is_ascii_alphabetic());
-        !of_environment
-            || self.scope.assigned(name).is_some()
-            || SECRET.iter().any(|secret| name.contains(secret))
+        !of_environment || self.scope.assigned(name).is_some() || SECRET.iter().any(|secret| name.contains(secret))
     }
 
     /// The values a parameter may have, after what the expansion does to it.
@@ -370,6 +378,18 @@ impl Walker<'_> {
             Value::wild()
         } else {
             Value::one_of(vec![UNKNOWN.into()], known)
+        }
+    }
+}
+
+/// Whether a piece may run or set something while it is expanded.
+fn may_run(piece: &Piece) -> bool {
+    match piece {
+        Piece::Bare(_) | Piece::Quoted(_) | Piece::Glob(_) | Piece::Tilde(_) => false,
+        Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => true,
+        Piece::Parameter(parameter) => {
+            let plain = matches!(parameter.form, Change::Nothing | Change::List | Change::Element | Change::Length);
+            !plain || !parameter.inside.is_empty() || !parameter.subscript.is_empty()
         }
     }
 }
