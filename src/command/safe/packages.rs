@@ -42,7 +42,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("conda mamba micromamba", "-n: -p: -e -f -c --name: --prefix: --json --explicit --export --revisions --show --show-sources --full-name")
         .sub("list|env list|config --show|config --show-sources")
         .here()
-        .examples(&["conda list", "conda env list", "conda list -n $ENV"], &["conda install x", "conda env remove -n x", "conda run x"]),
+        .examples(&["conda list", "conda env list", "conda list -n \"$ENV\""], &["conda install x", "conda env remove -n x", "conda run x"]),
     spec("gem", "-a -l -r -q -e -i -v: --all --local --remote --versions --details --exact --installed --prerelease").sub("list|info|search|specification|environment|env|outdated|which|contents|dependency|query|help").examples(&["gem list", "gem env"], &["gem install x", "gem push x", "gem list -r $SECRET"]),
     spec("bundle bundler", "").sub("version|env|platform").none().examples(&["bundle version"], &["bundle install", "bundle exec x", "bundle list", "bundle config set a b"]),
     spec("composer", "-a -i -l -o -D -t -s -N -P -p --all --installed --latest --outdated --direct --tree --format: --self --no-dev --minor-only --strict --available --platform --name-only --no-ansi -n")
@@ -50,7 +50,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("cargo", "-i: -e: -p: -d -q -v -F: --invert: --prefix: --depth: --edges: --package: --workspace --all-features --no-default-features --features: --target: --format: --charset: --no-dedupe --duplicates --locked --offline --frozen --format-version: --no-deps --color: --manifest-path: --filter-platform: --limit: --verbose --quiet --message-format: --version: --list")
         .sub("tree|metadata|locate-project|pkgid|read-manifest|verify-project|install --list|help|version")
         .here()
-        .examples(&["cargo tree -d --depth 1", "cargo metadata --no-deps", "cargo tree -i $CRATE"], &["cargo build", "cargo run", "cargo tree --config x", "cargo install x", "cargo +x tree"]),
+        .examples(&["cargo tree -d --depth 1", "cargo metadata --no-deps", "cargo tree -i \"$CRATE\""], &["cargo build", "cargo run", "cargo tree --config x", "cargo install x", "cargo +x tree"]),
     spec("cargo", "-q -v --limit: --color: --verbose --quiet --locked --offline --frozen").sub("search|info|owner --list").examples(&["cargo search serde", "cargo info serde"], &["cargo search $SECRET", "cargo search x --index y"]),
     spec("cargo", "--list --version -V -vV --help -h --explain:").none().asking(given).examples(&["cargo --version", "cargo --list"], &["cargo", "cargo --config x --version"]),
     spec("rustup", "-v --installed --toolchain: --path --alloc --book --std --verbose").here().sub("show|toolchain list|target list|component list|which|show active-toolchain|show home|check|override list|show profile").examples(&["rustup show", "rustup toolchain list"], &["rustup update", "rustup default nightly", "rustup run x y", "rustup doc"]),
