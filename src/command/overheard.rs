@@ -36,8 +36,13 @@ impl Overheard {
         self.spoken.extend(spoken);
     }
 
+    /// Nothing more is kept.
+    fn is_full(&self) -> bool {
+        self.words > MAX_WORDS
+    }
+
     fn push(&mut self, spoken: Spoken) {
-        if self.words > MAX_WORDS {
+        if self.is_full() {
             return;
         }
         self.words += spoken.words.len();
@@ -55,12 +60,14 @@ impl Walker<'_> {
 
     /// A command of these words may run.
     pub(super) fn speak(&mut self, args: &[Arg]) {
-        self.overheard.push(Spoken::of(said_of(args)));
+        if !self.overheard.is_full() {
+            self.overheard.push(Spoken::of(said_of(args)));
+        }
     }
 
     /// A command may begin at any of these words.
     pub(super) fn speak_anywhere(&mut self, words: &[Arg]) {
-        if !words.is_empty() {
+        if !words.is_empty() && !self.overheard.is_full() {
             self.overheard.push(Spoken { words: said_of(words), anywhere: true });
         }
     }

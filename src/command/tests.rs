@@ -214,3 +214,23 @@ fn calls_that_multiply_hide_nothing_behind_the_bound() {
     }
     assert_eq!(classify(&format!("{text} f19; rm -rf /")).tier, Tier::Destructive);
 }
+
+#[test]
+fn words_that_multiply_each_other_are_followed_within_a_budget() {
+    let work = |text: &str| Classifier::default().work(text);
+    let words: String = (0..2_000).map(|number| format!("r{number} ")).collect();
+    let hostile = [
+        format!("echo {words}| xargs -I{{}} rm {}", "{}".repeat(4_000)),
+        format!("echo {words}| xargs -I{{}} rm {}", "{} ".repeat(4_000)),
+        format!("find {words}{}", "-exec rm {} ';' ".repeat(1_500)),
+        format!("parallel {}::: {}", "{} ".repeat(4_000), "abcd ".repeat(4_000)),
+        format!("eval -rf {}", "timeout 1 {a,b} parallel 'ls; rm' ".repeat(600)),
+        format!("x='{}'; {}", "rm a ".repeat(400), "foo $x; ".repeat(3_000)),
+        format!("for x in 1 2 3 4 5 6; do for y in 1 2 3 4 5 6; do {} done; done", "echo $x $y; ".repeat(2_000)),
+    ];
+    for line in hostile {
+        let start: String = line.chars().take(60).collect();
+        assert!(work(&line) < 8 << 20, "{start}: {}", work(&line));
+        assert_eq!(classify(&format!("{line}; rm -rf /")).tier, Tier::Destructive, "{start}");
+    }
+}

@@ -203,6 +203,9 @@ impl Walker<'_> {
             return Verdict::destructive("hides what it runs in more code than is followed");
         }
         self.text_budget -= cost;
+        if !self.can_judge(code.len() / 16) {
+            return Verdict::dangerous("too much to follow");
+        }
         let (texts, rest) = texts_and_rest(code);
         if only_prints(&texts, &rest) {
             return Verdict::safe("");

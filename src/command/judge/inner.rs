@@ -237,10 +237,10 @@ impl Walker<'_> {
         let mark = mark.or_else(|| options.has("-i --replace").then_some("{}"));
         let whole_lines = mark.is_some() || options.has("-0 --null -d --delimiter -L");
         let words = input_words(input, whole_lines, inner.first().map(|arg| arg.span).unwrap_or_default());
-        let verdict = self.judge(&filled(&inner, &words, mark), &Input::Unknown);
+        let verdict = self.judge(&filled(&inner, &words, mark, MAX_FILLED), &Input::Unknown);
         // The later of `-I` and `-L` or `-n` counts: with those, the words stand at the end after all.
         if mark.is_some() && options.has("-L -n --max-args --max-lines") {
-            return Some(verdict.or_stricter(self.judge(&filled(&inner, &words, None), &Input::Unknown)));
+            return Some(verdict.or_stricter(self.judge(&filled(&inner, &words, None, MAX_FILLED), &Input::Unknown)));
         }
         Some(verdict)
     }
@@ -270,7 +270,8 @@ impl Walker<'_> {
         // Of many commands and many directories, the first and the last directory speak for all.
         let few: Vec<Arg> = found.iter().take(1).chain(found.iter().skip(1).last()).cloned().collect();
         let found = if commands.len() > MAX_COMMANDS { few } else { found };
-        for command in commands.iter().map(|command| filled(command, &found, Some("{}"))) {
+        let most = 4 * MAX_FILLED / commands.len().max(1);
+        for command in commands.iter().map(|command| filled(command, &found, Some("{}"), most.min(MAX_FILLED))) {
             verdict = verdict.or_stricter(self.judge(&command, &Input::Unknown));
         }
         Some(tree.flatten().map_or(verdict, Verdict::destructive))
@@ -279,7 +280,7 @@ impl Walker<'_> {
     fn judge_fd(&mut self, rest: &[Arg]) -> Option<Verdict> {
         let runs = |arg: &&Arg| matches!(arg.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
         let at = rest.iter().position(|arg| runs(&arg))?;
-        let inner = filled(rest.get(at + 1..).unwrap_or_default(), &find::found_by_name(rest), None);
+        let inner = filled(rest.get(at + 1..).unwrap_or_default(), &find::found_by_name(rest), None, MAX_FILLED);
         let verdict = self.judge(&inner, &Input::Unknown);
         Some(Verdict::dangerous("`fd` runs a program on what it finds").or_stricter(verdict))
     }
@@ -322,13 +323,17 @@ const MAX_COMMANDS: usize = 8;
 /// The most words that are put in the place of marks.
 const MAX_FILLED: usize = 1_024;
 
-/// A command with `words` in the place of `mark`, or at its end.
-fn filled(inner: &[Arg], words: &[Arg], mark: Option<&str>) -> Vec<Arg> {
+/// The most bytes that one word takes in the place of all its marks.
+const MAX_FILLED_BYTES: usize = 1 << 16;
+
+/// A command with `words` in the place of `mark`, or at its end; with about `most` of them, if there are many.
+fn filled(inner: &[Arg], words: &[Arg], mark: Option<&str>, most: usize) -> Vec<Arg> {
     let Some(mark) = mark else { return inner.iter().chain(words).cloned().collect() };
     // Every mark becomes every word: of more than can be followed, the first and the last speak for all.
-    let marks = inner.iter().filter(|arg| arg.text.contains(mark)).count();
-    let room = (MAX_FILLED / marks.max(1)).max(1);
-    let few: Vec<Arg> = words.iter().take(room).chain(words.iter().skip(room).last()).cloned().collect();
+    let marks: usize = inner.iter().map(|arg| arg.text.matches(mark).count()).sum();
+    let room = (most / marks.max(1)).max(1);
+    let short = |word: &&Arg| word.text.len() * marks <= MAX_FILLED_BYTES;
+    let few: Vec<Arg> = words.iter().filter(short).take(room).chain(words.iter().skip(room).last()).cloned().collect();
     let words = few.as_slice();
     let fill = |arg: &Arg| -> Vec<Arg> {
         if !arg.text.contains(mark) {

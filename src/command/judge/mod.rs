@@ -70,6 +70,11 @@ impl Verdict {
 impl Walker<'_> {
     /// Judges an argument vector with what it is given to read.
     pub(super) fn judge(&mut self, args: &[Arg], input: &Input) -> Verdict {
+        if !self.can_judge(args.len()) {
+            self.speak_of_anything();
+            let found = self.destroys(args);
+            return found.map_or_else(|| Verdict::dangerous("too much to follow"), Verdict::destructive);
+        }
         self.speak(args);
         self.overhear_wrapper(args, input);
         self.deeper(|walker| walker.judge_here(args, input)).unwrap_or_else(|| {
@@ -103,7 +108,7 @@ impl Walker<'_> {
         let code = shell.or_else(|| self.judge_code(name, args, input));
         let known = code.or_else(|| self.judge_sql(name, args, input));
         if let Some(verdict) = known {
-            return verdict;
+            return self.distrust_name(args, verdict);
         }
         if sends_its_input(name, args) && !is_silent(input) {
             return Verdict::dangerous(format!("`{name}` may send what it is given to read"));
@@ -160,7 +165,7 @@ fn unknown_program(args: &[Arg]) -> String {
 
 /// Programs that read what they send, unless a person sits in front of them.
 fn sends_its_input(name: &str, args: &[Arg]) -> bool {
-    matches!(name, "http" | "https" | "xh" | "xhs" | "nslookup")
+    matches!(name, "http" | "https" | "xh" | "xhs" | "nslookup" | "fping")
         || (name == "openssl" && args.get(1).is_some_and(|word| word.text == "s_client"))
 }
 

@@ -100,6 +100,8 @@ pub(super) const TEXT_RUNNERS: &[&str] = &[
 
 /// The most lines of what `parallel` is given that are put into its command.
 const MAX_LINES: usize = 8;
+/// How long a text may become by words put in the place of marks, in bytes.
+const MAX_TEMPLATE: usize = 1 << 16;
 
 /// What those that run texts are asked without running one.
 const LISTS: &[&str] = &["-ls", "-list", "ls", "list-sessions", "-V"];
@@ -428,7 +430,14 @@ impl Walker<'_> {
         let template = template.join(" ");
         let words: Vec<&str> = words.iter().skip(1).map(|arg| arg.text.as_str()).collect();
         let words = words.join(" ");
-        let text = if template.contains("{}") { template.replace("{}", &words) } else { format!("{template} {words}") };
+        let marks = template.matches("{}").count();
+        // Of many marks, as many as stay small, and the last one.
+        let room = (MAX_TEMPLATE / words.len().max(1)).max(1);
+        let text = match marks {
+            0 => format!("{template} {words}"),
+            marks if marks <= room => template.replace("{}", &words),
+            _ => format!("{} {words}", template.replacen("{}", &words, room)),
+        };
         self.search_text(&text, self.here)
     }
 

@@ -35,6 +35,9 @@ impl Walker<'_> {
             if !may_destroy || before == Some(name) {
                 continue;
             }
+            if self.is_worn_out() {
+                break;
+            }
             before = Some(name);
             candidates += 1;
             self.candidates += 1;

@@ -4,7 +4,8 @@
 pub(in crate::command) type Doubt = &'static str;
 
 /// Words that reach outside the program.
-const OUTSIDE: &[&str] = &["system", "getline", "close", "fflush", "extension"];
+/// What is put into `ARGV` is opened, and may be a connection.
+const OUTSIDE: &[&str] = &["system", "getline", "close", "fflush", "extension", "ARGV"];
 
 /// Reads a whole program.
 pub(in crate::command) fn check(program: &str) -> Result<(), Doubt> {

@@ -6,7 +6,7 @@ use crate::command::{options::Options, walk::Arg};
 pub(super) const SPECS: &[Spec] = &[
     spec("aws", "").raw(aws_reads).examples(
         &["aws s3 ls", "aws s3 ls s3://b/p --recursive", "aws ec2 describe-instances --output json", "aws sts get-caller-identity", "aws --profile p iam list-users", "aws logs tail g --since 1h"],
-        &["aws s3 rm s3://b/x", "aws ec2 run-instances", "aws s3 cp a s3://b", "aws --endpoint-url http://x s3 ls", "aws secretsmanager get-secret-value --secret-id x", "aws s3api get-object --bucket b --key k f", "aws configure set a b", "aws s3 --quiet cp ls s3://b/x", "aws ec2 terminate-instances --instance-ids i"],
+        &["aws s3 rm s3://b/x", "aws ec2 run-instances", "aws s3 cp a s3://b", "aws --endpoint-url http://x s3 ls", "aws s3 ls --endpoint http://x", "aws ec2 describe-instances --filters file://x", "aws s3 ls s3://$SECRET", "aws secretsmanager get-secret-value --secret-id x", "aws s3api get-object --bucket b --key k f", "aws configure set a b", "aws s3 --quiet cp ls s3://b/x", "aws ec2 terminate-instances --instance-ids i"],
     ),
     spec("gcloud", "").raw(gcloud_reads).examples(
         &["gcloud compute instances list", "gcloud projects describe p", "gcloud config list", "gcloud auth list", "gcloud container clusters list --format=json", "gcloud logging read 'x' --limit 5"],
@@ -14,7 +14,7 @@ pub(super) const SPECS: &[Spec] = &[
     ),
     spec("az", "").raw(az_reads).examples(
         &["az vm list -o table", "az account show", "az group list", "az aks show -n x -g y"],
-        &["az vm delete -n x", "az group delete -n x", "az login", "az account get-access-token", "az keyvault secret show --name x", "az vm start -n x", "az rest --method delete --url x"],
+        &["az vm delete -n x", "az group delete -n x", "az login", "az account get-access-token", "az keyvault secret show --name x", "az vm start -n x", "az vm show -n @/etc/passwd", "az config set a=b list", "az rest --method delete --url x"],
     ),
     spec("gsutil", "-s -c -e -l -L -h -r -a -b -d -m -q -R").sub("ls|du|stat|version|cat|hash").examples(&["gsutil ls gs://b"], &["gsutil rm gs://b/x", "gsutil cp a gs://b", "gsutil -o x ls"]),
     spec("heroku", "-a: -n: -t -s: -d: -j --app: --num: --tail --source: --json --team: --all -A -p:").sub("apps|apps:info|info|ps|logs|releases|addons|domains|status|regions|auth:whoami|whoami|buildpacks|pg:info|pg:ps|access|features|pipelines|stack|releases:info|version").asking(no_change).examples(&["heroku apps", "heroku logs --tail -a x", "heroku ps"], &["heroku ps:scale web=0", "heroku apps:destroy x", "heroku run bash", "heroku config"]),
@@ -50,6 +50,9 @@ const VALUED: &[&str] = &[
     "--color",
 ];
 
+/// More groups, verbs and operands than this nobody writes.
+const MAX_VERBS: usize = 64;
+
 /// The words that are neither options nor their values. In front of the verb every option must be known: one that takes
 /// no value would otherwise hide the verb.
 fn verbs<'a>(rest: &'a [Arg], bare: &[&str], has_verb: fn(&[&str]) -> bool) -> Result<Vec<&'a str>, String> {
@@ -60,6 +63,9 @@ fn verbs<'a>(rest: &'a [Arg], bare: &[&str], has_verb: fn(&[&str]) -> bool) -> R
             return Err("an expansion may turn into an option".into());
         }
         let text = word.text.as_str();
+        if words.len() > MAX_VERBS {
+            return Err("more words than are read".into());
+        }
         if !text.starts_with('-') {
             words.push(text);
             continue;
@@ -77,12 +83,20 @@ fn verbs<'a>(rest: &'a [Arg], bare: &[&str], has_verb: fn(&[&str]) -> bool) -> R
     Ok(words)
 }
 
-/// Options that send a request elsewhere, run a program, or read options from a file.
+/// Options that send a request elsewhere, run a program, or read options from a file; abbreviated, they are the same.
+/// And values that are read from a file or an address.
 fn no_option(rest: &[Arg], names: &[&str]) -> Result<(), String> {
     let named = |word: &Arg| {
-        names.iter().any(|name| word.text == *name || (word.text.starts_with(name) && word.text.contains('=')))
+        let option = word.text.split('=').next().unwrap_or_default();
+        option.len() > 3 && option.starts_with("--") && names.iter().any(|name| name.starts_with(option))
     };
-    match rest.iter().find(|word| named(word)) {
+    let from_elsewhere = |word: &Arg| {
+        let value =
+            word.text.split_once('=').filter(|_| word.text.starts_with('-')).map_or(word.text.as_str(), |it| it.1);
+        value.starts_with('@')
+            || ["file://", "fileb://", "http://", "https://"].iter().any(|start| word.text.contains(start))
+    };
+    match rest.iter().find(|word| named(word) || from_elsewhere(word)) {
         Some(_) => Err("an option that is not on the list".into()),
         None => Ok(()),
     }
@@ -119,11 +133,9 @@ fn aws_reads(rest: &[Arg]) -> Result<(), String> {
             "--generate-cli-skeleton",
             "--outfile",
             "--cli-auto-prompt",
+            "--save-as",
         ],
     )?;
-    if rest.iter().any(|word| word.substituted) {
-        return Err("what is sent over the network is not written out".into());
-    }
     let words = verbs(
         rest,
         &[
@@ -295,7 +307,12 @@ const GCLOUD_GROUPS: &[&str] = &[
 const AZ_VERBS: &[&str] =
     &["list", "show", "version", "exists", "tail", "list-locations", "list-sizes", "list-skus", "list-usage"];
 
+/// Behind these, what looks like a verb is an operand.
+const AZ_CHANGES: &[&str] =
+    &["set", "unset", "add", "delete", "remove", "create", "update", "clear", "purge", "import", "upgrade"];
+
 fn az_reads(rest: &[Arg]) -> Result<(), String> {
+    no_option(rest, &[])?;
     let bare = ["--verbose", "--debug", "--only-show-errors", "-d", "--show-details", "--all"];
     let words = verbs(rest, &bare, |words| words.last().is_some_and(|word| AZ_VERBS.contains(word)))?;
     match words.split_last() {
@@ -303,7 +320,8 @@ fn az_reads(rest: &[Arg]) -> Result<(), String> {
             if AZ_VERBS.contains(verb)
                 && !is_secret(before)
                 && !before.contains(&"rest")
-                && !before.contains(&"keyvault") =>
+                && !before.contains(&"keyvault")
+                && !before.iter().any(|word| AZ_CHANGES.contains(word)) =>
         {
             Ok(())
         }

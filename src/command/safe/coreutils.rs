@@ -42,7 +42,8 @@ pub(super) const SPECS: &[Spec] = &[
     spec("locale", "--charmaps --category-name --keyword-name -v --verbose -a -m -c -k --all-locales").inert().examples(&["locale -a"], &["locale --x"]),
     spec("getconf", "-a").inert().examples(&["getconf PAGE_SIZE"], &["getconf --x"]),
     spec("nohup", "").none().examples(&["nohup ls"], &["nohup ./x"]),
-    spec("who w users last lastlog", "-d -l -m -p: -R -t: -T -w --dead --heading --ips --login --lookup --process --runlevel --short --time --mesg --users --message --writable --no-header --no-current --from -o --old-style --ip-addr --hostlast --dns --file: --fulltimes --ip --limit: --nohostname --since: --until: --present: --fullnames --system --time-format: -S -C -a -b -H -q -r -u -h -s -f -i -n: -# -x -F --all --boot --count")
+    spec("lastlog", "-u: -t: -b:").examples(&["lastlog -u ann"], &["lastlog -C -u ann", "lastlog $(cat f)"]),
+    spec("who w users last", "-d -l -m -p: -R -t: -T -w --dead --heading --ips --login --lookup --process --runlevel --short --time --mesg --users --message --writable --no-header --no-current --from -o --old-style --ip-addr --hostlast --dns --file: --fulltimes --ip --limit: --nohostname --since: --until: --present: --fullnames --system --time-format: -a -b -H -q -r -u -h -s -f -i -n: -# -x -F --all --boot --count")
         .inert()
         .examples(&["who", "w", "last -5"], &["who > f"]),
     spec("tput", "-T:").asking(plain_capability).examples(&["tput cols", "tput setaf 1"], &["tput --x", "tput init"]),
@@ -57,10 +58,10 @@ pub(super) const SPECS: &[Spec] = &[
     spec("man", "-k -f -w --where --path --whatis --apropos -a")
         .examples(&["man ls", "man -k copy", "man 3 printf"], &["man --html=x ls", "man -P sh ls", "man -H ls"]),
     spec("apropos whatis", "-e -r -w").inert().examples(&["apropos copy"], &["apropos --x"]),
-    spec("tldr", "").examples(&["tldr tar"], &["tldr --update"]),
+    spec("tldr", "").elsewhere().examples(&["tldr tar"], &["tldr --update", "tldr $SECRET"]),
     spec("sw_vers", "-productVersion -productName -buildVersion").none().examples(&["sw_vers -productVersion"], &["sw_vers x"]),
     spec("cd", "-L -P -e -@").operands(Operands::AtMost(1)).inert().examples(&["cd /tmp", "cd", "cd -"], &["cd a b"]),
-    spec("kill", "").raw(question::only_asks).examples(&["kill -0 12", "kill -l"], &["kill 12", "kill -9 12"]),
+    spec("kill", "").raw(question::only_asks).examples(&["kill -0 12", "kill -l"], &["kill 12", "kill -9 12", "kill -0 -s KILL 12"]),
     spec("jot", "").inert().examples(&["jot 5"], &["jot --x"]),
 ];
 

@@ -1,6 +1,7 @@
 //! Programs that look at files and directories.
 
 use super::{Operands, Spec, question, spec};
+use crate::command::walk::Arg;
 
 pub(super) const SPECS: &[Spec] = &[
     spec("ls gls dir vdir", "--escape --ignore-backups --dired --dereference-command-line --dereference-command-line-symlink-to-dir --kibibytes --hide-control-chars --quote-name --tabsize: --context --zero -a -A -b -B -c -C -d -D -f -F -g -G -h -H -i -I: -k -l -L -m -n -N -o -p -q -Q -r -R -s -S -t -T -u -U -v -w: -x -X -Z -1 -@ -e -O \
@@ -58,7 +59,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("xxd", "= -a -b -c: -C -d -e -g: -i -l: -n: -o: -p -ps -s: -u -E -r").operands(Operands::AtMost(1)).examples(&["xxd -l 16 f", "xxd -r -p"], &["xxd -r in out", "xxd in out"]),
     spec("zcat bzcat xzcat lzcat gzcat", "-f -q -v -k -l -t --quiet --force --keep --list --test --verbose").inert().examples(&["zcat f.gz"], &["zcat --x"]),
     // What they hand on to a pager or to the program itself may be more than a name.
-    spec("zless zmore zstdcat", "-f -q -v --quiet").asking(no_plus).examples(&["zstdcat f.zst", "zless f.gz"], &["zstdcat -o g f", "zless +!sh f", "zstdcat $(cat f)"]),
+    spec("zless zmore zstdcat", "-f -q -v --quiet").asking(no_plus).examples(&["zstdcat f.zst", "zless f.gz"], &["zstdcat -o g f", "zless +!sh f", "zless '+!id' f.gz", "zstdcat $(cat f)", "zstdcat \"$(cat f)\""]),
     spec("gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd brotli pigz unpigz lzop", "-c -d -k -q -v -f -n -# --stdout --to-stdout --decompress --uncompress --keep --quiet --verbose --force --no-name --best --fast -T: --threads:")
         .asking(to_stdout)
         .examples(
@@ -81,8 +82,9 @@ pub(super) const SPECS: &[Spec] = &[
     spec("lsattr getfacl getfattr", "-a -d -R -l -v -p -c -e -n: -m: --absolute-names --recursive --omit-header").inert().examples(&["lsattr f", "getfacl f"], &["getfacl --x f"]),
     // `--plugin` of some of these loads a library.
     spec("nm objdump readelf otool size", "-a -A -C -d -D -e -f -g -h -l -n -p -r -s -S -t -T -u -W -x -V -R --demangle --dynamic --syms --headers --sections --symbols --disassemble -L -M: --all --file-header --file-headers --program-headers --segments --section-headers --section-groups --section-details --dyn-syms --dynamic-syms --notes --relocs --reloc --dynamic-reloc --unwind --version-info --arch-specific -c --archive-index --archive-headers --private-headers -P? --all-headers --disassemble-all --source --line-numbers --full-contents --debugging -G --stabs --dwarf? --debug-dump? --hex-dump: --string-dump: --relocated-dump: -z --decompress --histogram -I --wide -H -v -i --info -b: --target: -m: --architecture: -j --section: --disassembler-options: --endian: -F --file-offsets --no-show-raw-insn --show-raw-insn --start-address: --stop-address: --prefix-addresses --insn-width: --inlines --no-demangle --debug-syms --print-file-name -B --format: --extern-only --just-symbols --numeric-sort -o --no-sort --portability --reverse-sort --print-size --print-armap --size-sort --special-syms --radix: --undefined-only -U? --defined-only --unicode: --no-weak --with-symbol-versions --visualize-jumps? --disassembler-color: -E -GG --totals --common -w? --no-addresses --lint --use-dynamic --silent-truncation -q --quiet")
-        .examples(&["nm -D f", "readelf -h f", "objdump -d f", "nm --defined-only f"], &["objdump --x f", "nm --plugin x f", "nm $(cat f)"]),
-    spec("tokei cloc scc", "= -t: -e: -s: -f -C --files --exclude: --sort: --by-file --exclude-dir: --include-lang: --vcs: --no-cocomo").examples(&["tokei src", "cloc --vcs=git ."], &["cloc --out=f ."]),
+        .asking(no_list_of_options)
+        .examples(&["nm -D f", "readelf -h f", "objdump -d f", "nm --defined-only f"], &["objdump --x f", "nm --plugin x f", "nm $(cat f)", "nm @options"]),
+    spec("tokei cloc scc", "= -t: -e: -s: -f -C --files --exclude: --sort: --by-file --exclude-dir: --include-lang: --vcs:git|svn|auto --no-cocomo").examples(&["tokei src", "cloc --vcs=git ."], &["cloc --out=f .", "cloc --vcs=./x ."]),
     spec("zgrep zegrep zfgrep bzgrep xzgrep zstdgrep", "-a -m: -s -x -z -Z --color? --colour? --count --ignore-case --line-number --invert-match --word-regexp --only-matching --files-with-matches --no-filename --with-filename --max-count: --context: --after-context: --before-context: --regexp: --fixed-strings --extended-regexp -# -C: -P -L -i -n -c -l -v -E -F -o -h -H -w -A: -B: -C: -e: -q -s").examples(&["zgrep -i err log.gz"], &["zgrep --x"]),
     spec("exiftool identify ffprobe mediainfo", "= -v -hide_banner -show_format -show_streams -print_format: -of: -i: -show_entries: -select_streams: -json -j -s -G -a")
         .asking(plain_files)
@@ -100,6 +102,12 @@ pub(super) const SPECS: &[Spec] = &[
     spec("pdfinfo", "-f: -l: -box -meta -rawdates").operands(Operands::AtMost(1)).examples(&["pdfinfo a.pdf"], &["pdfinfo --x a.pdf"]),
 ];
 
+/// `@file` stands for the options in a file, and one of them loads code.
+fn no_list_of_options(options: &crate::command::options::Options<'_>) -> Result<(), String> {
+    let list = options.operands.iter().any(|operand| operand.text.starts_with('@'));
+    if list { Err("options from a file".into()) } else { Ok(()) }
+}
+
 /// `less +command` runs a command of the pager.
 fn no_plus(options: &crate::command::options::Options<'_>) -> Result<(), String> {
     let runs = options.operands.iter().chain(&options.values).any(|operand| operand.text.starts_with('+'));
@@ -108,13 +116,13 @@ fn no_plus(options: &crate::command::options::Options<'_>) -> Result<(), String>
 
 /// `identify '|program'` runs a program, `identify ephemeral:file` removes the file.
 fn plain_files(options: &crate::command::options::Options<'_>) -> Result<(), String> {
-    let odd = options.operands.iter().any(|operand| operand.text.contains(['|', ':', '@', '\0', '\u{2}']));
+    let named = options.operands.iter().map(|operand| operand.text.as_str()).chain(options.value("-i"));
+    let odd = named.into_iter().any(|name| name.contains(['|', ':', '@', '\0', '\u{2}']));
     if odd { Err("a file name that says how to read it".into()) } else { Ok(()) }
 }
 
 fn lists_archive(options: &crate::command::options::Options<'_>) -> Result<(), String> {
-    // `host:file` is fetched through a remote shell.
-    let remote = options.values.iter().any(|value| value.text.contains(':'));
+    let remote = options.values.iter().any(|value| may_be_remote(value));
     if options.has("-t --list -tf -tvf -tzf -tzvf -tjf") && !remote {
         Ok(())
     } else {
@@ -128,17 +136,21 @@ fn chooses(word: &str) -> bool {
         || ["--exclude=", "--strip-components="].iter().any(|start| word.starts_with(start))
 }
 
+/// `host:file` is fetched through a remote shell, unless a slash stands before the colon.
+fn may_be_remote(word: &Arg) -> bool {
+    let local = word.text.starts_with(['/', '.']);
+    word.text.contains(':') || (word.is_wild() && !local)
+}
+
 /// The old style: the first word is a bundle of letters without a dash.
-fn lists_archive_old(rest: &[crate::command::walk::Arg]) -> Result<(), String> {
+fn lists_archive_old(rest: &[Arg]) -> Result<(), String> {
     match rest.split_first() {
         Some((letters, rest))
             if letters.is_exact()
                 && (letters.text.contains('t') || (letters.text.contains('x') && letters.text.contains('O')))
                 && letters.text.bytes().all(|letter| b"tvzjJfaxO".contains(&letter))
                 && !rest.iter().any(|word| {
-                    (word.text.starts_with('-') && !chooses(&word.text))
-                        || word.text.contains(':')
-                        || word.may_be_option()
+                    (word.text.starts_with('-') && !chooses(&word.text)) || may_be_remote(word) || word.may_be_option()
                 }) =>
         {
             Ok(())

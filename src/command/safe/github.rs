@@ -15,7 +15,6 @@ pub(super) const SPECS: &[Spec] = &[
     spec("gh", "-h: --hostname: -a --active").sub("auth status").none().examples(&["gh auth status"], &["gh auth token", "gh auth status --show-token", "gh auth login"]),
     spec("gh", "-X:GET|get|HEAD --method:GET|HEAD -f: --raw-field: -q: --jq: -t: --template: -H: --header: --paginate --slurp --cache: -i --include --silent -p: --preview: --verbose")
         .sub("api")
-        .network()
         .asking(super::question::reads_api)
         .examples(&["gh api repos/o/r/pulls --jq '.[].title'", "gh api -X GET user", "gh api -X GET search/issues -f q=x"], &["gh api -X DELETE repos/o/r", "gh api graphql -f query=x", "gh api repos/o/r/issues -f title=x", "gh api --input f x"]),
     spec("gh glab hub", "").sub("version").none().examples(&["gh version"], &["gh version x"]),

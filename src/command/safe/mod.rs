@@ -41,6 +41,22 @@ enum Operands {
     With(&'static str),
 }
 
+/// Where the words of a row may end up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    /// On this machine, or at a service of one's own that no word chooses.
+    Here,
+    /// A word that is an address is fetched; the others stay here.
+    Addresses,
+    /// Operands are addresses and are fetched; those on this machine may hold variables, nothing else may.
+    Web,
+    /// At a service that no word chooses: variables of the environment may be part of what it is asked for, if they are not
+    /// secrets by their names.
+    Service,
+    /// Somebody else reads them: each word must be written out.
+    Elsewhere,
+}
+
 /// A question about a whole command line; the answer no has a reason.
 type Question = fn(&Options<'_>) -> Result<(), String>;
 
@@ -64,8 +80,8 @@ pub(in crate::command) struct Spec {
     stop_at_operand: bool,
     /// The whole command line goes through the question only.
     raw: Option<RawQuestion>,
-    /// Talks to the network: what it sends must be written out.
-    network: bool,
+    /// Where its words may end up, if that is not what the family says.
+    reach: Option<Reach>,
     /// Leaves a file where it is run: only the directory that the host starts commands in is meant for that.
     only_at_start: bool,
     /// Not safe where the profile is strict.
@@ -85,7 +101,7 @@ const fn spec(programs: &'static str, flags: &'static str) -> Spec {
         inert: false,
         stop_at_operand: false,
         raw: None,
-        network: false,
+        reach: None,
         only_at_start: false,
         lenient: false,
         matches: &[],
@@ -133,9 +149,21 @@ impl Spec {
         self
     }
 
-    const fn network(mut self) -> Self {
-        self.network = true;
+    const fn reaching(mut self, reach: Reach) -> Self {
+        self.reach = Some(reach);
         self
+    }
+
+    const fn here(self) -> Self {
+        self.reaching(Reach::Here)
+    }
+
+    const fn elsewhere(self) -> Self {
+        self.reaching(Reach::Elsewhere)
+    }
+
+    const fn addresses(self) -> Self {
+        self.reaching(Reach::Addresses)
     }
 
     const fn only_at_start(mut self) -> Self {
@@ -159,16 +187,20 @@ impl Spec {
 #[derive(Debug)]
 pub(in crate::command) struct Family {
     pub(in crate::command) specs: &'static [Spec],
-    /// Asks a registry or a service: no word may hold the output of a command.
-    asks_elsewhere: bool,
+    /// Where the words of its rows end up.
+    reach: Reach,
 }
 
 const fn local(specs: &'static [Spec]) -> Family {
-    Family { specs, asks_elsewhere: false }
+    Family { specs, reach: Reach::Here }
 }
 
 const fn elsewhere(specs: &'static [Spec]) -> Family {
-    Family { specs, asks_elsewhere: true }
+    Family { specs, reach: Reach::Elsewhere }
+}
+
+const fn at_service(specs: &'static [Spec]) -> Family {
+    Family { specs, reach: Reach::Service }
 }
 
 /// All rows, by the families they belong to.
@@ -178,12 +210,12 @@ pub(in crate::command) const FAMILIES: &[Family] = &[
     local(text::SPECS),
     local(shell::SPECS),
     local(git::SPECS),
-    elsewhere(github::SPECS),
+    at_service(github::SPECS),
     elsewhere(network::SPECS),
-    elsewhere(packages::SPECS),
+    at_service(packages::SPECS),
     local(projects::SPECS),
     local(containers::SPECS),
-    elsewhere(cloud::SPECS),
+    at_service(cloud::SPECS),
     local(system::SPECS),
     local(versions::SPECS),
 ];
@@ -269,6 +301,8 @@ pub(in crate::command) fn prove(args: &[Arg], classifier: &Classifier, places: &
     Proof::Unproven(doubt.unwrap_or_else(|| not_only_reading(name)))
 }
 
+const NOT_WRITTEN: &str = "what is sent over the network is not written out";
+
 fn not_only_reading(name: &str) -> String {
     format!("`{name}` is not known to only read in this form")
 }
@@ -282,15 +316,17 @@ impl Spec {
         profile: Profile,
         places: &Places,
     ) -> Result<(), Option<String>> {
-        let rest = self.after_subcommand(rest).ok_or(None)?;
+        let words = rest;
+        let rest = self.after_subcommand(words).ok_or(None)?;
         if self.lenient && profile == Profile::Strict {
             return Err(Some("asked about by the strict profile".into()));
         }
         if profile == Profile::Strict && rest.iter().any(question::reads_secret) {
             return Err(Some("reads something that is usually secret".into()));
         }
-        if family.asks_elsewhere && rest.iter().any(|word| word.substituted) {
-            return Err(Some("the output of a command would be sent elsewhere".into()));
+        let reach = self.reach.unwrap_or(family.reach);
+        if !question::stays_or_is_written(words, reach) {
+            return Err(Some(NOT_WRITTEN.into()));
         }
         if self.only_at_start && !places.iter().all(|place| *place == Place::Start) {
             return Err(Some("it saves a file in another directory".into()));
@@ -301,8 +337,8 @@ impl Spec {
         let reading = Reading { flags: self.flags, stop_at_operand: self.stop_at_operand, inert: self.inert };
         let options = Options::read(rest, reading).map_err(|misfit| Some(misfit.describe()))?;
         self.check_operands(&options).map_err(Some)?;
-        if self.network && !options.operands.iter().chain(&options.values).all(|word| question::is_sendable(word)) {
-            return Err(Some("what is sent over the network is not written out".into()));
+        if reach == Reach::Web && !question::fetches_what_is_written(&options) {
+            return Err(Some(NOT_WRITTEN.into()));
         }
         self.question.map_or(Ok(()), |question| question(&options)).map_err(Some)
     }

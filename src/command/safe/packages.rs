@@ -5,42 +5,60 @@ use super::{Operands, Spec, spec};
 const JS: &str = "--unicode --loglevel: --prefix: --only-projects --exclude-peers --lockfile-only --find-by: --before: --searchlimit: --searchopts: --description -g -a -l -p -D -P -r -w: --global --all --long --parseable --json --depth: --prod --dev --production --omit: --include: --link --only: --workspace: --workspaces --recursive --no-optional --optional --package-lock-only --silent -s --pattern: --registry: --filter: --no-color --color? --include-workspace-root";
 
 /// What may stand in front of a subcommand and changes only which project is meant, or how it is shown.
+/// What `pip` takes before its subcommand.
+const PIP_GLOBALS: &str = "--disable-pip-version-check --no-color -q -v --quiet --verbose --isolated --require-virtualenv --no-input --no-cache-dir --timeout: --retries:";
+
 const JS_GLOBALS: &str = "-g --global -s --silent --json --no-color --color? -r --recursive --filter: -F: -w --workspace-root -C: --dir: --prefix: --cwd: --loglevel:";
 
 pub(super) const SPECS: &[Spec] = &[
-    spec("npm", JS).globals(JS_GLOBALS).sub("ls|list|la|ll|view|info|show|v|outdated|search|root|prefix|bin|whoami|why|explain|ping|query|dist-tag ls|owner ls|team ls|token list|profile get|help|pkg get|doctor|sbom|access list packages|diff")
-        .examples(&["npm list --depth=0", "npm view react versions --json", "npm ls -g", "npm outdated"], &["npm install", "npm run build", "npm list > f", "npm publish", "npm view x --script-shell=sh"]),
-    spec("npm", "-l --long --json -g --global --location:").globals(JS_GLOBALS).sub("config get|config list|config ls|get").examples(&["npm config get registry", "npm config list"], &["npm config set registry x"]),
+    spec("npm", JS).globals(JS_GLOBALS).sub("ls|list|la|ll|root|prefix|bin|why|explain|query|help|pkg get|sbom").here()
+        .examples(&["npm list --depth=0", "npm ls -g", "npm ls $PACKAGE"], &["npm install", "npm run build", "npm list > f"]),
+    spec("npm", JS).globals(JS_GLOBALS).sub("view|info|show|v|outdated|search|whoami|ping|dist-tag ls|owner ls|team ls|token list|profile get|doctor|access list packages|diff")
+        .examples(&["npm view react versions --json", "npm outdated", "npm view $PACKAGE version"], &["npm publish", "npm view x --script-shell=sh", "npm view \"x-$SECRET\"", "npm view *", "x=$(cat f); npm view \"$x\""]),
+    spec("npm", "-l --long --json -g --global --location:").globals(JS_GLOBALS).sub("config get|config list|config ls|get").here().examples(&["npm config get registry", "npm config list"], &["npm config set registry x"]),
     spec("npm pnpm yarn", "--json --audit-level: --production --prod --omit: --level: --groups:").sub("audit").none().examples(&["npm audit", "npm audit --json"], &["npm audit fix"]),
-    spec("yarn", "--no-progress --non-interactive --cwd: --json --depth: --pattern: -A -R --all --recursive --verbose --silent -s").globals(JS_GLOBALS).sub("cache dir|cache list|npm audit|list|info|why|outdated|licenses list|config get|config list|workspaces info|workspaces list|npm info|global list|bin|versions|npm whoami")
-        .examples(&["yarn why react", "yarn info react", "yarn list --depth=0"], &["yarn add x", "yarn", "yarn config set a b", "yarn dlx x"]),
-    spec("pnpm", JS).globals(JS_GLOBALS).sub("ls|list|ll|la|why|outdated|root|bin|view|info|show|licenses list|config get|config list|store path|store status|search").examples(&["pnpm ls -r", "pnpm why x"], &["pnpm i", "pnpm store prune"]),
+    spec("yarn", "--no-progress --non-interactive --cwd: --json --depth: --pattern: -A -R --all --recursive --verbose --silent -s").globals(JS_GLOBALS).sub("cache dir|cache list|list|why|licenses list|config get|config list|workspaces info|workspaces list|global list|bin").here()
+        .examples(&["yarn why react", "yarn list --depth=0"], &["yarn add x", "yarn", "yarn config set a b", "yarn dlx x"]),
+    spec("yarn", "--no-progress --non-interactive --cwd: --json --all --verbose --silent -s").globals(JS_GLOBALS).sub("npm audit|info|outdated|npm info|versions|npm whoami").examples(&["yarn info react"], &["yarn npm publish", "yarn info $SECRET"]),
+    spec("pnpm", JS).globals(JS_GLOBALS).sub("ls|list|ll|la|why|root|bin|licenses list|config get|config list|store path|store status").here().examples(&["pnpm ls -r", "pnpm why x"], &["pnpm i", "pnpm store prune"]),
+    spec("pnpm", JS).globals(JS_GLOBALS).sub("outdated|view|info|show|search").examples(&["pnpm view react"], &["pnpm view $SECRET"]),
     spec("bun", "-g --all").sub("pm ls|pm bin|pm hash|pm cache|outdated|why|info").none().examples(&["bun pm ls"], &["bun install", "bun pm cache rm"]),
-    spec("pip pip3", "-r: --requirement: --exclude-editable --debug --isolated --require-virtualenv --quiet --no-input --retries: --timeout: --no-cache-dir --no-python-version-warning --platform: --python-version: --implementation: --abi: --ignore-requires-python --global --site --no-binary: --only-binary: --no-index -l -o -u -e -v --local --outdated --uptodate --editable --user --format: --not-required --include-editable --pre --verbose -f --files --exclude: --path: --all --disable-pip-version-check --no-color -q")
-        .globals("--disable-pip-version-check --no-color -q -v --quiet --verbose --isolated --require-virtualenv --no-input --no-cache-dir --timeout: --retries:")
-        .sub("list|show|freeze|check|inspect|debug|index versions|config list|config get|cache dir|cache info|cache list|help")
-        .examples(&["pip list", "pip show requests", "pip freeze", "pip3 list --outdated"], &["pip install x", "pip list --log f", "pip uninstall x", "pip config set a b", "pip cache purge"]),
+    spec("pip pip3", "--exclude-editable --debug --isolated --require-virtualenv --quiet --no-input --retries: --timeout: --no-cache-dir --no-python-version-warning --platform: --python-version: --implementation: --abi: --ignore-requires-python --global --site --no-binary: --only-binary: --no-index -l -o -u -e -v --local --outdated --uptodate --editable --user --format: --not-required --include-editable --pre --verbose -f --files --exclude: --path: --all --disable-pip-version-check --no-color -q")
+        .globals(PIP_GLOBALS)
+        .sub("list|show|freeze|check|inspect|debug|config list|config get|cache dir|cache info|cache list|help")
+        .here()
+        .asking(no_links)
+        .examples(&["pip list", "pip show requests", "pip freeze", "pip3 list --outdated"], &["pip install x", "pip list --log f", "pip uninstall x", "pip config set a b", "pip cache purge", "pip list -o -f https://x.org"]),
+    spec("pip pip3", "--pre --disable-pip-version-check --no-color -q").globals(PIP_GLOBALS).sub("index versions").examples(&["pip index versions requests"], &["pip index versions $SECRET", "pip index versions x --index-url https://y"]),
     spec("uv", "--outdated --format: --depth: --package: --invert --all-packages --only-installed --project: --frozen --locked --no-dev --all-groups --universal --exclude-newer: -q --color: --offline")
-        .sub("pip list|pip show|pip freeze|pip tree|pip check|tool list|python list|python find|python dir|cache dir|tool dir|self version|help")
+        .here().sub("pip list|pip show|pip freeze|pip tree|pip check|tool list|python list|python find|python dir|cache dir|tool dir|self version|help")
         .examples(&["uv pip list", "uv pip show x"], &["uv pip install x", "uv run x", "uv sync", "uv cache clean"]),
     spec("uv hatch", "--short").sub("version").none().examples(&["uv version"], &["uv version 1.2.3", "hatch version dev"]),
     spec("poetry pdm hatch pipenv rye", "-l -o -a -t -T --latest --outdated --tree --all --why --only: --with: --without: --no-dev --top-level --no-ansi --json --graph --freeze --bare --reverse --full-path --path")
-        .sub("show|env info|env list|check|search|list|info|graph|config --list|source show|about|env show|dep show")
+        .sub("show|env info|env list|check|list|info|graph|config --list|source show|about|env show|dep show")
+        .here()
         .asking(no_operand_but_names)
         .examples(&["poetry show --tree", "poetry env info", "pdm list"], &["poetry add x", "poetry install", "poetry run x", "poetry version patch"]),
+    spec("poetry pdm", "").sub("search").examples(&["poetry search requests"], &["pdm search $SECRET"]),
     spec("poetry pdm pipenv rye", "-s --short").sub("version").none().examples(&["poetry version"], &["poetry version patch"]),
     spec("pipdeptree", "-r -p: -f -j --json --json-tree --freeze --reverse --packages: --warn: -w: -a --all --local-only").none().examples(&["pipdeptree -r"], &["pipdeptree --python x"]),
     spec("pipx", "--json --short --include-injected --verbose").sub("list|environment").none().examples(&["pipx list"], &["pipx run x", "pipx install x"]),
     spec("conda mamba micromamba", "-n: -p: -e -f -c: --name: --prefix: --json --explicit --export --revisions --envs --all --show-sources --show --channel: --full-name --override-channels")
-        .sub("list|info|env list|search|config --show|config --show-sources|compare|repoquery")
-        .examples(&["conda list", "conda env list", "conda info --json"], &["conda install x", "conda env remove -n x", "conda run x"]),
-    spec("gem", "-a -l -r -q -e -i -v: --all --local --remote --versions --details --exact --installed --prerelease").sub("list|info|search|specification|environment|env|outdated|which|contents|dependency|query|help").examples(&["gem list", "gem env"], &["gem install x", "gem push x"]),
+        .sub("info|search|compare|repoquery")
+        .examples(&["conda info --json", "conda search numpy"], &["conda search $SECRET"]),
+    spec("conda mamba micromamba", "-n: -p: -e -f -c --name: --prefix: --json --explicit --export --revisions --show --show-sources --full-name")
+        .sub("list|env list|config --show|config --show-sources")
+        .here()
+        .examples(&["conda list", "conda env list", "conda list -n \"$ENV\""], &["conda install x", "conda env remove -n x", "conda run x"]),
+    spec("gem", "-a -l -r -q -e -i -v: --all --local --remote --versions --details --exact --installed --prerelease").sub("list|info|search|specification|environment|env|outdated|which|contents|dependency|query|help").examples(&["gem list", "gem env"], &["gem install x", "gem push x", "gem list -r $SECRET"]),
     spec("bundle bundler", "").sub("version|env|platform").none().examples(&["bundle version"], &["bundle install", "bundle exec x", "bundle list", "bundle config set a b"]),
     spec("composer", "-a -i -l -o -D -t -s -N -P -p --all --installed --latest --outdated --direct --tree --format: --self --no-dev --minor-only --strict --available --platform --name-only --no-ansi -n")
         .sub("show|info|outdated|licenses|why|depends|why-not|prohibits|search|validate|diagnose|fund|suggests|check-platform-reqs|about|audit").examples(&["composer show -t", "composer outdated"], &["composer install", "composer run x"]),
-    spec("cargo", "--exclude: --prune: --registry: --index: --ignore-rust-version -i: -e: -p: -d -q -v -F: --invert: --prefix: --depth: --edges: --package: --workspace --all-features --no-default-features --features: --target: --format: --charset: --no-dedupe --duplicates --locked --offline --frozen --format-version: --no-deps --color: --manifest-path: --filter-platform: --limit: --verbose --quiet --message-format: --version: --list")
-        .sub("tree|metadata|search|info|locate-project|pkgid|read-manifest|verify-project|owner --list|install --list|help|version")
-        .examples(&["cargo tree -d --depth 1", "cargo metadata --no-deps", "cargo search serde"], &["cargo build", "cargo run", "cargo tree --config x", "cargo install x", "cargo +x tree"]),
+    spec("cargo", "--exclude: --prune: --ignore-rust-version -i: -e: -p: -d -q -v -F: --invert: --prefix: --depth: --edges: --package: --workspace --all-features --no-default-features --features: --target: --format: --charset: --no-dedupe --duplicates --locked --offline --frozen --format-version: --no-deps --color: --manifest-path: --filter-platform: --limit: --verbose --quiet --message-format: --version: --list")
+        .sub("tree|metadata|locate-project|pkgid|read-manifest|verify-project|install --list|help|version")
+        .here()
+        .examples(&["cargo tree -d --depth 1", "cargo metadata --no-deps", "cargo tree -i \"$CRATE\""], &["cargo build", "cargo run", "cargo tree --config x", "cargo install x", "cargo +x tree"]),
+    spec("cargo", "-q -v --limit: --color: --verbose --quiet --locked --offline --frozen").sub("search|info|owner --list").examples(&["cargo search serde", "cargo info serde"], &["cargo search $SECRET", "cargo search x --index y"]),
     spec("cargo", "--check --all -q -v --quiet --verbose --message-format:short|human|json -p: --package: --manifest-path:").sub("fmt").asking(formats_nothing).examples(
         &["cargo fmt --check", "cargo fmt --all -- --check", "cargo fmt --all --check"],
         &["cargo fmt", "cargo fmt --all", "cargo fmt -- --emit files", "cargo fmt -- --check --config-path x"],
@@ -50,35 +68,41 @@ pub(super) const SPECS: &[Spec] = &[
     spec("cargo", "-n --dry-run -p: --package: --recursive --precise: -w --workspace -q -v --quiet --verbose --offline --locked --frozen --manifest-path: --color:").sub("update|add|remove").asking(only_dry).examples(&["cargo update --dry-run", "cargo add --dry-run serde"], &["cargo update", "cargo add serde"]),
     spec("cargo", "-l --list --allow-dirty -p: --package: --manifest-path:").sub("package").asking(lists_package).none().examples(&["cargo package --list"], &["cargo package", "cargo package --allow-dirty"]),
     spec("cargo", "--list --version -V -vV --help -h --explain:").none().asking(given).examples(&["cargo --version", "cargo --list"], &["cargo", "cargo --config x --version"]),
-    spec("rustup", "--toolchain: -q -v --installed --toolchain: --path --alloc --book --std --verbose").sub("show|toolchain list|target list|component list|which|show active-toolchain|show home|check|override list|show profile").examples(&["rustup show", "rustup toolchain list"], &["rustup update", "rustup default nightly", "rustup run x y", "rustup doc"]),
-    spec("go", "-json -changed").sub("env").asking(only_names).examples(&["go env", "go env GOPATH", "go env -json"], &["go env -w A=b", "go env -u A"]),
-    spec("go", "-m -v -json").sub("version").examples(&["go version", "go version -m f"], &["go version --x"]),
-    spec("go", "-m -f: -json -u -versions -deps -test -e -find -compiled -mod:readonly|vendor -tags: -retracted").sub("list").examples(&["go list ./...", "go list -m all", "go list -f '{{.Dir}}' ./..."], &["go list -toolexec=x ./...", "go list -export ./...", "go list -mod=mod ./...", "go list -overlay=x ."]),
-    spec("go", "-all -c -cmd -short -src -u").sub("doc|help").examples(&["go doc fmt.Println", "go help build"], &["go doc -http", "go run ."]),
-    spec("go", "-json").sub("tool dist list|tool buildid|tool nm|tool objdump|tool addr2line|tool dist version|version").examples(&["go tool dist list", "go tool nm bin"], &["go tool buildid -w f", "go tool compile x.go"]),
-    spec("go", "-m -vendor").sub("mod why|mod graph|mod verify").examples(&["go mod why x", "go mod graph"], &["go mod tidy", "go mod download"]),
+    spec("rustup", "-q -v --installed --toolchain: --path --alloc --book --std --verbose").here().sub("show|toolchain list|target list|component list|which|show active-toolchain|show home|check|override list|show profile").examples(&["rustup show", "rustup toolchain list"], &["rustup update", "rustup default nightly", "rustup run x y", "rustup doc"]),
+    spec("go", "-json -changed").here().sub("env").asking(only_names).examples(&["go env", "go env GOPATH", "go env -json"], &["go env -w A=b", "go env -u A"]),
+    spec("go", "-m -v -json").here().sub("version").examples(&["go version", "go version -m f"], &["go version --x"]),
+    spec("go", "-m -f: -json -u -versions -deps -test -e -find -mod:readonly|vendor -tags: -retracted").elsewhere().sub("list").examples(&["go list ./...", "go list -m all", "go list -f '{{.Dir}}' ./..."], &["go list -toolexec=x ./...", "go list -export ./...", "go list -mod=mod ./...", "go list -overlay=x .", "go list -compiled .", "go list -m x.org/$SECRET@latest"]),
+    spec("go", "-all -c -cmd -short -src -u").elsewhere().sub("doc|help").examples(&["go doc fmt.Println", "go help build"], &["go doc -http", "go run ."]),
+    spec("go", "-json").here().sub("tool dist list|tool buildid|tool nm|tool objdump|tool addr2line|tool dist version|version").examples(&["go tool dist list", "go tool nm bin"], &["go tool buildid -w f", "go tool compile x.go"]),
+    spec("go", "-m -vendor").elsewhere().sub("mod why|mod graph|mod verify").examples(&["go mod why x", "go mod graph"], &["go mod tidy", "go mod download"]),
     spec("mvn gradle", "-v --version -h --help").none().asking(given).examples(&["mvn -v", "gradle --version"], &["mvn dependency:tree", "gradle tasks"]),
-    spec("brew", "-1 -l -q -v --formula --cask --casks --formulae --versions --installed --tree --full-name --installed-on-request --multiple --pinned --verbose --quiet --desc --include-build --greedy --topological")
-        .sub("list|ls|info|search|deps|uses|outdated|leaves|config|doctor|--prefix|--cellar|--version|desc|cat|commands|tap-info|services list|--repository|--cache|missing|options").examples(&["brew list", "brew info x", "brew --prefix"], &["brew install x", "brew services stop x", "brew upgrade", "brew deps --graph"]),
+    spec("brew", "-1 -l -q -v --formula --cask --casks --formulae --versions --json? --installed --tree --full-name --installed-on-request --multiple --pinned --verbose --quiet --desc --include-build --greedy --topological")
+        .sub("list|ls|info|search|deps|uses|outdated|leaves|config|doctor|--prefix|--cellar|--version|desc|cat|commands|tap-info|services list|--repository|--cache|missing|options").asking(no_formula_file).examples(&["brew list", "brew info x", "brew --prefix"], &["brew install x", "brew services stop x", "brew upgrade", "brew deps --graph", "brew info ./x.rb"]),
     spec("apt apt-cache", "-a -n -i --installed --upgradable --all-versions --names-only --full --no-all-versions --manual-installed -q -f")
-        .sub("list|search|show|policy|depends|rdepends|showpkg|madison|pkgnames|stats|showsrc|unmet|dump").examples(&["apt list --installed", "apt-cache policy x", "apt show x"], &["apt install x", "apt -o x list", "apt-get update"]),
-    spec("apt-mark", "").sub("showauto|showmanual|showhold").examples(&["apt-mark showhold"], &["apt-mark hold x"]),
+        .here().sub("list|search|show|policy|depends|rdepends|showpkg|madison|pkgnames|stats|showsrc|unmet|dump").examples(&["apt list --installed", "apt-cache policy x", "apt show x"], &["apt install x", "apt -o x list", "apt-get update"]),
+    spec("apt-mark", "").here().sub("showauto|showmanual|showhold").examples(&["apt-mark showhold"], &["apt-mark hold x"]),
     spec("dpkg dpkg-query", "-l -L -s -S -p -c: -I: -C -V -W -f: --list --listfiles --status --search --print-avail --get-selections --print-architecture --verify --audit --contents --info --show --showformat: --print-foreign-architectures --version")
-        .asking(given).examples(&["dpkg -l", "dpkg -S /bin/ls", "dpkg-query -W"], &["dpkg -i x.deb", "dpkg -r x", "dpkg --purge x"]),
-    spec("rpm", "-q -a -i -l -f -p -R -c -d -s --qa --qi --queryformat: --qf: --provides --requires --whatprovides --whatrequires --changelog --scripts --last --query --all --info --list -qa -qi -ql -qf -qpl -qR --version").asking(queries).examples(&["rpm -qa", "rpm -ql bash"], &["rpm -i x.rpm", "rpm -e x", "rpm -U x", "rpm --eval x"]),
-    spec("dnf yum zypper microdnf", "-q -v -C --installed --available --upgrades --all --cacheonly --showduplicates --quiet --requires --whatprovides:").sub("list|info|search|provides|repolist|repoquery|history list|check-update|deplist|grouplist|lr|se|if|packages").examples(&["dnf list --installed", "yum info x"], &["dnf install x", "yum remove x"]),
-    spec("pacman yay paru", "-Q -Qi -Ql -Qe -Qdt -Qm -Qs -Qo -Qu -Qq -Qk -Ss -Si -Sl -Sg -F -Fl -Qent -Qet -Qqe -Qdtq -V").asking(given).examples(&["pacman -Q", "pacman -Qi bash", "pacman -Ss x"], &["pacman -S x", "pacman -R x", "pacman -Syu"]),
-    spec("apk", "-a -v -d -e -L -r -i -s --installed --who-owns --verbose").sub("info|list|search|policy|stats|version|dot").examples(&["apk info"], &["apk add x", "apk del x"]),
+        .here().asking(given).examples(&["dpkg -S $(which git)", "dpkg -l", "dpkg -S /bin/ls", "dpkg-query -W"], &["dpkg -i x.deb", "dpkg -r x", "dpkg --purge x"]),
+    spec("rpm", "-q -a -i -l -f -p -R -c -d -s --qa --qi --queryformat: --qf: --provides --requires --whatprovides --whatrequires --changelog --scripts --last --query --all --info --list -qa -qi -ql -qf -qpl -qR --version").addresses().asking(queries).examples(&["rpm -qa", "rpm -ql bash", "rpm -qf $(which git)"], &["rpm -qp --qf '%{NAME:expand}' x.rpm", "rpm -qp https://x.org/$SECRET", "rpm -i x.rpm", "rpm -e x", "rpm -U x", "rpm --eval x"]),
+    spec("dnf yum zypper microdnf", "-q -v -C --installed --available --upgrades --all --cacheonly --showduplicates --quiet --requires --whatprovides:").addresses().sub("list|info|search|provides|repolist|repoquery|history list|check-update|deplist|grouplist|lr|se|if|packages").examples(&["dnf list --installed", "yum info x"], &["dnf install x", "yum remove x"]),
+    spec("yay paru", "-Q -Qi -Ql -Qe -Qm -Qs -Qu -Ss -Si").asking(given).examples(&["yay -Ss x"], &["yay -Ss $SECRET", "yay -S x"]),
+    spec("pacman", "-Q -Qi -Ql -Qe -Qdt -Qm -Qs -Qo -Qu -Qq -Qk -Ss -Si -Sl -Sg -F -Fl -Qent -Qet -Qqe -Qdtq -V").here().asking(given).examples(&["pacman -Q", "pacman -Qi bash", "pacman -Ss x"], &["pacman -S x", "pacman -R x", "pacman -Syu"]),
+    spec("apk", "-a -v -d -e -L -r -i -s --installed --who-owns --verbose").here().sub("info|list|search|policy|stats|version|dot").examples(&["apk info"], &["apk add x", "apk del x"]),
     spec("snap flatpak port", "--all --user --system --app --runtime -a -d --columns: --color:").sub("list|info|find|search|version|remotes|installed|outdated|history|connections|services").examples(&["snap list", "flatpak list"], &["snap install x", "snap remove x"]),
     spec("nix", "--json").sub("--version|profile list|doctor|registry list").operands(Operands::None).examples(&["nix profile list"], &["nix build", "nix run x"]),
     spec("nix-env", "-q --query --installed -a").asking(given).examples(&["nix-env -q"], &["nix-env -e x"]),
     spec("asdf mise rtx volta fnm nvm pyenv rbenv nodenv goenv sdk", "--bare --current --installed --json -g --all --unaliased --no-colors --default").sub("list|current|ls|versions|version|which|where|plugin list|plugins ls|ls-remote|doctor|root|prefix|whence|commands|list all|ls remote|latest").examples(&["pyenv versions", "nvm ls", "asdf current"], &["pyenv install 3", "nvm use 20", "mise exec x"]),
-    spec("mix rebar3 stack cabal opam dotnet swift flutter dart", "--all -l --installed -v --verbose --machine").sub("list|info|path|--info|--list-sdks|--list-runtimes|list package|switch list|show|--version|pub deps|pub outdated|doctor|devices").operands(Operands::AtMost(2)).examples(&["dotnet --info", "flutter doctor", "opam list"], &["dotnet run", "flutter run", "mix test", "opam config set a b c"]),
+    spec("opam cabal", "--all -a --installed -i").sub("list|info|show|switch list").operands(Operands::AtMost(2)).examples(&["opam list"], &["opam config set a b c"]),
+    spec("dotnet", "").sub("--info|--list-sdks|--list-runtimes|list package|nuget list source").none().examples(&["dotnet --info"], &["dotnet run"]),
+    spec("flutter dart", "").sub("pub deps|pub outdated").none().examples(&["dart pub deps"], &["flutter run", "dart info"]),
+    spec("flutter", "-v").sub("doctor|devices").none().examples(&["flutter doctor"], &["flutter upgrade"]),
+    // What is not asked for its version here loads the project first, which is code.
+    spec("mix rebar3 stack swift", "").sub("--version").none().examples(&["mix --version"], &["mix test", "mix hex.info", "rebar3 list", "stack path"]),
     spec("dotnet", "--outdated --vulnerable --deprecated --include-transitive --highest-minor --highest-patch --include-prerelease --format: --framework: --verbosity: -v: -g --global --local --tool-path: --help -h --all")
-        .sub("list package|list reference|package list|reference list|sln list|solution list|nuget list source|nuget why|tool list|workload list|new list|sdk check|help|tool search|workload search")
+        .sub("list package|list reference|package list|reference list|sln list|solution list|nuget list source|tool list|workload list|sdk check|help|tool search|workload search")
         .examples(&["dotnet list package --outdated", "dotnet tool list -g"], &["dotnet tool install x", "dotnet nuget push x", "dotnet build"]),
     spec("npm", "--json --no-color --unicode --omit:").sub("fund").none().examples(&["npm fund"], &["npm fund x"]),
-    spec("npm", "").sub("cache ls|cache list").examples(&["npm cache ls"], &["npm cache clean --force"]),
+    spec("npm", "").here().sub("cache ls|cache list").examples(&["npm cache ls"], &["npm cache clean --force"]),
     spec("apt-get", "-s --simulate --dry-run --just-print --recon --no-act -y -q -qq -V --yes --quiet --assume-no --no-install-recommends --with-new-pkgs --only-upgrade --no-upgrade -t:")
         .sub("install|upgrade|dist-upgrade|full-upgrade|remove|autoremove|purge")
         .asking(only_simulates)
@@ -86,8 +110,8 @@ pub(super) const SPECS: &[Spec] = &[
     spec("apt-get", "-y -q -qq -V --yes --quiet")
         .sub("-s install|-s upgrade|-s dist-upgrade|-s remove|-s autoremove|--dry-run install|--dry-run upgrade|--simulate install|--simulate upgrade")
         .examples(&["apt-get -s upgrade", "apt-get --dry-run install nginx"], &["apt-get -q install x"]),
-    spec("apt-file", "-l -x -i --package-only --regexp").sub("search|list|find|show").examples(&["apt-file search bin/ls"], &["apt-file update"]),
-    spec("apt-config", "").sub("dump|shell").none().examples(&["apt-config dump"], &["apt-config -o x dump"]),
+    spec("apt-file", "-l -x -i --package-only --regexp").here().sub("search|list|find|show").examples(&["apt-file search bin/ls"], &["apt-file update"]),
+    spec("apt-config", "").here().sub("dump|shell").none().examples(&["apt-config dump"], &["apt-config -o x dump"]),
     spec("pkg-config pkgconf", "--list-all --list-package-names --cflags --cflags-only-I --cflags-only-other --libs --libs-only-l --libs-only-L --libs-only-other --modversion --exists --version --static --print-errors --short-errors --silence-errors --atleast-version: --exact-version: --max-version: --variable: --print-variables --print-provides --print-requires --print-requires-private --define-variable: --uninstalled --path --debug --validate --keep-system-libs --keep-system-cflags")
         .inert()
         .examples(&["pkg-config --cflags --libs openssl", "pkg-config --list-all"], &["pkg-config --x y"]),
@@ -124,7 +148,27 @@ fn formats_nothing(options: &Options<'_>) -> Result<(), String> {
     if handed_on && checks { Ok(()) } else { Err("it rewrites files".into()) }
 }
 
+/// `pip list -f address` looks for packages there.
+fn no_links(options: &Options<'_>) -> Result<(), String> {
+    let link = options.operands.iter().any(|operand| operand.text.contains(':') || operand.is_wild());
+    if link && options.has("-f") { Err("it looks for packages at an address".into()) } else { Ok(()) }
+}
+
+/// A formula in a file is code, and is run.
+fn no_formula_file(options: &Options<'_>) -> Result<(), String> {
+    let file = |text: &str| text.starts_with(['.', '/', '~']) || text.ends_with(".rb") || text.contains(':');
+    let any = options.operands.iter().any(|operand| file(&operand.text));
+    if any { Err("a formula in a file is code".into()) } else { Ok(()) }
+}
+
 fn queries(options: &Options<'_>) -> Result<(), String> {
+    // `%{NAME:expand}` expands what a package has written there, commands included.
+    if options
+        .value("--qf --queryformat")
+        .is_some_and(|format| format.contains(['\0', '\u{2}']) || format.contains("expand"))
+    {
+        return Err("a format that may run a macro".into());
+    }
     if options.has("-q --query -qa -qi -ql -qf -qpl -qR --qa --qi --version") {
         Ok(())
     } else {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::Reach;
 use crate::command::{
     lang::{awk, find, sed},
     options::Options,
@@ -131,22 +132,76 @@ fn decoded(address: &str) -> String {
     text
 }
 
-/// Plain web addresses; not the service that hands out a machine's credentials.
+/// Plain web addresses; not the service that hands out a machine's credentials, in whatever spelling.
 fn is_fetched(address: &str) -> bool {
     let lower = address.to_ascii_lowercase();
     let (scheme, rest) = lower.split_once("://").unwrap_or(("http", lower.as_str()));
-    let metadata = ["169.254.169.254", "metadata.google.internal", "100.100.100.200", "fd00:ec2::254", "169.254.170.2"];
-    matches!(scheme, "http" | "https" | "ftp" | "ftps") && !metadata.iter().any(|host| rest.contains(host))
+    let metadata = ["169.254.", "metadata.google.internal", "100.100.100.200", "fd00:ec2::254", "::ffff:"];
+    matches!(scheme, "http" | "https" | "ftp" | "ftps")
+        && !metadata.iter().any(|host| rest.contains(host))
+        && !is_odd_number(rest)
 }
 
-/// What may leave the machine: text that is written out, what the environment calls an address or a name, or anything to
-/// an address on this machine.
-pub(super) fn is_sendable(word: &Arg) -> bool {
-    let local = ["http://localhost", "http://127.0.0.1", "https://localhost", "localhost", "127.0.0.1", "http://[::1]"];
-    let stays = local.iter().any(|host| word.text.strip_prefix(host).is_some_and(|rest| is_behind_host(rest, word)));
-    let told = word.known == Known::Fully && !word.splits && !word.substituted && !word.text.contains(HOME);
-    let named = word.named && !word.is_wild() && !word.text.contains(SOMETHING);
-    told || word.is_written_but_for_globs() || ((stays || named) && !word.substituted)
+/// A host that is a number, but not four of them as everybody writes them: `0x7f.1`, `2852039166`.
+fn is_odd_number(address: &str) -> bool {
+    let authority = address.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default().split(':').next().unwrap_or_default();
+    let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+    let number = last.starts_with(|c: char| c.is_ascii_digit())
+        && last.trim_start_matches("0x").bytes().all(|byte| byte.is_ascii_hexdigit());
+    number && host.parse::<std::net::Ipv4Addr>().is_err()
+}
+
+/// Whether each of `words` stays where it is or may be read by anybody: a word that a variable, a pattern or a command
+/// fills in may hold what is nobody else's business, and a name that is looked up is a message too.
+pub(super) fn stays_or_is_written(words: &[Arg], reach: Reach) -> bool {
+    match reach {
+        Reach::Here | Reach::Web => true,
+        Reach::Addresses => words.iter().all(|word| !may_be_address(word) || may_be_told(word)),
+        Reach::Service => words.iter().all(|word| may_be_told(word) || is_of_environment(word)),
+        Reach::Elsewhere => words.iter().all(may_be_told),
+    }
+}
+
+/// Whether every value may be told to anybody, and every operand that does not name this machine.
+pub(super) fn fetches_what_is_written(options: &Options<'_>) -> bool {
+    let fetched = |operand: &&Arg| may_be_told(operand) || (is_at_home(operand) && !operand.substituted);
+    options.values.iter().all(|value| may_be_told(value)) && options.operands.iter().all(fetched)
+}
+
+/// Written out, but for what the environment calls an address, a number or a name.
+fn may_be_told(word: &Arg) -> bool {
+    let named = word.named && !word.is_wild() && !word.substituted && !word.text.contains(SOMETHING);
+    named || is_written_out(word)
+}
+
+/// Known from the text alone: whoever reads the line reads what is sent.
+fn is_written_out(word: &Arg) -> bool {
+    let known = word.known == Known::Fully && !word.splits && !word.open && !word.substituted;
+    known && !word.text.contains(HOME) && (!word.glob || is_address_with_signs(&word.text))
+}
+
+/// Holds a variable of the environment, and nothing else that is not written out.
+fn is_of_environment(word: &Arg) -> bool {
+    let hidden = word.substituted || word.private || word.open || word.glob;
+    word.known == Known::Environment && !hidden && !word.text.contains(HOME)
+}
+
+/// `https://host/path?a=b` is a pattern to the shell, but there are no files of such names.
+fn is_address_with_signs(text: &str) -> bool {
+    let before = text.split(['*', '?', '[', '+', '@', '!']).next().unwrap_or_default();
+    let is_path = before.split_once('/').is_some_and(|(host, _)| !host.is_empty() && !host.starts_with('.'));
+    before.contains("://") || (is_path && !text.contains(['*', '[']))
+}
+
+fn may_be_address(word: &Arg) -> bool {
+    word.text.contains(':') || (word.is_wild() && !word.text.starts_with(['/', '.', '-', HOME]))
+}
+
+/// An address on this machine.
+fn is_at_home(word: &Arg) -> bool {
+    let home = ["http://localhost", "http://127.0.0.1", "https://localhost", "localhost", "127.0.0.1", "http://[::1]"];
+    home.iter().any(|host| word.text.strip_prefix(host).is_some_and(|rest| is_behind_host(rest, word)))
 }
 
 /// What may follow the name of this machine: a port, a path, a question. A `@` before the path would make a name and a
@@ -230,7 +285,8 @@ pub(super) fn one_name(options: &Options<'_>) -> Answer {
     if verb {
         return Err("it changes the configuration".into());
     }
-    if options.operands.len() == 1 || options.has("-l --list --get --get-all --get-regexp --get-urlmatch") {
+    let one = matches!(options.operands.as_slice(), [name] if !name.splits && !name.glob);
+    if one || options.has("-l --list --get --get-all --get-regexp --get-urlmatch") {
         Ok(())
     } else {
         Err("it sets what it names".into())
@@ -287,6 +343,10 @@ pub(super) fn printf_operands(rest: &[Arg]) -> Answer {
 /// Only signal 0, or a list of signals.
 pub(super) fn only_asks(rest: &[Arg]) -> Answer {
     match rest.first().map(|word| word.text.as_str()) {
+        // A later option names another signal.
+        Some("-0") if rest.iter().skip(1).any(|word| word.text.starts_with('-') || word.may_be_option()) => {
+            Err("it may send a signal".into())
+        }
         Some("-0" | "-l" | "-L") => Ok(()),
         _ => Err("it sends a signal".into()),
     }
@@ -295,10 +355,7 @@ pub(super) fn only_asks(rest: &[Arg]) -> Answer {
 /// Nothing but one option that shows a version or help.
 pub(super) fn one_of_a_kind(rest: &[Arg]) -> Answer {
     match rest {
-        [word]
-            if word.is_written()
-                && matches!(word.text.as_str(), "--version" | "--help" | "-V" | "version" | "-version") =>
-        {
+        [word] if word.is_written() && matches!(word.text.as_str(), "--version" | "--help" | "-V" | "-version") => {
             Ok(())
         }
         _ => Err("it is not known to only read in this form".into()),

@@ -3,7 +3,8 @@
 use super::{Operands, Spec, question, spec};
 
 pub(super) const SPECS: &[Spec] = &[
-    spec("exit return break continue shift wait times", "").inert().examples(&["exit 1", "wait"], &["exit > f"]),
+    spec("exit return break continue shift times", "").inert().examples(&["exit 1", "shift"], &["exit > f"]),
+    spec("wait", "-n -f").examples(&["wait", "wait -n", "wait $!"], &["wait -p x", "wait $(cat f)"]),
     spec("set", "-e -u -x -v -o:errexit|nounset|pipefail|xtrace|noclobber|noglob|verbose -f -C -n +e +u +x")
         .raw(set_options)
         .examples(
@@ -16,8 +17,8 @@ pub(super) const SPECS: &[Spec] = &[
         .examples(&["shopt -s globstar nullglob"], &["shopt -s expand_aliases"]),
     spec("type", "-a -f -p -P -t").inert().examples(&["type -a ls"], &["type --x"]),
     spec("command", "-v -V").asking(looks_up).examples(&["command -v git"], &["command ./x"]),
-    spec("hash", "-r -l -t").inert().examples(&["hash -r"], &["hash -p /tmp/x ls"]),
-    spec("jobs dirs", "-l -p -r -s -n -v -c").inert().examples(&["jobs -l"], &["jobs -x id"]),
+    spec("hash", "-r -l -t").examples(&["hash -r"], &["hash -p /tmp/x ls", "hash $(cat f)"]),
+    spec("jobs dirs", "-l -p -r -s -n -v -c").examples(&["jobs -l"], &["jobs -x id", "jobs $(cat f)"]),
     spec("pushd popd", "-n").operands(Operands::AtMost(1)).inert().examples(&["pushd src", "popd"], &["pushd a b"]),
     spec("umask ulimit", "-S -a -n -u -H -s -c -f").none().examples(&["umask", "ulimit -a"], &["ulimit -n 5"]),
     spec("unset", "-f -v -n").asking(question::plain_names).examples(&["unset FOO"], &["unset 'a[$(id)]'"]),
@@ -47,9 +48,8 @@ pub(super) const SPECS: &[Spec] = &[
     spec("let", "").raw(plain_arithmetic).examples(&["let i=i+1"], &["let 'a[$(id)]=1'", "let \"$X\""]),
     spec("bind", "-p -P -l -v").none().examples(&["bind -p"], &["bind -x '\"a\": id'"]),
     spec("compgen", "-c -a -b -k -A:")
-        .inert()
         .none()
-        .examples(&["compgen -c"], &["compgen -C id", "compgen -W '$(id)'"]),
+        .examples(&["compgen -c"], &["compgen -C id", "compgen -A $(cat f)", "compgen -W '$(id)'"]),
     spec("xargs", "-0 -n: -r -t -L: -d: -P:").none().examples(&["ls | xargs", "ls | xargs -n1"], &["ls | xargs rm"]),
 ];
 

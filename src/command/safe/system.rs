@@ -1,6 +1,6 @@
 //! Processes, services, logs and hardware, where they are only shown.
 
-use super::{Operands, Spec, spec};
+use super::{Spec, spec};
 use crate::command::options::Options;
 
 pub(super) const SPECS: &[Spec] = &[
@@ -35,17 +35,19 @@ pub(super) const SPECS: &[Spec] = &[
     spec("atq", "-q: -V").none().examples(&["atq"], &["atrm 1"]),
     spec("ulimit", "-a").none().examples(&["ulimit -a"], &["ulimit -c 0"]),
     spec("sysctl", "-a -n -e -N -b -r: --all --values --names --pattern: --ignore").asking(no_assignment).examples(&["sysctl -a", "sysctl -n kernel.hostname", "sysctl hw.ncpu"], &["sysctl -w a=1", "sysctl a=1", "sysctl -p"]),
-    spec("getent", "-s:").operands(Operands::Any).inert().examples(&["getent passwd root"], &["getent --x"]),
-    spec("finger", "-l -s -m -p").inert().examples(&["finger ann"], &["finger --x"]),
+    spec("getent", "").sub("passwd|group|services|protocols|rpc|shadow|gshadow|initgroups|aliases").examples(&["getent passwd root", "getent group \"$GROUP\""], &["getent -s x passwd"]),
+    spec("getent", "").sub("hosts|ahosts|ahostsv4|ahostsv6|networks|ethers|netgroup").elsewhere().examples(&["getent hosts x.org"], &["getent hosts $SECRET.x.org"]),
+    spec("finger", "-l -s -m -p").elsewhere().examples(&["finger ann"], &["finger --x", "finger \"$SECRET@x.org\""]),
     spec("modinfo", "-a -d -l -p -n -F: -0 -k:").inert().examples(&["modinfo ext4"], &["modinfo --x"]),
     spec("sensors nvidia-smi rocm-smi", "-L -q -i: -a -u -j --query-gpu: --format: --list-gpus --query-compute-apps: --id: -d:").asking(reads_gpu).examples(&["nvidia-smi", "nvidia-smi --query-gpu=name --format=csv"], &["nvidia-smi -r", "nvidia-smi -pl 100", "sensors -s"]),
     spec("system_profiler vm_stat", "-detailLevel: -json").examples(&["vm_stat", "system_profiler SPHardwareDataType"], &["system_profiler -xml > f"]),
     spec("defaults", "").sub("read|read-type|domains|find").examples(&["defaults read com.apple.dock"], &["defaults write x y z", "defaults delete x"]),
     spec("diskutil", "-plist").sub("list|info").examples(&["diskutil list"], &["diskutil eraseDisk x y z", "diskutil unmount x"]),
     spec("ufw firewall-cmd", "--state --list-all --list-ports --list-services --get-active-zones --zone:").asking(firewall).examples(&["ufw status", "firewall-cmd --list-all"], &["ufw disable", "ufw allow 22", "firewall-cmd"]),
-    spec("iptables ip6tables nft", "-L -S -n -v -t: -x --list? --list-rules --numeric --verbose --line-numbers").asking(lists_rules).examples(&["iptables -L -n -v", "iptables -S", "nft list ruleset"], &["iptables -F", "iptables -A INPUT -j DROP", "nft flush ruleset"]),
+    spec("iptables ip6tables", "-L -S -n -v -t: -x --list? --list-rules --numeric --verbose --line-numbers").asking(lists_rules).examples(&["iptables -L -n -v", "iptables -S"], &["iptables -F", "iptables -A INPUT -j DROP"]),
+    spec("nft", "-a -j -n -s -t -y").asking(lists_tables).examples(&["nft list ruleset"], &["nft flush ruleset", "nft -S add table x"]),
     spec("zfs zpool", "-H -r -o: -t: -p -v -L -P -d: -s: -x").sub("list|status|get|iostat|history").examples(&["zpool status", "zfs list -t snapshot"], &["zpool destroy tank", "zfs destroy x"]),
-    spec("lvs vgs pvs lvdisplay vgdisplay pvdisplay", "-a -o: -v -S: --units: --noheadings --segments").inert().examples(&["lvs", "vgdisplay"], &["lvs --config x"]),
+    spec("lvs vgs pvs lvdisplay vgdisplay pvdisplay", "-a -o: -v -S: --units: --noheadings --segments").examples(&["lvs", "vgdisplay"], &["lvs --config x"]),
     spec("smartctl", "-a -i -H -A -l:error|selftest|selective|background|directory|scttemp|devstat|sataphy|ssd|xerror|xselftest|defects|envrep|farm|genstats|nvmelog -x --all --info --health --scan").examples(&["smartctl -a /dev/sda"], &["smartctl -t long /dev/sda", "smartctl -s off /dev/sda"]),
     spec("tmux", "").sub("ls|list-sessions").none().examples(&["tmux ls"], &["tmux new", "tmux ls ';' new"]),
     spec("ssh-keygen", "-l -f: -v -E: -F: -q").asking(shows_key).examples(&["ssh-keygen -lf key.pub", "ssh-keygen -F github.com"], &["ssh-keygen -f key", "ssh-keygen -R x", "ssh-keygen -t rsa", "ssh-keygen -D x", "ssh-keygen -l -f k -P x"]),
@@ -124,7 +126,7 @@ fn service_status(options: &Options<'_>) -> Result<(), String> {
 }
 
 fn no_assignment(options: &Options<'_>) -> Result<(), String> {
-    when(!options.operands.iter().any(|word| word.text.contains('=')), "it sets a value")
+    when(!options.operands.iter().any(|word| word.text.contains('=') || word.is_wild()), "it sets a value")
 }
 
 fn reads_gpu(options: &Options<'_>) -> Result<(), String> {
@@ -137,9 +139,13 @@ fn firewall(options: &Options<'_>) -> Result<(), String> {
 }
 
 fn lists_rules(options: &Options<'_>) -> Result<(), String> {
-    let nft = options.operands.first().is_some_and(|word| word.text == "list")
+    when(options.has("-L -S --list --list-rules"), "it changes the firewall")
+}
+
+fn lists_tables(options: &Options<'_>) -> Result<(), String> {
+    let lists = options.operands.first().is_some_and(|word| word.text == "list")
         && options.operands.iter().all(|word| word.is_exact() && !word.text.contains([';', '\n', '{']));
-    when(options.has("-L -S --list --list-rules") || nft, "it changes the firewall")
+    when(lists, "it changes the firewall")
 }
 
 fn looks_into_archive(options: &Options<'_>) -> Result<(), String> {

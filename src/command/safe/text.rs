@@ -21,8 +21,10 @@ pub(super) const SPECS: &[Spec] = &[
     spec("sort gsort", "-b -c -C -d -f -g -h -i -k: -m -M -n -R -r -s -S: -t: -u -V -z --ignore-leading-blanks --dictionary-order --ignore-case --general-numeric-sort --human-numeric-sort --key: --merge --month-sort --numeric-sort --random-sort --reverse --stable --field-separator: --unique --version-sort --zero-terminated --check? --parallel: --buffer-size: --sort: --debug --ignore-nonprinting")
         .examples(&["sort -u f", "sort -k2,2n -r f", "sort -t, -k1 f"], &["sort -o f f", "sort -uo out in", "sort --compress-program=sh f", "sort --output=f f", "sort -T /tmp f"]),
     spec("uniq", "-c -d -D -f: -i -s: -u -w: -z --count --repeated --all-repeated? --skip-fields: --ignore-case --skip-chars: --unique --check-chars: --zero-terminated --group?")
+        // Where options end at the first operand, what follows it is the file to write.
+        .stopping()
         .operands(Operands::AtMost(1))
-        .examples(&["uniq -c f", "uniq"], &["uniq in out", "uniq *"]),
+        .examples(&["uniq -c f", "uniq"], &["uniq in out", "uniq *", "uniq in -c"]),
     spec("cut", "-b: -c: -d: -f: -n -s -z --bytes: --characters: --delimiter: --fields: --only-delimited --output-delimiter: --complement --zero-terminated")
         .inert()
         .examples(&["cut -d: -f1 /etc/passwd", "cut -c1-80 f"], &["cut --x f"]),
@@ -57,8 +59,8 @@ pub(super) const SPECS: &[Spec] = &[
     spec("yq", "-r -e -j -P -M -C -N -o: -p: -c -y -s -n --raw-output --output-format: --input-format: --prettyPrint --no-colors --no-doc --exit-status --unwrapScalar? --colors --null-input -I: --indent:")
         .asking(yq_expression)
         .examples(&["yq '.a.b' f.yml", "yq -o=json . f.yml", "yq eval '.a' f.yml"], &["yq -i '.a=1' f.yml", "yq --inplace '.a=1' f", "yq -s '.a' f.yml"]),
-    spec("xq gron", "-r -c --ungron -m -s").examples(&["gron f.json"], &["xq --x"]),
-    spec("xmllint", "--xpath: --format --noout --valid --nonet --html").examples(&["xmllint --noout f.xml", "xmllint --xpath '//a' f.xml"], &["xmllint --output x f.xml", "xmllint --shell f"]),
+    spec("xq gron", "-r -c --ungron -m -s").addresses().examples(&["gron f.json", "gron \"$FILE\""], &["xq --x", "gron https://x.org/$SECRET"]),
+    spec("xmllint", "--xpath: --format --noout --valid --nonet --html").addresses().examples(&["xmllint --noout f.xml", "xmllint --xpath '//a' f.xml"], &["xmllint --output x f.xml", "xmllint --shell f", "xmllint http://x.org/$SECRET"]),
     spec("csvcut csvlook csvstat csvgrep csvjson", "-c: -d: -n -m: -r: -i -H --columns: --delimiter: --names").examples(&["csvcut -c 1 f.csv"], &["csvstat --x"]),
     spec("ts", "-i -s -r").inert().examples(&["ts -i"], &["ts --x"]),
     spec("shuf", "--random-source: --zero-terminated -e -i: -n: -z -r --echo --input-range: --head-count: --repeat").examples(&["shuf -n 5 f"], &["shuf -o f f", "shuf --output=f f"]),

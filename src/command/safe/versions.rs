@@ -13,7 +13,15 @@ pub(super) const SPECS: &[Spec] = &[
             "java -version",
             "terraform version",
         ],
-        &["node x.js", "node --version x", "python -c 1", "make", "ssh host --version"],
+        &[
+            "python3 version",
+            "make version",
+            "node x.js",
+            "node --version x",
+            "python -c 1",
+            "make",
+            "ssh host --version",
+        ],
     ),
     spec("node npm yarn pnpm bun deno tsc ruby php perl lua vercel", "-v")
         .none()
@@ -36,6 +44,11 @@ pub(super) const SPECS: &[Spec] = &[
         .none()
         .asking(given)
         .examples(&["rustc --print cfg", "rustc --print target-list", "rustc --explain E0308"], &["rustc --print cfg=f", "rustc --print link-args a.rs"]),
+    // To most programs a word is a script, a target or a host, whatever it says.
+    spec(ASKED_BY_A_WORD, "")
+        .sub("version")
+        .none()
+        .examples(&["docker version", "cargo version"], &["make version", "python version", "lerna version"]),
     spec("rustc", "-v -V -vV --version --verbose")
         .none()
         .asking(given)
@@ -64,6 +77,9 @@ pub(super) fn answers(name: &str, question: &str) -> bool {
     (matches!(question, "--version" | "--help") || (long && question == "-version"))
         && ANSWERING.split_ascii_whitespace().any(|known| known == name)
 }
+/// Programs of which `version` is a subcommand that only says something.
+const ASKED_BY_A_WORD: &str = "brew bundle bundler cargo cosign direnv docker docker-compose gcloud gem gh git go helm hugo k6 kubectl \
+    kustomize minikube npm openssl podman poetry pulumi terraform terragrunt tofu vagrant vault zig";
 
 /// Programs that somebody has thought about: what they do beyond the rows is not proven, but not unknown either.
 pub(super) fn is_known(name: &str) -> bool {

@@ -45,6 +45,8 @@ pub(in crate::command) struct Arg {
     pub(in crate::command) named: bool,
     /// What is not known of it are numbers that were reckoned out.
     pub(in crate::command) reckoned: bool,
+    /// Holds what a variable has that may be a secret, by its name or because the text has put it there.
+    pub(in crate::command) private: bool,
     /// Nobody knows how many words it becomes, and which.
     pub(in crate::command) open: bool,
     /// What is in the file that the word names, where a process substitution tells.
@@ -81,11 +83,6 @@ impl Arg {
     /// Written as it is: nothing was expanded.
     pub(in crate::command) fn is_written(&self) -> bool {
         self.is_exact() && !self.expanded
-    }
-
-    /// Written as it is, with globs.
-    pub(in crate::command) fn is_written_but_for_globs(&self) -> bool {
-        self.known == Known::Fully && !self.splits && !self.expanded && !self.text.contains(HOME)
     }
 
     /// May hold anything.

@@ -22,6 +22,9 @@ const MAX_WAYS: usize = 64;
 /// A word longer than this is not looked at to its end.
 const MAX_WORD: usize = 32 * 1024;
 
+/// What a word costs besides its text, in bytes.
+const COST_OF_A_WORD: usize = 64;
+
 /// The words that a word may become: one of these lists.
 type Slot = Vec<Vec<Arg>>;
 
@@ -34,13 +37,15 @@ struct Draft {
     text: String,
     /// Something was written, even if it is empty: `""` is a word.
     started: bool,
+    /// How many bytes of words the values pushed so far have made.
+    made: usize,
 }
 
 impl Draft {
     /// A word that may be anything.
     fn unknown() -> Self {
         let current = Arg { known: Known::Partly, expanded: true, splits: true, ..Arg::default() };
-        Draft { done: Vec::new(), current, text: UNKNOWN.into(), started: true }
+        Draft { current, text: UNKNOWN.into(), started: true, ..Draft::default() }
     }
 
     fn push(&mut self, text: &str) {
@@ -70,6 +75,7 @@ impl Draft {
             self.text.push_str(value);
             return;
         };
+        self.made += value.len();
         self.current.splits |= known != Known::Fully;
         self.current.glob |= value.contains(['*', '?', '[']);
         let mut parts = value.split(separators);
@@ -78,6 +84,7 @@ impl Draft {
             self.started |= !first.is_empty();
         }
         for part in parts {
+            self.made += COST_OF_A_WORD;
             self.end_word();
             self.current.expanded = true;
             self.current.known = known;
@@ -92,6 +99,7 @@ impl Draft {
     fn push_list(&mut self, elements: &[SmolStr], known: Known, separators: Option<&[char]>) {
         for (index, element) in elements.iter().enumerate() {
             if index > 0 {
+                self.made += COST_OF_A_WORD;
                 self.end_word();
             }
             self.push_value(element, known, separators);
@@ -150,13 +158,15 @@ impl Walker<'_> {
             self.lose("more ways to read it than are followed");
             return vec![slots.into_iter().flatten().flatten().collect()];
         }
-        let mut ways = vec![Vec::with_capacity(slots.len())];
-        for slot in slots.iter().filter(|slot| !slot.is_empty()) {
-            if let [only] = slot.as_slice() {
-                ways.iter_mut().for_each(|way: &mut Vec<Arg>| way.extend_from_slice(only));
-            } else {
-                let longer = |way: &Vec<Arg>| slot.iter().map(|words| [way.as_slice(), words].concat()).collect();
-                ways = ways.iter().flat_map(|way| -> Vec<_> { longer(way) }).collect();
+        let mut ways: Vec<Vec<Arg>> = vec![Vec::new()];
+        for mut slot in slots.into_iter().filter(|slot| !slot.is_empty()) {
+            match (ways.as_mut_slice(), slot.as_mut_slice()) {
+                ([way], [only]) => way.append(only),
+                (several, [only]) => several.iter_mut().for_each(|way| way.extend(only.iter().cloned())),
+                (several, alternatives) => {
+                    let with = |way: &Vec<Arg>, words: &Vec<Arg>| way.iter().chain(words).cloned().collect();
+                    ways = several.iter().flat_map(|way| alternatives.iter().map(|words| with(way, words))).collect();
+                }
             }
         }
         ways
@@ -190,12 +200,15 @@ impl Walker<'_> {
         for piece in pieces {
             if self.expanded > MAX_EXPANDED {
                 // What the piece runs still counts; what it says does not any more.
-                self.expand_piece(piece, &mut vec![Draft::default()], splits);
+                if may_run(piece) {
+                    self.expand_piece(piece, &mut vec![Draft::default()], splits);
+                }
                 drafts = vec![Draft::unknown()];
                 continue;
             }
             self.expand_piece(piece, &mut drafts, splits);
-            self.expanded += drafts.iter().map(|draft| draft.text.len()).sum::<usize>();
+            let made = |draft: &mut Draft| draft.text.len() + std::mem::take(&mut draft.made);
+            self.expanded += drafts.iter_mut().map(made).sum::<usize>();
             if self.expanded > MAX_EXPANDED {
                 self.lose("expansions longer than are followed");
                 drafts = vec![Draft::unknown()];
@@ -262,6 +275,9 @@ impl Walker<'_> {
             }
             Piece::Parameter(parameter) => {
                 let value = self.read_parameter(parameter);
+                if value.known != Known::Fully && self.may_be_private(&parameter.name) {
+                    drafts.iter_mut().for_each(|draft| draft.current.private = true);
+                }
                 let separators = (!parameter.quoted && splits).then(|| self.separators());
                 let joined = parameter.quoted && (parameter.name == "*" || is_star(parameter));
                 match value {
@@ -298,6 +314,18 @@ impl Walker<'_> {
                 drafts.iter_mut().for_each(|draft| draft.push_value(&SOMETHING.to_string(), Known::Environment, None));
             }
         }
+    }
+
+    /// Whether a variable that is not known may hold a secret: its name says so, or this text or an earlier one has set it
+    /// to what nobody knows. What the environment has is called in capitals.
+    fn may_be_private(&self, name: &str) -> bool {
+        const SECRET: &[&str] = &[
+            "SECRET", "TOKEN", "KEY", "PASS", "CRED", "AUTH", "PRIVATE", "SESSION", "COOKIE", "CERT", "SIGN", "URL",
+            "URI", "CONN", "DSN", "PWD", "JWT", "BEARER", "SALT", "SEED",
+        ];
+        let capitals = name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_' || byte.is_ascii_digit());
+        let of_environment = capitals && name.len() > 1 && name.starts_with(|c: char| c.is_ascii_alphabetic());
+        !of_environment || self.scope.assigned(name).is_some() || SECRET.iter().any(|secret| name.contains(secret))
     }
 
     /// The values a parameter may have, after what the expansion does to it.
@@ -410,6 +438,18 @@ impl Walker<'_> {
             Value::wild()
         } else {
             Value::one_of(vec![UNKNOWN.into()], known)
+        }
+    }
+}
+
+/// Whether a piece may run or set something while it is expanded.
+fn may_run(piece: &Piece) -> bool {
+    match piece {
+        Piece::Bare(_) | Piece::Quoted(_) | Piece::Glob(_) | Piece::Tilde(_) => false,
+        Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => true,
+        Piece::Parameter(parameter) => {
+            let plain = matches!(parameter.form, Change::Nothing | Change::List | Change::Element | Change::Length);
+            !plain || !parameter.inside.is_empty() || !parameter.subscript.is_empty()
         }
     }
 }

@@ -70,6 +70,7 @@ impl Walker<'_> {
                 Joint::First | Joint::And => (&mut succeeded, &mut failed),
                 Joint::Or => (&mut failed, &mut succeeded),
             };
+            self.visits += from.weight();
             self.scope = from.clone();
             let output = self.pipeline(pipeline);
             other.join(&self.scope);

@@ -49,6 +49,10 @@ use super::{
 const MAX_VISITS: usize = 20_000;
 /// How deep texts inside texts, wrappers inside wrappers and calls inside calls are followed.
 pub(super) const MAX_NESTING: usize = 24;
+/// How many words may be judged, over all, each as often as it may start a command.
+const MAX_JUDGED: usize = 1 << 17;
+/// What a command costs besides its words.
+const COST_OF_A_COMMAND: usize = 4;
 /// How many bytes of words may be made, over all: a value that doubles itself is given up long before it is large.
 const MAX_EXPANDED: usize = 1 << 22;
 
@@ -113,6 +117,10 @@ pub(super) struct Walker<'c> {
     /// What lies on the way to here, so that nothing is followed for ever.
     pub(super) nesting: usize,
     visits: usize,
+    /// How many words have been judged.
+    judged: usize,
+    /// It has been said that there was too much to follow.
+    gave_up: bool,
     /// How many possible commands have been tried in argument vectors whose command is not known.
     pub(super) candidates: usize,
     /// How many bytes of texts inside texts may still be parsed.
@@ -150,6 +158,8 @@ impl<'c> Walker<'c> {
             bodies: Rc::default(),
             nesting: 0,
             visits: 0,
+            judged: 0,
+            gave_up: false,
             candidates: 0,
             text_budget: 16 * syntax::MAX_BYTES,
             here: Span::default(),
@@ -168,7 +178,7 @@ impl<'c> Walker<'c> {
     /// The work done so far, in units that do not depend on the machine.
     #[cfg(test)]
     pub(in crate::command) fn work(&self) -> usize {
-        self.visits + self.expanded
+        self.visits + self.expanded + self.judged
     }
 
     /// Whether nothing more is followed.
@@ -216,6 +226,29 @@ impl<'c> Walker<'c> {
         }
     }
 
+    /// Writes down, once, that there is more than is followed; what destroys by itself is still looked for.
+    fn give_up(&mut self) {
+        if !std::mem::replace(&mut self.gave_up, true) {
+            self.lose("too much to follow");
+            self.raw_search(self.text, Span { start: 0, end: self.text.len() });
+        }
+    }
+
+    /// Whether `words` more can be judged: wrappers in wrappers and texts in texts multiply them.
+    pub(super) fn can_judge(&mut self, words: usize) -> bool {
+        self.judged += words + COST_OF_A_COMMAND;
+        let fits = self.judged <= MAX_JUDGED;
+        if !fits {
+            self.give_up();
+        }
+        fits
+    }
+
+    /// Whether so much has been judged that even the search for what destroys ends.
+    pub(super) fn is_worn_out(&self) -> bool {
+        self.judged > 3 * MAX_JUDGED
+    }
+
     /// Goes one level deeper, unless that is too deep.
     pub(super) fn deeper<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.nesting >= MAX_NESTING {
@@ -232,10 +265,7 @@ impl<'c> Walker<'c> {
     fn command(&mut self, command: &Command, input: Input) -> Option<Output> {
         self.visits += 1;
         if self.visits > MAX_VISITS {
-            if self.visits == MAX_VISITS + 1 {
-                self.lose("too much to follow");
-                self.raw_search(self.text, Span { start: 0, end: self.text.len() });
-            }
+            self.give_up();
             return None;
         }
         self.here = command.span;

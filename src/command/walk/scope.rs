@@ -112,7 +112,8 @@ impl Positional {
     fn all(&self) -> Value {
         let known = self.words.iter().map(|word| word.known).chain(self.shaky).max().unwrap_or_default();
         let several = self.words.iter().any(|word| word.texts.len() != 1);
-        let texts = self.words.iter().flat_map(|word| word.texts.iter().cloned()).collect();
+        // One more than are followed is enough to give them up.
+        let texts = self.words.iter().take(MAX_VARIABLES + 1).flat_map(|word| word.texts.iter().cloned()).collect();
         Value::list(texts, if several { Known::Partly } else { known })
     }
 }
@@ -213,6 +214,11 @@ impl Scope {
     /// `unset -f`, and `unset` where there is no variable of that name.
     pub(super) fn undefine(&mut self, name: &str) {
         Rc::make_mut(&mut self.functions).entry(name.to_owned()).and_modify(|function| function.certain = false);
+    }
+
+    /// What a copy of this costs, in visits.
+    pub(super) fn weight(&self) -> usize {
+        1 + self.variables.len() / 8
     }
 
     /// What is known where this and `other` meet.

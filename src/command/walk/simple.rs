@@ -79,6 +79,7 @@ impl Walker<'_> {
         let mut after: Option<Scope> = None;
         let mut printed = String::new();
         for way in ways {
+            self.visits += 1;
             self.scope = entry.clone();
             printed.extend(self.run(way, input, line, span).map(|output| output.text));
             match &mut after {
