@@ -15,7 +15,7 @@ pub use async_trait::async_trait;
 #[cfg(any(feature = "config", feature = "journal"))]
 pub use edge::OpenError;
 #[cfg(feature = "edit")]
-pub use edge::config::{Always, KeepError, Kept};
+pub use edge::config::{Always, KeepError, Kept, KeptAtFirst};
 #[cfg(feature = "sandbox")]
 pub use edge::sandbox;
 #[cfg(feature = "schedule")]

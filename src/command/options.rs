@@ -6,6 +6,7 @@
 //! not join short options, nor an option and its value: `-ab` is one option and not two.
 
 use super::walk::{Arg, UNKNOWN};
+use smol_str::{SmolStr, format_smolstr};
 
 /// What an option on the list takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ enum Takes<'l> {
 #[derive(Debug, Default)]
 pub(super) struct Options<'a> {
     pub(super) operands: Vec<&'a Arg>,
-    pub(super) given: Vec<(String, Option<String>)>,
+    pub(super) given: Vec<(SmolStr, Option<SmolStr>)>,
     /// Where the first operand stands among the words that were read.
     pub(super) first_operand: Option<usize>,
     /// The values of options, for those who must look at what is sent somewhere.
@@ -115,9 +116,12 @@ impl<'a> Options<'a> {
             return Err(Misfit::Unknown(shown(name)));
         }
         let letters = word.text.get(1..).unwrap_or_default();
-        if letters.bytes().all(|byte| byte.is_ascii_digit()) && find(reading.flags, "-#").is_some() {
-            self.given.push(("-#".into(), Some(letters.into())));
-            return Ok(());
+        // `-20`, and `-20f` as `tail` had it first.
+        let behind = letters.trim_start_matches(|c: char| c.is_ascii_digit());
+        if behind.len() < letters.len() && find(reading.flags, "-#").is_some() && find(reading.flags, "=").is_none() {
+            let number = letters.strip_suffix(behind).unwrap_or(letters);
+            self.given.push(("-#".into(), Some(number.into())));
+            return self.cluster(word, behind, reading, next);
         }
         if letters.len() > 1 && find(reading.flags, "=").is_some() {
             return Err(Misfit::Unknown(shown(name)));
@@ -134,7 +138,7 @@ impl<'a> Options<'a> {
         next: &mut impl FnMut() -> Option<&'a Arg>,
     ) -> Result<(), Misfit> {
         for (at, letter) in letters.char_indices() {
-            let name = format!("-{letter}");
+            let name = format_smolstr!("-{letter}");
             let rest = letters.get(at + letter.len_utf8()..).unwrap_or_default();
             match find(reading.flags, &name) {
                 None => return Err(Misfit::Unknown(shown(&name))),
@@ -170,7 +174,7 @@ impl<'a> Options<'a> {
                     return Err(Misfit::MayBeOption);
                 }
                 self.values.push(word);
-                (Some(value.to_owned()), allowed)
+                (Some(value.into()), allowed)
             }
             (Takes::Value(allowed), None) => {
                 let value = next().ok_or_else(|| Misfit::MissingValue(name.into()))?;

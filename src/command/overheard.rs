@@ -2,6 +2,7 @@
 //! texts may turn out to be. The tiers are found elsewhere, by the same walk.
 
 use foldhash::HashSet;
+use smol_str::SmolStr;
 
 use super::{
     answer::Span,
@@ -118,7 +119,10 @@ impl Walker<'_> {
         if is_find {
             return self.overhear_find(rest);
         }
-        let unknown = |arg: &Arg| said(arg).iter().any(|word| !is_known(word));
+        let unknown = |arg: &Arg| !is_plain(arg) && said(arg).iter().any(|word| !is_known(word));
+        if without_host(name, rest).is_some_and(|others| !others.iter().any(unknown)) {
+            return;
+        }
         let operand = |arg: &&Arg| arg.is_written() && !arg.text.starts_with('-') && !arg.text.contains('=');
         if rest.iter().take_while(|arg| !operand(arg)).any(unknown) {
             self.speak_anywhere(rest);
@@ -145,6 +149,9 @@ impl Walker<'_> {
         let mut before: Option<&Arg> = None;
         for (at, arg) in rest.iter().enumerate() {
             let value = before.replace(arg).is_some_and(|test| find::takes_value(&test.text));
+            if is_plain(arg) {
+                continue;
+            }
             let said = said(arg);
             if said.iter().any(|word| matches!(word, Said::Many(_))) {
                 self.speak_anywhere(rest.get(at..).unwrap_or_default());
@@ -215,7 +222,7 @@ impl Walker<'_> {
 
     /// A variable that names what a program runs.
     pub(super) fn overhear_variable(&mut self, name: &str, value: &Arg) {
-        let text = value.content.as_ref().unwrap_or(&value.text).clone();
+        let text = value.content.as_deref().unwrap_or(&value.text);
         if name.starts_with("GIT_CONFIG") {
             // An alias, a pager, an editor of its own.
             self.speak_of_anything();
@@ -223,12 +230,21 @@ impl Walker<'_> {
             if text.contains([UNKNOWN, SOMETHING]) {
                 self.speak_of_anything();
             }
-            self.overhear_start_of(&text, value.span);
+            self.overhear_start_of(text, value.span);
         } else if text.contains(char::is_whitespace) {
             // No program runs it: what is not written out there is taken for data.
             self.overhear_text(&text.replace([UNKNOWN, SOMETHING], "\u{fffd}"), value.span);
         }
     }
+}
+
+/// The words of `ssh` without the host, where that is one word behind `--`: there it is no option that runs something,
+/// whatever it is called.
+pub(super) fn without_host(name: &str, rest: &[Arg]) -> Option<Vec<Arg>> {
+    let end = rest.iter().position(|arg| arg.is_written() && arg.text == "--").filter(|_| name == "ssh")?;
+    let (before, behind) = rest.split_at_checked(end)?;
+    let [_, host, there @ ..] = behind else { return None };
+    matches!(said(host).as_slice(), [Said::One(_)]).then(|| before.iter().chain(there).cloned().collect())
 }
 
 fn is_known(word: &Said) -> bool {
@@ -239,16 +255,18 @@ fn is_known(word: &Said) -> bool {
 pub(super) fn said_of(args: &[Arg]) -> Vec<Said> {
     let mut words = Vec::with_capacity(args.len());
     for arg in args {
-        match plainly_said(arg) {
-            Some(word) => words.push(word),
-            None => words.extend(said(arg)),
+        if is_plain(arg) {
+            words.push(Said::Is(arg.text.clone()));
+        } else {
+            words.extend(said(arg));
         }
     }
     words
 }
 
-fn plainly_said(arg: &Arg) -> Option<Said> {
-    (arg.is_written() && !arg.open).then(|| Said::Is(arg.text.clone()))
+/// Whether a word is no more and no less than what is written.
+fn is_plain(arg: &Arg) -> bool {
+    arg.is_written() && !arg.open
 }
 
 /// Whether a glob may be `@(x)` or one of its kin: it is read as if a `*` stood there, without the parentheses.
@@ -260,31 +278,31 @@ fn may_extend(text: &str) -> bool {
 }
 
 fn said(arg: &Arg) -> Vec<Said> {
-    if let Some(word) = plainly_said(arg) {
-        return vec![word];
+    if is_plain(arg) {
+        return vec![Said::Is(arg.text.clone())];
     }
     let globs = |c: char| matches!(c, '*' | '?' | '[') || (arg.expanded && c == '\\');
     let special = |c: char| matches!(c, UNKNOWN | SOMETHING | HOME) || globs(c);
     let (first, last) = (arg.text.find(special), arg.text.rfind(special));
-    let start = first.and_then(|at| arg.text.get(..at)).unwrap_or_default().to_owned();
+    let start: SmolStr = first.and_then(|at| arg.text.get(..at)).unwrap_or_default().into();
     if arg.open || (first.is_none() && (arg.known == Known::Partly || arg.splits)) {
         return vec![Said::anything()];
     }
     // Where a class of characters ends is not looked for.
     let home = arg.text.contains(HOME) && !arg.glob && !arg.text.contains([UNKNOWN, SOMETHING]);
     let plain_end = !arg.text.contains(['[', '(', '\\']);
-    let end = last.and_then(|at| arg.text.get(at + 1..)).filter(|_| plain_end).unwrap_or_default().to_owned();
+    let end: SmolStr = last.and_then(|at| arg.text.get(at + 1..)).filter(|_| plain_end).unwrap_or_default().into();
     match first {
         Some(_) if arg.glob && may_extend(&arg.text) => {
-            let start = start.trim_end_matches(['@', '+', '!']).to_owned();
-            vec![Said::Many(Ends { start, end: String::new() })]
+            let start = start.trim_end_matches(['@', '+', '!']).into();
+            vec![Said::Many(Ends { start, end: SmolStr::default() })]
         }
         None if arg.known == Known::Environment => vec![Said::One(Ends::default())],
         None => vec![Said::Maybe(arg.text.clone())],
         // The way home is one word.
         Some(_) if home => vec![Said::One(Ends { start, end })],
         Some(_) if arg.splits && start.is_empty() => vec![Said::anything()],
-        Some(_) if arg.splits => vec![Said::One(Ends { start, end: String::new() }), Said::anything()],
+        Some(_) if arg.splits => vec![Said::One(Ends { start, end: SmolStr::default() }), Said::anything()],
         Some(_) if arg.glob => vec![Said::Many(Ends { start, end })],
         Some(_) => vec![Said::One(Ends { start, end })],
     }

@@ -6,11 +6,12 @@ use async_trait::async_trait;
 
 use super::{
     sandbox::{Command, Limits, Sandbox},
-    schedule::{self, Asked, Gate, Gatekeeper, NoSandbox, Scheduler},
+    schedule::{self, Asked, Gate, Gatekeeper, NoSandbox, Scheduler, Surveyed},
 };
 use crate::{
-    engine::Agent,
+    engine::{Agent, Engine},
     fs,
+    kernel::Explanation,
     model::{Access, GateOutcome, Permission, SanitizedPath},
 };
 
@@ -57,13 +58,7 @@ impl InSandbox {
         (limits.time, limits.output) = (time, MOST_OUTPUT);
         let profile = agent.sandbox_profile(&gate.permissions).map_err(|why| why.to_string())?.limited(limits);
         let profile = profile.only_to(gate.domains.iter().cloned());
-        let mut command = Command::new("/bin/sh").args(["-c", THERE, "gate", cwd.as_str(), &gate.command]);
-        for (name, value) in &gate.env {
-            command = command.env(name, value);
-        }
-        if let Some(home) = &gate.home {
-            command = command.env("HOME", home);
-        }
+        let command = command(gate, cwd.as_str());
         // A gate runs while nobody is there, within what it declares; what a rule or the mode says about it stays.
         let done = agent.exec_confined(&self.0, profile, command).await.map_err(|why| why.to_string())?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -82,6 +77,44 @@ impl InSandbox {
         };
         Ok(Asked { outcome, output })
     }
+}
+
+/// What runs for a gate that starts in `cwd`.
+fn command(gate: &Gate, cwd: &str) -> Command {
+    let command = Command::new("/bin/sh").args(["-c", THERE, "gate", cwd, &gate.command]);
+    let command = gate.env.iter().fold(command, |command, (name, value)| command.env(name, value));
+    gate.home.iter().fold(command, |command, home| command.env("HOME", home))
+}
+
+impl Surveyed {
+    /// What would be decided about running its gate now, for the agent that the task is for and with what that agent holds of
+    /// what the gate declares. Nothing is asked, used up or recorded, and hooks are not heard. A gate is a command that runs
+    /// while nobody is there: whatever is not allowed does not run.
+    ///
+    /// None if there is no gate, or no agent for it ([`Surveyed::hindered`]).
+    ///
+    /// # Errors
+    ///
+    /// Why no such command could be made: a root that no command gets, say.
+    pub fn explain_gate(&self, engine: &Engine) -> Option<Result<Explanation, String>> {
+        let task = self.task.as_ref().ok()?;
+        let (gate, agent) = (task.gate.as_ref()?, schedule::agent_of(engine, task).ok()?);
+        Some(explained(gate, &agent))
+    }
+}
+
+fn explained(gate: &Gate, agent: &Agent) -> Result<Explanation, String> {
+    let lacks = schedule::missing(agent, gate);
+    let held: Vec<_> = gate.permissions.iter().filter(|wanted| !lacks.contains(wanted)).cloned().collect();
+    let profile = agent.sandbox_profile(&held).map_err(|why| why.to_string())?.only_to(gate.domains.iter().cloned());
+    let home = agent.profile().map_err(|why| why.to_string())?.working_dir.clone();
+    let cwd = match gate.cwd.as_deref() {
+        None => home.to_string(),
+        Some(cwd) if cwd.starts_with('/') => cwd.to_owned(),
+        Some(cwd) => format!("{home}/{cwd}"),
+    };
+    let action = profile.action(&command(gate, &cwd)).map_err(|why| why.to_string())?;
+    agent.explain_confined(&action).map_err(|why| why.to_string())
 }
 
 /// Where the gate starts: in what its agent works in, or in what it may read or write by a right of its own.

@@ -142,6 +142,13 @@ impl Agent {
         self.judged(action, |judgement, case| judgement.explanation(case))
     }
 
+    /// The same for what the host program would have run confined to what it names (`go_ahead_confined`).
+    #[cfg(all(feature = "sandbox", feature = "schedule"))]
+    pub(crate) fn explain_confined(&self, action: &Action) -> Result<Explanation, Error> {
+        let action = Considered { confined: true, ..self.considered(action)? };
+        self.judged_as(&action, |judgement, case| judgement.explanation(case))
+    }
+
     /// What people said about this agent's actions and still counts.
     ///
     /// # Errors
@@ -152,10 +159,13 @@ impl Agent {
     }
 
     fn judged<T>(&self, action: &Action, read: impl FnOnce(&Judgement<'_>, &Case<'_>) -> T) -> Result<T, Error> {
-        let action = self.considered(action)?;
+        self.judged_as(&self.considered(action)?, read)
+    }
+
+    fn judged_as<T>(&self, action: &Considered, read: impl FnOnce(&Judgement<'_>, &Case<'_>) -> T) -> Result<T, Error> {
         let broken = self.shared.broken(&self.id, action.permissions())?;
         self.look(|state, agent, now| {
-            let case = Case { state, agent, action: &action, broken: &broken, opinions: &[], now };
+            let case = Case { state, agent, action, broken: &broken, opinions: &[], now };
             read(&judge(&case), &case)
         })
     }

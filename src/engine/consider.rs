@@ -145,6 +145,7 @@ fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -
         reason: action.reason.as_ref().map(Reason::redacted),
         call: action.call.clone(),
         besides: None,
+        told: None,
         updated: false,
         overrides: action.overrides,
         cwd: None,
@@ -182,9 +183,12 @@ fn command(base: Considered, text: &str, besides: &Map<String, Value>, classifie
         return Considered { target, shown: line, tier, tier_reason, shape, destructive, ..base };
     }
     let besides = Value::Object(besides.clone());
+    let mut texts = Vec::new();
+    texts_besides(&besides, &mut texts);
+    let told = Some(Mentions::of(texts, |line| classifier.classify(line).spoken()));
     let shown = format!("{line} with {}", input::shown(&besides)).into();
     let besides = Some(input::canonical(&besides).to_string());
-    Considered { target, shown, besides, tier, tier_reason, shape, destructive, ..base }
+    Considered { target, shown, besides, told, tier, tier_reason, shape, destructive, ..base }
 }
 
 /// Whoever may use the network may reach any host; what it may do there is for rules.
@@ -226,6 +230,21 @@ fn unknown_tool(action: &Action, input: &Value, classifier: &Classifier) -> Cons
     let target = Target::Tool { name: Arc::clone(&text), mentions };
     let tier_reason = "a tool that is not on any list".into();
     Considered { target, shown, tier: Some(Tier::Dangerous), tier_reason, ..base }
+}
+
+/// Every text that a tool is told besides its command line, but for the path of the directory in which it is to start.
+fn texts_besides<'v>(besides: &'v Value, texts: &mut Vec<&'v str>) {
+    const DIRECTORIES: [&str; 4] = ["cwd", "workdir", "working_dir", "working_directory"];
+    // A name that a shell would take for more than one is no directory for sure.
+    let plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
+    for (name, value) in besides.as_object().into_iter().flatten() {
+        let is_directory = DIRECTORIES.contains(&name.as_str());
+        if is_directory && value.as_str().is_some_and(|path| path.starts_with(['/', '.']) && path.chars().all(plain)) {
+            continue;
+        }
+        texts.push(name);
+        texts_in(value, texts);
+    }
 }
 
 /// Every text in `value`, with the names of its fields.

@@ -11,9 +11,11 @@ mod consider;
 mod error;
 mod files;
 mod guards;
+mod holding;
 mod hooks;
 mod input;
 mod keep;
+mod look;
 mod mail;
 mod pin;
 mod presence;
@@ -36,11 +38,10 @@ use std::{
 
 use crate::{
     command::Classifier,
-    kernel::{Check, Command, Refusal, Start, State, Support},
+    kernel::{Check, Command, Refusal, Start, State},
     model::{
-        Actor, AgentId, ApproverId, Envelope, Grant, GrantId, HeldChange, Hold, HookName, Means, OwnerId, Pending,
-        Permission, PermissionSet, Policy, Profile, Reason, Recorded, RequestId, Resolution, Right, Ruling, RulingId,
-        RunId, RuntimeId, Settings, Timestamp, Want,
+        Actor, AgentId, ApproverId, Envelope, GrantId, Hold, HookName, Means, OwnerId, Permission, Policy, Profile,
+        Reason, Recorded, RequestId, Right, RulingId, RunId, RuntimeId, Settings, Want,
     },
     seam::{Clock, DiskPaths, Hook, Paths, SystemClock},
 };
@@ -52,6 +53,7 @@ pub use self::{
     authorize::Authorization,
     error::{Error, FileFailure},
     files::Files,
+    holding::Holding,
     mail::{Mail, Mailbox},
     rehearse::Rehearsal,
     resolved::Resolved,
@@ -78,41 +80,6 @@ pub struct Engine {
 impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Engine").field("open", &self.shared.is_open()).finish_non_exhaustive()
-    }
-}
-
-/// What a new agent starts with.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Holding {
-    permissions: Vec<(Permission, Hold)>,
-}
-
-impl Holding {
-    /// Nothing.
-    pub fn nothing() -> Holding {
-        Holding::default()
-    }
-
-    /// These, for using and for passing on.
-    pub fn of(permissions: impl IntoIterator<Item = Permission>) -> Holding {
-        Holding::nothing().and(permissions, Hold::Use)
-    }
-
-    /// These besides, for passing on and nothing else (`grant_only`).
-    #[must_use]
-    pub fn passing_on(self, permissions: impl IntoIterator<Item = Permission>) -> Holding {
-        self.and(permissions, Hold::PassOn)
-    }
-
-    fn and(mut self, permissions: impl IntoIterator<Item = Permission>, hold: Hold) -> Holding {
-        self.permissions.extend(permissions.into_iter().map(|permission| (permission, hold)));
-        self
-    }
-}
-
-impl From<&PermissionSet> for Holding {
-    fn from(set: &PermissionSet) -> Holding {
-        Holding::of(set.iter())
     }
 }
 
@@ -295,33 +262,6 @@ impl Engine {
         self.shared.execute(command).acknowledged().await.map(drop)
     }
 
-    /// The change of the file that waits until a person agrees to it, if one does.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Closed`].
-    pub fn held_change(&self) -> Result<Option<HeldChange>, Error> {
-        Ok(self.shared.look(|state, now| state.held_change(&self.run, now))??)
-    }
-
-    /// What time it is for this engine.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Clock`].
-    pub fn now(&self) -> Result<Timestamp, Error> {
-        Ok(self.shared.clock.now()?)
-    }
-
-    /// The settings in force.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Closed`].
-    pub fn settings(&self) -> Result<Arc<Settings>, Error> {
-        self.shared.look(|state, _| Arc::clone(&state.settings))
-    }
-
     /// For whoever waits on this engine's time.
     #[cfg(feature = "schedule")]
     pub(crate) fn clock(&self) -> Arc<dyn Clock> {
@@ -357,60 +297,6 @@ impl Engine {
         self.shared.add_hook(name, hook)
     }
 
-    /// Every question that waits.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Closed`].
-    pub fn pending(&self) -> Result<Vec<Pending>, Error> {
-        self.shared.look(|state, _| state.all_pending(None))
-    }
-
-    /// How a request ended, if it did and is still remembered.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Closed`].
-    pub fn resolution(&self, request: RequestId) -> Result<Option<Arc<Resolution>>, Error> {
-        self.shared.look(|state, _| state.resolved.get(&request).cloned())
-    }
-
-    /// How the request with this short code ended; the latest, if two that are remembered have it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Closed`].
-    pub fn resolution_with_code(&self, code: &str) -> Result<Option<Arc<Resolution>>, Error> {
-        self.shared.ended_with_code(&code.trim().to_ascii_lowercase())
-    }
-
-    /// Every grant that counts now.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Closed`].
-    pub fn grants(&self) -> Result<Vec<Arc<Grant>>, Error> {
-        self.shared.look(|state, now| state.grants.values().filter(|grant| grant.is_live(now)).cloned().collect())
-    }
-
-    /// Why `agent` holds `permission`: its own grant first, the root last. Empty if it does not hold it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Closed`].
-    pub fn why(&self, agent: &AgentId, permission: &Permission) -> Result<Vec<Support>, Error> {
-        self.shared.look(|state, now| state.why(agent, permission, now))
-    }
-
-    /// What people said about actions and still counts.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Closed`].
-    pub fn rulings(&self) -> Result<Vec<Arc<Ruling>>, Error> {
-        self.shared.look(|state, now| state.rulings.values().filter(|ruling| ruling.is_live(now)).cloned().collect())
-    }
-
     /// Takes back what a person said about an action.
     ///
     /// # Errors
@@ -419,19 +305,6 @@ impl Engine {
     pub async fn revoke_ruling(&self, ruling: RulingId, reason: Option<Reason>) -> Result<(), Error> {
         let command = Command::RevokeRuling { ruling, by: Actor::Operator, owner: None, reason };
         self.shared.execute(command).acknowledged().await.map(drop)
-    }
-
-    /// Every agent.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Closed`].
-    pub fn agents(&self) -> Result<Vec<Arc<Profile>>, Error> {
-        self.shared.look(|state, _| {
-            let mut all: Vec<_> = state.agents.values().map(|agent| Arc::clone(&agent.profile)).collect();
-            all.sort_by(|one, other| one.id.cmp(&other.id));
-            all
-        })
     }
 
     /// Ends the engine: every waiting question is cancelled, and from then on everything is refused.

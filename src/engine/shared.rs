@@ -294,7 +294,8 @@ impl Shared {
         let owner = &writer.state.agent(agent)?.profile.owner;
         if let Some(waiting) = writer.state.pending.get(&id) {
             let answer = self.answers.entry(id).or_insert_with(|| watch::Sender::new(None));
-            let state = Waiting::Open { request: Arc::clone(&waiting.request), resolution: answer.subscribe() };
+            let (request, is_stored) = (Arc::clone(&waiting.request), writer.keeping.is_some());
+            let state = Waiting::Open { request, resolution: answer.subscribe(), is_stored };
             return Ok(Some(Ticket { id, state }));
         }
         // One that had this name before may have belonged to somebody else.

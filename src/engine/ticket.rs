@@ -18,7 +18,12 @@ pub struct Ticket {
 #[derive(Clone, Debug)]
 pub(super) enum Waiting {
     Over(Arc<Resolution>),
-    Open { request: Arc<Request>, resolution: watch::Receiver<Option<Arc<Resolution>>> },
+    Open {
+        request: Arc<Request>,
+        resolution: watch::Receiver<Option<Arc<Resolution>>>,
+        /// The question outlives the engine.
+        is_stored: bool,
+    },
 }
 
 impl Ticket {
@@ -43,14 +48,15 @@ impl Ticket {
     pub fn poll(&self) -> Option<Arc<Resolution>> {
         match &self.state {
             Waiting::Over(resolution) => Some(Arc::clone(resolution)),
-            Waiting::Open { request, resolution } => {
+            Waiting::Open { request, resolution, is_stored } => {
                 let known = resolution.borrow().clone();
-                known.or_else(|| resolution.has_changed().is_err().then(|| engine_gone(request)))
+                known.or_else(|| resolution.has_changed().is_err().then(|| engine_gone(request, *is_stored)))
             }
         }
     }
 
-    /// How it ended, as soon as it does. If the engine ends first, that is the answer: cancelled.
+    /// How it ended, as soon as it does. If the engine ends first, that is the answer: cancelled, or, where questions are stored,
+    /// unavailable until the next engine ([`Decider::NextEngine`]).
     ///
     /// # Cancellation
     ///
@@ -58,10 +64,10 @@ impl Ticket {
     pub async fn resolution(&self) -> Arc<Resolution> {
         match &self.state {
             Waiting::Over(resolution) => Arc::clone(resolution),
-            Waiting::Open { request, resolution } => {
+            Waiting::Open { request, resolution, is_stored } => {
                 let mut resolution = resolution.clone();
                 let known = resolution.wait_for(Option::is_some).await;
-                known.ok().and_then(|known| known.clone()).unwrap_or_else(|| engine_gone(request))
+                known.ok().and_then(|known| known.clone()).unwrap_or_else(|| engine_gone(request, *is_stored))
             }
         }
     }
@@ -72,17 +78,21 @@ impl Ticket {
     }
 }
 
-/// Nobody is left who could answer, so it is no.
-fn engine_gone(request: &Request) -> Arc<Resolution> {
+/// Nobody is left here who could answer, so it is no for now.
+fn engine_gone(request: &Request, is_stored: bool) -> Arc<Resolution> {
+    let (outcome, decider) = match is_stored {
+        true => (Outcome::Unavailable, Decider::NextEngine),
+        false => (Outcome::Cancelled, Decider::EngineGone),
+    };
     Arc::new(Resolution {
         request: request.id,
         from: request.from.clone(),
         owner: request.owner.clone(),
-        outcome: Outcome::Cancelled,
+        outcome,
         granted: Vec::new(),
         refused: request.permissions().cloned().collect(),
         scope: None,
-        decider: Decider::EngineGone,
+        decider,
         feedback: None,
         action: request.action.clone(),
         updated_input: None,

@@ -3,8 +3,8 @@
 use std::{borrow::Cow, sync::Arc};
 
 use crate::model::{
-    Access, ActionFacts, CallId, CommandShape, Destructive, Digest, Doing, Operation, Permission, Reason, Right,
-    SanitizedPath, SpokenPart, Tier, ToolName,
+    Access, ActionFacts, CallId, CommandPattern, CommandShape, Destructive, Digest, Doing, Operation, Permission,
+    Reason, Right, SanitizedPath, SpokenPart, Tier, ToolName,
 };
 
 use super::mentions::Mentions;
@@ -28,6 +28,8 @@ pub(crate) struct Considered {
     pub(crate) input: String,
     /// What a command runs with besides its line, if its tool is told so.
     pub(crate) besides: Option<String>,
+    /// What of that its tool may run too: nobody knows what a tool does with what it is told besides.
+    pub(crate) told: Option<Mentions>,
     pub(crate) reason: Option<Reason>,
     pub(crate) call: Option<CallId>,
     /// Whether a hook put it in the place of what was asked about.
@@ -107,6 +109,11 @@ impl Considered {
             (Target::Path(target), Permission::Path(used, path)) => *used != access || path != target,
             _ => true,
         })
+    }
+
+    /// Whether what its tool was told besides a command line may run a command like `pattern`.
+    pub(super) fn is_told(&self, pattern: &CommandPattern) -> bool {
+        self.told.as_ref().is_some_and(|told| told.may_run(pattern))
     }
 
     /// What a tool was told besides the resource; one that is on no list, everything: of such a tool nobody knows what of

@@ -17,6 +17,7 @@ use super::{
     State,
     considered::{Considered, Target},
     rules::meets,
+    state::Agent,
 };
 
 /// How many tools of one run are kept apart, and how many globs and patterns one guard has.
@@ -148,9 +149,10 @@ impl Compiled {
                     (Verdict::Deny, Policies::DENY_COMMANDS, &self.0.written.deny_commands),
                     (Verdict::Ask, Policies::APPROVE_COMMANDS, &self.0.written.approve_commands),
                 ];
-                let spoken = patterns
-                    .into_iter()
-                    .filter(|(verdict, _, list)| list.iter().any(|pattern| meets(pattern, parts.as_deref(), *verdict)));
+                let spoken = patterns.into_iter().filter(|(verdict, _, list)| {
+                    let speaks = |pattern| meets(pattern, parts.as_deref(), *verdict) || action.is_told(pattern);
+                    list.iter().any(speaks)
+                });
                 said.extend(spoken.map(|(verdict, name, _)| (verdict, name)));
             }
             Target::Tool { mentions, .. } => {
@@ -329,10 +331,13 @@ impl State {
         }
     }
 
-    /// Whether `owner` has an agent in `run`, not counting `but`, or one that an agent created which was in `run` when it went.
+    /// Whether `owner` has an agent in `run`, not counting `but`, one that was created in `run`, or one that an agent
+    /// created which was in `run` when it went.
     pub(crate) fn goes_on(&self, owner: &OwnerId, run: &RunId, but: Option<&AgentId>) -> bool {
-        let others = self.agents.values().filter(|agent| Some(&agent.profile.id) != but);
-        others.chain(self.gone.agents()).any(|agent| agent.run == *run && agent.profile.owner == *owner)
+        let is_in = |agent: &Agent| agent.run == *run && Some(&agent.profile.id) != but;
+        let there = self.agents.values().filter(|agent| is_in(agent) || agent.made_in.as_ref() == Some(run));
+        let gone = self.gone.agents().filter(|agent| agent.run == *run || agent.made_in.as_ref() == Some(run));
+        there.chain(gone).any(|agent| agent.profile.owner == *owner)
     }
 
     /// Guards end with their run, which somebody has left.

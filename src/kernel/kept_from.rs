@@ -1,6 +1,8 @@
 //! What the commands of an agent are kept from, wherever a sandbox can do so: what is protected or sensitive, and what rules
 //! and policies deny by name. A pattern is nothing that a file system could be told beforehand.
 
+use std::iter;
+
 use crate::model::{Access, Operation, SanitizedPath, SensitiveName};
 
 use super::{State, state::Agent};
@@ -25,13 +27,16 @@ impl State {
             sensitive: self.settings.sensitive.to_vec(),
         };
         let tool = Operation::Command.own_tool();
-        for bound in std::iter::once(agent).chain(self.above(agent)) {
+        let above = self.above(agent);
+        for bound in iter::once(agent).chain(above.iter().copied()) {
             kept.hidden.extend(bound.rules.denied_by_name(Access::Read));
             kept.unwritten.extend(bound.rules.denied_by_name(Access::Write));
-            if let Some(guards) = self.guards_of(&bound.profile.owner, &bound.run) {
-                kept.hidden.extend(guards.of(&tool).denied_by_name(Access::Read));
-                kept.unwritten.extend(guards.of(&tool).denied_by_name(Access::Write));
-            }
+        }
+        let runs = iter::once(agent).chain(above.iter().copied()).map(|bound| &bound.run);
+        let runs = runs.chain(State::runs_of_creation(agent, &above).into_iter().map(|(_, run)| run));
+        for guards in runs.filter_map(|run| self.guards_of(&agent.profile.owner, run)) {
+            kept.hidden.extend(guards.of(&tool).denied_by_name(Access::Read));
+            kept.unwritten.extend(guards.of(&tool).denied_by_name(Access::Write));
         }
         kept
     }

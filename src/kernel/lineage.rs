@@ -3,7 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    ptr,
+    iter, ptr,
     sync::Arc,
 };
 
@@ -56,6 +56,20 @@ impl State {
         }
     }
 
+    /// The runs whose noes and policies bind `agent` besides those that it and everybody `above` it are in now: the ones in
+    /// which it, or one above it, was created. Each with whoever was in it then.
+    pub(super) fn runs_of_creation<'s>(agent: &'s Agent, above: &[&'s Agent]) -> Vec<(&'s AgentId, &'s RunId)> {
+        let mut all: Vec<(&AgentId, &RunId)> = Vec::new();
+        for made in iter::once(agent).chain(above.iter().copied()) {
+            let (Some(parent), Some(run)) = (&made.profile.parent, &made.made_in) else { continue };
+            let is_known = above.iter().any(|other| other.run == *run) || all.iter().any(|(_, known)| *known == run);
+            if !is_known {
+                all.push((parent, run));
+            }
+        }
+        all
+    }
+
     /// Whether `agent`, or anybody above it, is in a mode in which only reads happen by themselves.
     pub(crate) fn only_reads_by_itself(&self, agent: &AgentId) -> bool {
         let is_strict = |agent: &Agent| matches!(agent.profile.mode, Mode::Plan | Mode::Untrusted);
@@ -79,7 +93,7 @@ impl State {
     ///
     /// The runs that somebody has left by that.
     pub(super) fn bury(&mut self, agent: Agent) -> BTreeSet<(OwnerId, RunId)> {
-        let mut left = BTreeSet::from([run_of(&agent)]);
+        let mut left: BTreeSet<_> = runs_of(&agent).collect();
         if self.binds(&agent) {
             let number = self.gone.keep(agent.as_bond());
             let all = self.agents.values_mut().chain(self.gone.agents.values_mut());
@@ -93,7 +107,7 @@ impl State {
             let before = self.gone.agents.len();
             self.gone.agents.retain(|number, agent| {
                 let is_needed = needed.contains(number);
-                left.extend((!is_needed).then(|| run_of(agent)));
+                left.extend((!is_needed).then(|| runs_of(agent)).into_iter().flatten());
                 is_needed
             });
             if self.gone.agents.len() == before {
@@ -109,10 +123,10 @@ impl State {
             return Vec::new();
         }
         let everybody = || self.agents.values().chain(self.gone.agents());
-        let runs: BTreeSet<_> = everybody().map(|agent| (&agent.profile.owner, &agent.run)).collect();
+        let runs: BTreeSet<_> = everybody().flat_map(runs_of).collect();
         let lasting: BTreeSet<_> = everybody().flat_map(|agent| agent.rulings.iter().map(|ruling| ruling.id)).collect();
         let is_over = |ruling: &&Arc<Ruling>| match &ruling.run {
-            Some(run) => !runs.contains(&(&ruling.owner, run)),
+            Some(run) => !runs.contains(&(ruling.owner.clone(), run.clone())),
             None => !lasting.contains(&ruling.id),
         };
         let noes = self.rulings.values().filter(|ruling| ruling.verdict == Verdict::Deny);
@@ -126,6 +140,7 @@ fn is_child(agent: &Agent, of: &Agent) -> bool {
     agent.profile.parent.as_ref() == Some(&of.profile.id) && agent.profile.owner == of.profile.owner
 }
 
-fn run_of(agent: &Agent) -> (OwnerId, RunId) {
-    (agent.profile.owner.clone(), agent.run.clone())
+/// The run that it is in, and the one in which it was created.
+fn runs_of(agent: &Agent) -> impl Iterator<Item = (OwnerId, RunId)> + '_ {
+    iter::once(&agent.run).chain(&agent.made_in).map(|run| (agent.profile.owner.clone(), run.clone()))
 }

@@ -15,6 +15,8 @@ mod judge;
 #[cfg(feature = "sandbox")]
 mod kept_from;
 mod lineage;
+#[cfg(feature = "journal")]
+mod lost;
 mod mentions;
 mod refusal;
 mod rights;
@@ -31,6 +33,8 @@ pub(crate) use judge::{Case, Judgement, Opinion, is_no_worse, judge};
 pub use judge::{Explanation, Stage, Step};
 #[cfg(feature = "sandbox")]
 pub(crate) use kept_from::KeptFrom;
+#[cfg(feature = "journal")]
+pub(crate) use lost::Lost;
 pub(crate) use mentions::Mentions;
 pub use refusal::Refusal;
 pub use rights::Check;
@@ -51,7 +55,12 @@ impl State {
 
     /// Carries out `command`, or says why not and changes nothing.
     pub(crate) fn execute(&mut self, command: Command, now: Timestamp) -> Result<Vec<Event>, Refusal> {
-        let mut events = self.decide(command, now)?;
+        let events = self.decide(command, now)?;
+        Ok(self.carry_on(events, now))
+    }
+
+    /// Applies what is decided, with what follows from it.
+    fn carry_on(&mut self, mut events: Vec<Event>, now: Timestamp) -> Vec<Event> {
         events.iter().for_each(|event| self.apply(event));
         // What rested on what ended falls first; then requests look at what is left.
         for consequences in [State::falls, State::noes_follow, State::guards_follow, State::requests_follow] {
@@ -59,7 +68,7 @@ impl State {
             more.iter().for_each(|event| self.apply(event));
             events.extend(more);
         }
-        Ok(self.with_losses_told(events, now))
+        self.with_losses_told(events, now)
     }
 }
 

@@ -95,6 +95,7 @@ impl Rules {
                 let found = self.0.globs.matches(path.as_str());
                 found.into_iter().filter_map(|glob| self.0.by_glob.get(glob).copied()).collect()
             }
+            Target::Command { .. } if action.told.is_some() => self.about_programs(None),
             Target::Command { parts, .. } => self.about_programs(parts.as_deref()),
             Target::Tool { .. } => self.about_programs(None),
             Target::Path(_) | Target::Host(_) | Target::Invalid { .. } => Vec::new(),
@@ -187,7 +188,9 @@ fn speaks_about_as(rule: &Rule, action: &Considered, operation: Operation) -> bo
     let shape =
         rule.shape.as_ref().is_none_or(|shape| action.shape.as_ref().is_some_and(|other| other.key == shape.key));
     let command = rule.command.as_ref().is_none_or(|pattern| match &action.target {
-        Target::Command { parts, .. } => meets(pattern, parts.as_deref(), rule.verdict),
+        Target::Command { parts, .. } => {
+            meets(pattern, parts.as_deref(), rule.verdict) || rule.verdict > Verdict::Allow && action.is_told(pattern)
+        }
         Target::Tool { mentions, .. } => rule.verdict > Verdict::Allow && mentions.may_run(pattern),
         Target::Path(_) | Target::Host(_) | Target::Invalid { .. } => false,
     });

@@ -88,6 +88,9 @@ pub(crate) struct Agent {
     /// The agent that all of this began with: itself, unless another agent created it.
     pub(super) family: AgentId,
     pub(super) descendants: u32,
+    /// The run in which the agent that created it was then: what is denied there binds this one for as long as it is there.
+    #[serde(default)]
+    pub(super) made_in: Option<RunId>,
     /// Who created it and is gone, by number.
     #[serde(default)]
     pub(super) bound_by: BTreeSet<u64>,
@@ -173,6 +176,7 @@ impl Agent {
             asked: Asked::never(),
             family: self.family.clone(),
             descendants: 0,
+            made_in: self.made_in.clone(),
             bound_by: self.bound_by.clone(),
             rules: self.rules.clone(),
             rulings: noes.cloned().collect(),
@@ -288,6 +292,8 @@ impl State {
     fn register(&mut self, profile: &Arc<Profile>, run: &RunId, source: Source) {
         let parent = profile.parent.as_ref().and_then(|parent| self.agents.get(parent));
         let family = parent.map_or_else(|| profile.id.clone(), |parent| parent.family.clone());
+        // What a file or the host program brings was made in no run.
+        let made_in = parent.filter(|_| source == Source::Agent).map(|parent| parent.run.clone());
         if let Some(first) = self.agents.get_mut(&family) {
             first.descendants = first.descendants.saturating_add(1);
         }
@@ -301,6 +307,7 @@ impl State {
             asked: Asked::never(),
             family: family.clone(),
             descendants: 0,
+            made_in,
             bound_by: BTreeSet::new(),
             rules: Rules::default(),
             rulings: Vec::new(),

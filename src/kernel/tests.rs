@@ -63,7 +63,7 @@ fn request(number: u128, from: &str, tags: &[&str]) -> Command {
 
 /// A command line that is one command, which uses nothing.
 fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Considered> {
-    let words = text.split(' ').map(|word| crate::model::Said::Is(word.to_owned())).collect();
+    let words = text.split(' ').map(|word| crate::model::Said::Is(word.into())).collect();
     let runs = Some(crate::model::Spoken::of(words));
     let parts = Some(vec![crate::model::SpokenPart { tier, runs, starts: Vec::new() }]);
     std::sync::Arc::new(super::Considered {
@@ -78,6 +78,7 @@ fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Consid
         needs: Vec::new(),
         input: String::new(),
         besides: None,
+        told: None,
         reason: None,
         call: None,
         updated: false,

@@ -1,14 +1,21 @@
 //! What happened. The one record that changes state, is told, and can be read back.
 
+mod cause;
+mod held;
+mod words;
+
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Actor, AgentId, CallId, Decision, DecisionId, Digest, Ended, Grant, GrantId, HookName, LeftOut, OwnerId,
-    Permission, Policies, Policy, Profile, Request, RequestId, Resolution, Route, Rule, Ruling, RunId, SandboxFacts,
-    SandboxViolation, Settings, Shown, Source, TaskEvent, Timestamp, ToolName, Verdict, permission::list,
+    Actor, AgentId, Decision, Digest, Ended, Grant, GrantId, LeftOut, OwnerId, Permission, Policies, Policy, Profile,
+    Request, RequestId, Resolution, Route, Rule, Ruling, RunId, SandboxFacts, SandboxViolation, Settings, Source,
+    TaskEvent, Timestamp, ToolName, Verdict,
 };
+
+pub use cause::{Cause, HookCall};
+pub use held::HeldChange;
 
 /// Something that happened.
 ///
@@ -349,55 +356,6 @@ pub enum Event {
     Task(TaskEvent),
 }
 
-/// One hook, asked about one action.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct HookCall {
-    /// The hook.
-    pub hook: HookName,
-    /// Whose action.
-    pub agent: AgentId,
-    /// In which run.
-    pub run: RunId,
-    /// Binds the action, as [`ActionFacts::input`](super::ActionFacts::input) does.
-    pub input: Digest,
-    /// The call of the tool, if the host program said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub call: Option<CallId>,
-}
-
-/// What let something happen: joins what the sandbox tells with the decision and its approval.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Cause {
-    /// The decision.
-    pub decision: DecisionId,
-    /// In which run.
-    pub run: RunId,
-    /// The request that a person answered, if one did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request: Option<RequestId>,
-    /// The call of the tool, if the host program said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub call: Option<CallId>,
-    /// Whether it does what nobody can undo.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub destructive: bool,
-}
-
-impl Cause {
-    /// What `decision` let happen; none if nothing was decided.
-    pub fn of(decision: &Decision) -> Option<Cause> {
-        Some(Cause {
-            decision: decision.id?,
-            run: decision.run.clone(),
-            request: decision.approval_action_id,
-            call: decision.action.call.clone(),
-            destructive: decision.action.destructive.is_some(),
-        })
-    }
-}
-
 impl Event {
     /// What kind of event this is, as in `grant.issued`.
     pub fn kind(&self) -> &'static str {
@@ -479,142 +437,6 @@ impl Event {
     pub(crate) fn opened(&self) -> Option<RequestId> {
         if let Event::Requested { request } | Event::Joined { request } = self { Some(request.id) } else { None }
     }
-}
-
-/// One readable line.
-impl fmt::Display for Event {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Event::AgentRegistered { profile, .. } => {
-                write!(f, "{} ({}) belongs to {}", profile.label(), profile.kind, profile.owner)
-            }
-            Event::AgentChanged { profile } => write!(f, "{} is described differently", profile.label()),
-            Event::AgentRetired { agent } => write!(f, "{agent} is gone"),
-            Event::RunBegan { agent, run } => write!(f, "{agent} began run {run}"),
-            Event::GrantIssued { grant } => grant.fmt(f),
-            Event::GrantRepeated { grant } => write!(f, "{grant} already"),
-            Event::GrantChanged { grant } => {
-                write!(f, "now {grant}")?;
-                grant.until.map_or(Ok(()), |until| write!(f, ", until {until}"))
-            }
-            Event::GrantRevoked { grant, ended } => {
-                write!(f, "{} {} lost {}: {ended}", grant.id, grant.to, grant.right.permission.describe())
-            }
-            Event::GrantExpired { grant } => {
-                write!(f, "{} {} lost {}: its time is over", grant.id, grant.to, grant.right.permission.describe())
-            }
-            Event::GrantUsed { grant, permission } => {
-                write!(f, "{} {} used its one {}", grant.id, grant.to, permission.describe())
-            }
-            Event::Requested { request } => write!(f, "[{}] {request}", request.code()),
-            Event::Joined { request } => write!(f, "[{}] {} waits for the same answer", request.code(), request.from),
-            Event::Routed { request, route } => write!(f, "[{}] goes {route}", request.code()),
-            Event::Resolved { resolution, .. } => {
-                write!(f, "[{}] {}: {resolution}", resolution.request.code(), resolution.from)
-            }
-            Event::Evaluated { decision } => write!(f, "{}: {decision}", decision.agent),
-            Event::RulingMade { ruling } => ruling.fmt(f),
-            Event::RulingUsed { ruling } => write!(f, "{} is used up", ruling.id),
-            Event::RulingEnded { ruling, ended } => write!(f, "{} no longer counts: {ended}", ruling.id),
-            Event::ToolsDeclared { run, tools, by, .. } => {
-                write!(f, "{by} declared {} tools for {run}", tools.len())
-            }
-            Event::PolicyForAll { run, policies, by, .. } => {
-                write!(f, "{by} set for every new tool of {run}:")?;
-                policies.iter().try_for_each(|name| write!(f, " {}", Shown(name)))
-            }
-            Event::PolicyUpdated { run, tool, policies, .. } => {
-                write!(f, "{tool} of {run} is guarded by:")?;
-                policies.iter().try_for_each(|name| write!(f, " {}", Shown(name)))
-            }
-            Event::RulesChanged { agent, rules } => write!(f, "{} rules bind {agent}", rules.len()),
-            Event::Refused { by, attempt, why } => write!(f, "{by} may not {attempt}: {}", Shown(why)),
-            Event::CarrierConnected { agent } => write!(f, "{agent} can reach its user"),
-            Event::CarrierDisconnected { agent } => write!(f, "{agent} lost its user"),
-            Event::UserActive { agent } => write!(f, "a user was active through {agent}"),
-            Event::ApproverArrived { owner } => write!(f, "somebody who approves for {owner} is there"),
-            Event::ApproverLeft { owner } => write!(f, "somebody who approves for {owner} left"),
-            Event::SettingsChanged { .. } => f.write_str("the settings took effect"),
-            Event::ConfigReloaded { gained, lost, left_out, agreed } => {
-                f.write_str("the file took effect")?;
-                agreed.as_ref().map_or(Ok(()), |by| write!(f, ", as {by} agreed"))?;
-                change(f, "; gained: ", gained)?;
-                change(f, "; lost: ", lost)?;
-                left_out.iter().try_for_each(|line| write!(f, "; left out: {line}"))
-            }
-            Event::ConfigHeldBack { change: number, would_gain, besides, .. } => {
-                held_back(f, *number, would_gain, besides)
-            }
-            Event::ConfigPolled { why } => write!(f, "the file is looked at every now and then: {}", Shown(why)),
-            Event::ConfigRejected { why } => {
-                write!(f, "the file was not taken, the last good one stays: {}", Shown(why))
-            }
-            Event::SandboxApplied { agent, facts, .. } => {
-                write!(f, "a command of {agent} runs under {}, {}", facts.backend, facts.mode)
-            }
-            Event::SandboxViolated { agent, violation, .. } => {
-                write!(f, "a command of {agent} was kept from `{}`: {}", Shown(violation.path.as_str()), violation.rule)
-            }
-            Event::StoreOpened { cut: None } => f.write_str("the engine goes on from what is stored"),
-            Event::StoreOpened { cut: Some(what) } => {
-                write!(f, "the engine goes on from what is stored; set aside: {}", Shown(what))
-            }
-            Event::StoreFailed { why } => write!(f, "nothing new is given, since it cannot be stored: {}", Shown(why)),
-            Event::HookStarted { call } => write!(f, "hook {} is asked about an action of {}", call.hook, call.agent),
-            Event::HookCompleted { call, verdict, reason, updated_input_ref } => {
-                write!(f, "hook {} says ", call.hook)?;
-                f.write_str(verdict.map_or("nothing", Verdict::as_str))?;
-                if updated_input_ref.is_some() {
-                    f.write_str(", with another input")?;
-                }
-                reason.as_ref().map_or(Ok(()), |reason| write!(f, ": {}", Shown(reason)))
-            }
-            Event::HookFailed { call, why, .. } => {
-                write!(f, "hook {} failed, and what it was to say counts as a question: {}", call.hook, Shown(why))
-            }
-            Event::Task(event) => event.fmt(f),
-        }
-    }
-}
-
-/// The file gives more than before, and that waits for a person: what an engine would take over once one agrees.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct HeldChange {
-    /// Its number, which a person names to agree to just this.
-    pub change: u64,
-    /// What agents would gain, for use or for passing on, and what the file would give them that somebody else gives now.
-    pub would_gain: Vec<(AgentId, Permission)>,
-    /// What else would be different, a sentence each, and for which agent; for none: settings.
-    pub besides: Vec<(Option<AgentId>, Arc<str>)>,
-}
-
-impl fmt::Display for HeldChange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        held_back(f, self.change, &self.would_gain, &self.besides)
-    }
-}
-
-fn held_back(
-    f: &mut fmt::Formatter<'_>,
-    number: u64,
-    would_gain: &[(AgentId, Permission)],
-    besides: &[(Option<AgentId>, Arc<str>)],
-) -> fmt::Result {
-    write!(f, "the file gives more than before; change {number} is held back until a person agrees")?;
-    change(f, ": ", would_gain)?;
-    besides.iter().try_for_each(|(agent, sentence)| match agent {
-        Some(agent) => write!(f, "; {agent}: {}", Shown(sentence)),
-        None => write!(f, "; {}", Shown(sentence)),
-    })
-}
-
-fn change(f: &mut fmt::Formatter<'_>, intro: &str, rights: &[(AgentId, Permission)]) -> fmt::Result {
-    for (place, (agent, permission)) in rights.iter().enumerate() {
-        write!(f, "{}{agent} ", if place == 0 { intro } else { ", " })?;
-        list(f, [permission])?;
-    }
-    Ok(())
 }
 
 /// An event with its place in the order of all events, and its time.

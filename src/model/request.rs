@@ -217,9 +217,9 @@ pub enum Outcome {
     Denied,
     /// Nobody answered in time.
     Expired,
-    /// The asker took it back, or is gone, or the engine ended.
+    /// The asker took it back, or is gone, or the engine ended and nothing of the question is left.
     Cancelled,
-    /// Nobody is there who could answer.
+    /// Nobody is there who could answer, or not here any more: see [`Decider::NextEngine`].
     Unavailable,
 }
 
@@ -246,6 +246,9 @@ pub enum Decider {
     Asker,
     /// The engine ended.
     EngineGone,
+    /// The engine ended. The question is stored and goes on waiting: whoever takes its ticket again from the next engine
+    /// hears how it ends. Told by tickets alone, and no record says it.
+    NextEngine,
     /// The same was refused a moment ago.
     FreshRefusal,
     /// Nobody could answer, and the settings say not to wait.
@@ -278,6 +281,7 @@ impl fmt::Display for Decider {
             Decider::AlreadyHeld => f.write_str("held already"),
             Decider::Asker => f.write_str("the asker took it back"),
             Decider::EngineGone => f.write_str("the engine ended"),
+            Decider::NextEngine => f.write_str("the engine ended; the question is stored and waits for the next one"),
             Decider::FreshRefusal => f.write_str("refused a moment ago"),
             Decider::NobodyThere => f.write_str("nobody is there to ask"),
             Decider::Person { by, means } => write!(f, "{by}, {}", Shown(means)),

@@ -1,5 +1,7 @@
 //! Commands as they were parsed: what is known of each word, and of what a command may start.
 
+use smol_str::SmolStr;
+
 use super::Tier;
 
 /// One thing that a command line does, with everything it may start for that.
@@ -25,9 +27,9 @@ pub(crate) struct Spoken {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Said {
     /// Written as it is.
-    Is(String),
+    Is(SmolStr),
     /// One of several that may stand here, or what a variable holds: this word, or none.
-    Maybe(String),
+    Maybe(SmolStr),
     /// One word that begins and ends so.
     One(Ends),
     /// Any number of words, each of which begins and ends so.
@@ -37,8 +39,8 @@ pub(crate) enum Said {
 /// What is known of the beginning and the end of a word.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ends {
-    pub(crate) start: String,
-    pub(crate) end: String,
+    pub(crate) start: SmolStr,
+    pub(crate) end: SmolStr,
 }
 
 impl Said {

@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    fs::{File, OpenOptions, TryLockError},
+    fs::{File, Metadata, OpenOptions, TryLockError},
     io::{self, Read, Seek, SeekFrom, Write},
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
     path::Path,
@@ -16,8 +16,15 @@ pub trait Disk: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// If it cannot be made, or what is there is not a directory that only its owner can write.
+    /// If it cannot be made.
     fn create_dir(&self, path: &Path) -> io::Result<()>;
+
+    /// Refuses a directory that somebody else may have written: what it says is what they want it to say.
+    ///
+    /// # Errors
+    ///
+    /// If it is not a directory, others than its owner can write it, or its owner is neither whoever runs this nor root.
+    fn refuse_others(&self, path: &Path) -> io::Result<()>;
 
     /// The names in a directory.
     ///
@@ -126,13 +133,23 @@ fn regular(file: File) -> io::Result<File> {
     if !about.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
-    if about.mode() & 0o022 != 0 {
-        return Err(io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            "others than its owner can write it: `chmod go-w`",
-        ));
-    }
+    refuse_written_by_others(&about)?;
     Ok(file)
+}
+
+/// The one place that says whose files and directories an engine goes by, and whoever looks at them.
+fn refuse_written_by_others(about: &Metadata) -> io::Result<()> {
+    let (owner, us) = (about.uid(), rustix::process::geteuid().as_raw());
+    let why = if about.mode() & 0o022 != 0 {
+        "others than its owner can write it: `chmod go-w`".to_owned()
+    } else if owner != us && owner != 0 {
+        format!(
+            "it belongs to user {owner} and not to user {us}, who runs this: say this as them (`sudo -u '#{owner}'`)"
+        )
+    } else {
+        return Ok(());
+    };
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
 }
 
 impl Disk for RealDisk {
@@ -145,15 +162,15 @@ impl Disk for RealDisk {
             Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {}
             Err(why) => return Err(why),
         }
+        Ok(())
+    }
+
+    fn refuse_others(&self, path: &Path) -> io::Result<()> {
         let about = std::fs::metadata(path)?;
         if !about.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
         }
-        if about.mode() & 0o022 != 0 {
-            let why = "others than its owner can write it: `chmod go-w`";
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
-        }
-        Ok(())
+        refuse_written_by_others(&about)
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<String>> {

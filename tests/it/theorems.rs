@@ -1,5 +1,9 @@
 //! The theorems of `docs/permissions.md`, each a test of the same name.
 
+mod any;
+#[cfg(feature = "schedule")]
+mod tasks;
+
 use bestow::{
     Access, Action, AgentId, Answer, Authorization, Check, Decider, ExecScope, GrantId, Holding, InvalidPath, Kind,
     Mode, Outcome, OwnerId, Permission, PermissionSet, Permissions, Reads, Reason, Request, Rule, Scope, Support,
@@ -7,36 +11,11 @@ use bestow::{
 };
 use proptest::prelude::*;
 
+use self::any::{path, permission, permissions, set};
 use crate::ruled::{bound_by, doings, rule, rules, speaks};
 use crate::support::{
     START, World, ask, check, futures_now, heard, id, owner, policy, profile, refusal, settings, tag, tags, why,
 };
-
-/// Paths over few names, so that they often contain one another.
-fn path() -> impl Strategy<Value = String> {
-    prop::collection::vec(prop::sample::select(vec!["a", "b", "ab", "a.b", "..a"]), 0..4).prop_map(|parts| {
-        if parts.is_empty() { "/".to_owned() } else { parts.iter().fold(String::new(), |all, part| all + "/" + part) }
-    })
-}
-
-fn permission() -> impl Strategy<Value = Permission> {
-    prop_oneof![
-        1 => Just(Permission::Events),
-        1 => Just(Permission::Network),
-        4 => path().prop_map(|path| Permission::read(path.parse().unwrap())),
-        4 => path().prop_map(|path| Permission::write(path.parse().unwrap())),
-    ]
-}
-
-fn permissions() -> impl Strategy<Value = Vec<Permission>> {
-    prop::collection::vec(permission(), 0..6)
-}
-
-fn set(permissions: &[Permission]) -> PermissionSet {
-    let mut set = PermissionSet::empty("/wd".parse().unwrap());
-    permissions.iter().cloned().for_each(|permission| set.insert(permission));
-    set
-}
 
 /// The components of a path, as a list: what containment is about.
 fn components(path: &str) -> Vec<&str> {
@@ -603,85 +582,6 @@ async fn an_explicit_deny_beats_any_allow_however_it_is_said() {
                 Verdict::Allow,
                 "the yes counts for the rest: {no}"
             );
-        }
-    }
-}
-
-/// Whatever stands in task files: nobody holds more than before, and what runs a task holds nothing but part of what its
-/// agent holds, and the places that the person who keeps tasks set aside for each of them.
-#[cfg(feature = "schedule")]
-mod tasks {
-    use bestow::{Kind, schedule::Tasks};
-    use proptest::prelude::*;
-
-    use super::check;
-    use crate::schedule::stage::Stage;
-
-    const TAGS: [&str; 6] = ["@network", "@events", "@write:/", "@read:/", "@write:work", "@banana"];
-    const AGENTS: [&str; 5] = ["nightly", "weekly", "lead", "pulse", "nobody"];
-
-    fn file() -> impl Strategy<Value = String> {
-        let tags = || prop::collection::vec(prop::sample::select(&TAGS[..]), 0..4);
-        let named = prop::option::of(prop::sample::select(&AGENTS[..]));
-        (tags(), tags(), named, any::<bool>()).prop_map(|(listed, declared, agent, has_gate)| {
-            let mut text = format!("---\nschedule: \"@daily\"\npermissions: {listed:?}\n");
-            if let Some(agent) = agent {
-                text += &format!("agent: {agent}\n");
-            }
-            if has_gate {
-                text += &format!("gate:\n  command: \"true\"\n  permissions: {declared:?}\n");
-            }
-            text + "---\nTake over the world.\n"
-        })
-    }
-
-    async fn over(tasks: &Tasks) {
-        while tasks.list().await.iter().any(|task| task.is_running) {
-            tokio::task::yield_now().await;
-        }
-    }
-
-    async fn a_task_file_grants_nothing_whatever_it_says(files: Vec<String>) -> Result<(), TestCaseError> {
-        let mut stage = Stage::new().await;
-        // No gate is to run here: what they may do is told elsewhere.
-        stage.change = |settings| settings.on_missing = bestow::OnMissing::Run;
-        let lead = stage.agent("lead", Kind::Foreground, &["@network", "@events", "@write:work"]).await;
-        let weekly = stage.agent("weekly", Kind::Cron, &["@network"]).await;
-        let before = stage.engine.grants().unwrap();
-        for (number, text) in files.iter().enumerate() {
-            stage.save(&format!("cron/t{number}/TASK.md"), text);
-            stage.save(&format!("heartbeat/t{number}.md"), &text.replace("schedule", "description"));
-        }
-        let tasks = stage.start().await;
-        for task in tasks.list().await {
-            let _ = tasks.run(&task.id).await;
-        }
-        over(&tasks).await;
-        let own = |task: &str| ["files", "MEMORY.md"].map(|own| stage.path(&format!("tasks/cron/{task}/{own}")));
-        for grant in stage.engine.grants().unwrap() {
-            if before.contains(&grant) {
-                continue;
-            }
-            let task = grant.to.as_str().strip_prefix("cron:");
-            prop_assert!(task.is_some(), "{} is new", grant);
-            let is_own = grant.right.permission.path().is_some_and(|path| own(task.unwrap()).contains(path));
-            let parent = stage.engine.agent(&grant.to).unwrap().profile().unwrap().parent.clone().unwrap();
-            let of_parent = stage.engine.agent(&parent).unwrap().check(&grant.right.permission).is_held();
-            prop_assert!(is_own || of_parent, "{} is more than {} holds", grant, parent);
-            prop_assert_ne!(parent.as_str(), "lead", "no file chooses such an agent");
-        }
-        prop_assert!(check(&lead, "@network").is_held() && check(&weekly, "@network").is_held());
-        prop_assert!(!check(&weekly, "@events").is_held());
-        Ok(())
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { cases: 16, max_shrink_iters: 32, ..ProptestConfig::default() })]
-
-        #[test]
-        fn a_task_file_grants_nothing(files in prop::collection::vec(file(), 1..4)) {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(a_task_file_grants_nothing_whatever_it_says(files))?;
         }
     }
 }

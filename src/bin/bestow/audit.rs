@@ -7,7 +7,7 @@ use std::{
 
 use bestow::journal::{
     JournalError,
-    audit::{self, Filter, Record},
+    audit::{self, Cut, Filter, Record},
 };
 
 use crate::{
@@ -38,10 +38,23 @@ pub(crate) fn audit(asked: &Audit) -> End {
             Err(why) => End::failed(why),
         },
         Audit::Cut { state, before } => match audit::cut(state, *before) {
-            Ok(head) => End::said(&format!("what follows event {} is set aside\nhead {head}\n", head.sequence)),
+            Ok(cut) => End::said(&aside(&cut)),
             Err(why) => End::failed(why),
         },
     }
+}
+
+/// What is there, what was taken away again, and what nobody knows.
+fn aside(cut: &Cut) -> String {
+    let again: String = cut.again.iter().map(|event| format!("again: {event}\n")).collect();
+    let unread = match cut.unread {
+        0 => String::new(),
+        1 => "1 record cannot be read or was altered: what it revoked, if it did, holds again\n".to_owned(),
+        count => {
+            format!("{count} records cannot be read or were altered: what they revoked, if they did, holds again\n")
+        }
+    };
+    format!("what follows event {} is set aside\n{again}{unread}head {}\n", cut.kept, cut.head)
 }
 
 /// Prints what is wanted. Nothing at all may be a name that was mistyped, and says so.

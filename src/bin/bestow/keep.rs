@@ -7,7 +7,7 @@ use std::{
 };
 
 use bestow::{
-    Always, ApproverId, Clock, Grant, Kept, OwnerId, PolicyFile, Request, Ruling, Scope, SystemClock,
+    Always, ApproverId, Clock, Grant, Kept, KeptAtFirst, OwnerId, PolicyFile, Request, Ruling, Scope, SystemClock,
     control::{Held, Line, Order},
     journal::followed,
 };
@@ -22,7 +22,8 @@ use crate::{
 /// Through what a person speaks who types a command.
 const MEANS: &str = "cli";
 
-/// Says yes for this time, and writes the rest into `file`. Nothing is answered before it is known that it can be written.
+/// Writes what lasts into `file`, and says yes for this time. In this order: whoever is killed in between has said what lasts,
+/// and the question still waits; the other way round, an answered question would hide that nothing lasts.
 pub(crate) fn approve(asked: &Ordered, file: &Path) -> Result<End, End> {
     let Order::Answer { request, verdict, feedback, by, .. } = &asked.order else {
         return Err(End::usage("only an answer can be written down"));
@@ -30,20 +31,42 @@ pub(crate) fn approve(asked: &Ordered, file: &Path) -> Result<End, End> {
     let (request, file) = (waiting(&asked.state, request)?, PolicyFile::new(file));
     is_followed(&asked.state, &file)?;
     let said = yes(&request, by)?;
-    file.could_keep(&said).map_err(End::failed)?;
     let scope = Some(if request.action.is_some() { Scope::Once } else { Scope::Session });
     let (verdict, feedback, by) = (*verdict, feedback.clone(), by.clone());
     let answer = Order::Answer { request: request.id.to_string(), verdict, scope, feedback, by };
-    let answered = lines(&asked.state, &answer, Lasting::InTheFile)?;
-    let kept = file.keep(&said).map_err(|why| {
-        End::failed(format_args!("[{}] has its yes for this time, and not for good: {why}", request.code()))
-    })?;
-    let written = written(&kept, &file);
+    let kept = file.keep_at_first(&said).map_err(End::failed)?;
+    let answered = match lines(&asked.state, &answer, Lasting::InTheFile) {
+        Ok(answered) => answered,
+        Err(end) => return Err(unanswered(end, kept, &request, &asked.state)),
+    };
+    let written = written(&kept.stands(), &file);
     // With --json, standard output has the resolution and nothing else.
     Ok(match (told(&answered, asked.style), asked.style) {
         (End::Done, Style::Human) => End::said(&written),
         (end, Style::Human | Style::Json) => end,
     })
+}
+
+/// A no of the engine takes the lines back. Where nobody knows whether it heard the yes, they stay, and that is told.
+fn unanswered(end: End, kept: KeptAtFirst, request: &Request, state: &Path) -> End {
+    let places: Vec<_> = kept.kept().places.iter().map(ToString::to_string).collect();
+    let places = places.join(", ");
+    match end {
+        End::Denied(why) if kept.kept().was_there => End::Denied(format!("{why}; {places} says it for good already")),
+        End::Denied(why) => match kept.take_back() {
+            Ok(()) => End::Denied(why),
+            Err(not) => {
+                End::Denied(format!("{why}; {places} says it for good all the same ({not}): take it out by hand"))
+            }
+        },
+        End::Failed(why) => End::failed(format_args!(
+            "{why}; for good it is said, by {places}, and whether [{0}] has its yes for this time, \
+             `bestow requests --state {1}` says",
+            request.code(),
+            shown(state)
+        )),
+        end @ (End::Done | End::WouldAsk(_) | End::Usage(_)) => end,
+    }
 }
 
 /// Writes down what the engine keeps for good already.

@@ -5,7 +5,7 @@ use std::{io::ErrorKind, os::unix::fs::MetadataExt, path::Path, sync::Arc};
 use bestow::{
     DiskPaths, Engine, Store, SystemClock,
     control::{self, Line, Order, Reply},
-    journal::{Glance, Journal, JournalError},
+    journal::{Glance, Journal, JournalError, refuse_others},
 };
 
 use crate::{
@@ -56,6 +56,7 @@ fn reply(state: &Path, order: &Order, lasting: Lasting) -> Result<Reply, End> {
     if !state.is_dir() {
         return Err(End::failed(JournalError::NotState { directory: state.to_owned() }));
     }
+    refuse_others(state).map_err(End::failed)?;
     match control::send(state, order) {
         Ok(Some(reply)) => Ok(reply),
         Ok(None) => alone(state, order, lasting),

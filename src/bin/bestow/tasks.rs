@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use bestow::{
-    Engine, Event, GateOutcome, Interaction, OnMissing, Policy, PolicyFile, Settings, Shown, Skip, Subscription,
-    TaskEnd, TaskEvent, TaskId, TaskKind,
+    Engine, Event, Explanation, GateOutcome, Interaction, OnMissing, Policy, PolicyFile, Settings, Shown, Skip,
+    Subscription, TaskEnd, TaskEvent, TaskId, TaskKind, Verdict,
     sandbox::Sandbox,
     schedule::{NotStarted, Scheduler, Surveyed, TaskRun, survey},
 };
@@ -78,7 +78,7 @@ fn none(engine: &Engine) -> Result<End, End> {
 fn check(engine: &Engine, all: &[Surveyed]) -> Result<End, End> {
     let settings = engine.settings().map_err(End::failed)?;
     let filters = Sandbox::with_this_program().is_ok_and(|sandbox| sandbox.backend() == "bubblewrap");
-    let mut wrong = Vec::new();
+    let (mut wrong, mut said) = (Vec::new(), Vec::new());
     for surveyed @ Surveyed { file, task, hindered, missing, ignored, .. } in all {
         if let Some(ignored) = ignored {
             eprintln!("bestow: {file}: it lists permissions, which give nothing: {}", Shown(ignored));
@@ -93,6 +93,14 @@ fn check(engine: &Engine, all: &[Surveyed]) -> Result<End, End> {
                 OnMissing::Skip => wrong.push(told("the task does not run")),
             }
         }
+        // With something missing, it is not asked at all, or only after a person has spoken.
+        if missing.is_empty() || settings.tasks.on_missing == OnMissing::Ask {
+            match surveyed.explain_gate(engine).map(|explained| said_of_gate(explained.as_ref())) {
+                Some(Ok(runs)) => said.push(gate(&runs)),
+                Some(Err(why)) => wrong.push(gate(&why)),
+                None => {}
+            }
+        }
         let hosts = task.as_ref().ok().and_then(|task| task.gate.as_ref()).is_some_and(|gate| !gate.domains.is_empty());
         if hosts && !filters {
             wrong.push(gate("the gate names hosts, and keeping it to them takes bubblewrap: install it"));
@@ -100,12 +108,32 @@ fn check(engine: &Engine, all: &[Surveyed]) -> Result<End, End> {
         let wrongs = task.as_ref().err().into_iter().flatten().chain(hindered);
         wrong.extend(wrongs.map(|problem| at(file, problem.line, &problem.why)));
     }
+    if !said.is_empty()
+        && let end @ (End::Failed(_) | End::WouldAsk(_) | End::Denied(_) | End::Usage(_)) =
+            End::said(&format!("{}\n", said.join("\n")))
+    {
+        return Err(end);
+    }
     match all.len() {
         _ if !wrong.is_empty() => Err(End::failed(wrong.join("\n"))),
         0 => none(engine),
         1 => Ok(End::said("1 task, nothing wrong\n")),
         count => Ok(End::said(&format!("{count} tasks, nothing wrong\n"))),
     }
+}
+
+/// Whether a gate would run. A question is no: nobody is there when it is put.
+fn said_of_gate(explained: Result<&Explanation, &String>) -> Result<String, String> {
+    let explanation = explained.map_err(|why| format!("the gate could not run: {why}"))?;
+    let decision = &explanation.decision;
+    let says = match decision.verdict() {
+        Verdict::Allow => return Ok(format!("the gate runs: it is {}", decision.action.tier)),
+        Verdict::Ask => "would ask, and nobody is there to answer",
+        Verdict::Deny => "is denied",
+    };
+    let refs: String = decision.rule_refs.iter().map(|rule| format!(", {rule}")).collect();
+    let ways: String = explanation.ways_out.iter().map(|way| format!("; {way}")).collect();
+    Err(format!("the gate could not run, it {says}: {}{refs}{ways}", decision.decision_reason))
 }
 
 /// As compilers say where something is.

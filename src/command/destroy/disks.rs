@@ -10,6 +10,8 @@ use super::{
 pub(super) const RULES: &[Rule] = &[
     rule("dd gdd dcfldd dc3dd", "copies bytes over whatever is at its target").when(&[Text("of= if=")]).examples(&["dd if=/dev/zero of=x", "dd if=a.img of=b.img", "dd of=/dev/sda if=/dev/zero", "nice dd if=/dev/zero of=/dev/sda"], &["dd --help", "dd --version"]),
     rule("mkfs mkfs.* mke2fs mkdosfs mkntfs newfs* mkswap format.com", "makes a new file system over what is there").when(&[NoFlag("--help --version -V")]).examples(&["mkfs.ext4 /dev/sdb1", "mkfs -t xfs /dev/sdb1", "mkfs d", "mkswap /dev/sda2"], &["mkfs.ext4 -V", "echo mkfs"]),
+    rule("mkfs", "makes a new file system over what is there").when(&[Operand(names_device)]).examples(&["mkfs -V -t ext4 /dev/vda1", "mkfs -V /dev/sdb"], &["mkfs -V"]),
+    rule("dmsetup", "removes or wipes a volume").sub("remove|remove_all|wipe_table").examples(&["dmsetup remove_all", "dmsetup wipe_table x"], &["dmsetup ls"]),
     rule("fdisk cfdisk sfdisk gdisk sgdisk cgdisk", "changes the partitions of a disk").when(&[NoFlag("-l --list -d --dump -V --version -h --help -p --print -J --json -s --show-size -v -x")]).examples(&["fdisk /dev/sda", "fdisk d", "sgdisk -Z /dev/sda", "sfdisk /dev/sda < t"], &["fdisk -l", "sfdisk -d /dev/sda"]),
     rule("sgdisk sfdisk", "removes the partitions of a disk").when(&[Flag("-Z -z -o --zap-all --zap --clear --delete --wipe")]).examples(&["sgdisk --zap-all /dev/sda"], &["sgdisk -p /dev/sda"]),
     rule("parted gparted", "changes the partitions of a disk").when(&[Named("mklabel mktable mkpart rm resizepart rescue mkfs")]).examples(&["parted /dev/sda mklabel gpt", "parted -s /dev/sda rm 1"], &["parted -l", "parted /dev/sda print"]),

@@ -2,11 +2,11 @@
 
 use super::{
     Rule,
-    When::{Flag, NoFlag, Operand, Text},
+    When::{Flag, Line, NoFlag, Operand, Text},
     rule,
-    target::{is_device, is_doomed, is_system_file},
+    target::{is_device, is_doomed, is_system_file, is_tree, is_vital},
 };
-use crate::command::walk::Place;
+use crate::command::walk::{Arg, Place};
 
 const RECURSIVE: &str = "-r -R --recursive";
 
@@ -55,6 +55,16 @@ pub(super) const RULES: &[Rule] = &[
     rule("rm grm unlink", "removes a file of the system")
         .when(&[Operand(is_system_file)])
         .examples(&["rm /etc/passwd", "rm -f /boot/vmlinuz"], &["rm /tmp/x", "rm -f a.log"]),
+    rule("rm grm unlink shred srm truncate", "removes every file below a root, home or system directory")
+        .when(&[Operand(is_tree)])
+        .examples(
+            &["rm -f /**", "find ~ -print0 | xargs -0 rm", "find /etc -type f | xargs -n1 unlink"],
+            &["rm -f **/*.o", "find . -name '*.o' | xargs rm", "find /tmp/x | xargs rm"],
+        ),
+    rule("rm grm unlink", "removes the keys of a user").when(&[Operand(is_key)]).examples(
+        &["rm ~/.ssh/id_rsa", "rm -f ~/.ssh/*", "rm -rf ~/.gnupg/private-keys-v1.d"],
+        &["rm ~/.ssh/known_hosts.old", "rm ~/.config/x"],
+    ),
     rule("rm", "overrides the guard of the root directory")
         .when(&[Flag("--no-preserve-root")])
         .examples(&["rm -rf --no-preserve-root x"], &["rm -rf --preserve-root x"]),
@@ -72,7 +82,7 @@ pub(super) const RULES: &[Rule] = &[
         ),
     rule("chown", "changes the owner of files")
         .examples(&["chown u f", "chown -R a:b /srv", "/usr/bin/chown root x"], &["echo chown"]),
-    rule("chmod gchmod", "lets everybody write").when(&[Operand(world_writable)]).examples(
+    rule("chmod gchmod", "lets everybody write").when(&[Line(lets_everybody_write)]).examples(
         &[
             "chmod 777 f",
             "chmod -R 777 .",
@@ -82,7 +92,7 @@ pub(super) const RULES: &[Rule] = &[
             "chmod 1777 d",
             "chmod a=rwx f",
         ],
-        &["chmod 755 run.sh", "chmod +x f", "chmod 644 777.txt", "chmod u+rwx f", "chmod 600 f"],
+        &["chmod 755 run.sh", "chmod +x f", "chmod 644 777.txt", "chmod 644 777", "chmod u+rwx f", "chmod 600 f"],
     ),
     rule(
         "chmod gchmod chgrp chattr setfacl chflags xattr",
@@ -93,12 +103,60 @@ pub(super) const RULES: &[Rule] = &[
     rule("shred srm", "overwrites files so that nobody can recover them")
         .when(&[NoFlag("--help --version")])
         .examples(&["shred f", "shred -u -z f", "srm f"], &["shred --help"]),
-    rule("mv gmv", "throws a root, home or system directory away")
-        .when(&[Operand(is_doomed_top), Operand(is_null)])
-        .examples(&["mv ~ /dev/null", "mv /etc /dev/null"], &["mv a b", "mv / x"]),
+    rule("mv gmv", "throws a root, home, system or whole working directory away")
+        .when(&[Line(throws_away)])
+        .examples(&["mv ~ /dev/null", "mv /etc /dev/null", "mv * /dev/null"], &["mv a b", "mv a /dev/null"]),
+    rule("mv gmv", "takes a home, a system directory or a file of the system from its place")
+        .when(&[Line(moves_the_system)])
+        .examples(
+            &["mv /etc /tmp/etc", "mv /usr /usr.bak", "mv /bin/ls /tmp", "mv ~ /tmp/x", "mv /* /tmp"],
+            &["mv / x", "mv a /home", "mv ~/a ~/b", "mv x /etc/y", "mv a /mnt", "mv * ..", "mv /mnt/a b"],
+        ),
+    rule(
+        "cp gcp mv gmv install ginstall tee ln dd rsync sponge ed ex",
+        "overwrites what the system starts or knows its users by",
+    )
+    .when(&[Line(overwrites_a_vital_file)])
+    .examples(
+        &[
+            "cp /dev/null /etc/passwd",
+            "mv x /etc/shadow",
+            "echo x | tee /etc/sudoers",
+            "install /dev/null /etc/passwd",
+            "ln -sf /dev/null /etc/passwd",
+            "cp x /etc/sudoers.d/me",
+            "ed /etc/passwd",
+        ],
+        &["cp /etc/passwd x", "cp a /etc/nginx/nginx.conf", "install -m 755 x /usr/bin/x", "rsync /etc/fstab h:b"],
+    ),
+    rule("cp gcp mv tee dd install", "empties a file of the system").when(&[Line(empties_a_system_file)]).examples(
+        &["cp /dev/null /usr/bin/x", "dd if=/dev/null of=/bin/ls", "find /etc -exec cp /dev/null {} ';'"],
+        &["cp /dev/null a.log", "cp x /usr/bin/x"],
+    ),
+    rule("sed gsed perl ruby", "edits what the system starts or knows its users by, in its place")
+        .when(&[Line(edits_a_vital_file)])
+        .examples(
+            &["sed -i /root/d /etc/passwd", "perl -pi -e s/x// /etc/shadow", "sed --in-place d /etc/sudoers"],
+            &["sed -i s/a/b/ /etc/nginx/nginx.conf", "sed -n 1p f", "sed -i s/a/b/ passwd"],
+        ),
+    rule("chmod gchmod chgrp setfacl chattr", "changes who may touch what the system knows its users by")
+        .when(&[Operand(is_vital)])
+        .examples(
+            &["chmod 000 /etc/passwd", "chmod 666 /etc/shadow", "chattr +i /etc/passwd"],
+            &["chmod 644 passwd", "chmod 600 /etc/x"],
+        ),
+    rule("chmod gchmod", "lets everybody act as the owner of a program of the system")
+        .when(&[Line(lends_the_system)])
+        .examples(&["chmod u+s /bin/bash", "chmod 4755 /usr/bin/vim"], &["chmod u+s f", "chmod 755 /usr/bin/x"]),
     rule("cp gcp tee install rsync mv", "overwrites a device")
         .when(&[Operand(is_disk)])
         .examples(&["cp a.img /dev/sda", "tee /dev/nvme0n1"], &["cp a b", "tee /dev/null"]),
+    rule("pv", "overwrites a device")
+        .when(&[Flag("-o --output"), Operand(is_disk)])
+        .examples(&["pv a.iso -o /dev/sdb"], &["pv /dev/sda", "pv a -o b"]),
+    rule("wipe scrub nwipe sfill", "overwrites files so that nobody can recover them")
+        .when(&[NoFlag("--help --version -h -v")])
+        .examples(&["wipe -rf x", "scrub /dev/sda", "nwipe --autonuke"], &["wipe --help"]),
     rule("truncate gtruncate", "empties a device or a file of the system")
         .when(&[Operand(is_system_file)])
         .examples(&["truncate -s 0 /etc/passwd"], &["truncate -s 0 app.log"]),
@@ -120,6 +178,12 @@ pub(super) const RULES: &[Rule] = &[
     rule("unlink", "removes a root, home or system directory")
         .when(&[Operand(is_doomed_top)])
         .examples(&["unlink /etc"], &["unlink a"]),
+    rule("rsync", "deletes what is in a root, home or system directory elsewhere")
+        .when(&[Text("--delete --del"), Operand(is_doomed_elsewhere)])
+        .examples(
+            &["rsync -a --delete e/ host:/", "rsync -a --del e/ u@h:/home/"],
+            &["rsync -a --delete a/ host:b/", "rsync -a --delete a/ h:/srv/"],
+        ),
     rule("tar gtar zip 7z", "removes what it packs, below a root, home or system directory")
         .when(&[Flag("--remove-files -sdel"), Operand(is_doomed_top)])
         .examples(&["tar cf a.tar --remove-files /etc"], &["tar cf a.tar --remove-files build"]),
@@ -137,12 +201,109 @@ fn find_root(path: &str, place: &Place) -> bool {
         || (matches!(path, "." | "..") && matches!(place, Place::At(at) if is_doomed_top(at, &Place::Start)))
 }
 
+/// The same on another machine: `host:/home`.
+fn is_doomed_elsewhere(operand: &str, _: &Place) -> bool {
+    // Services are deployed below `/srv` and the like.
+    let deployed = ["/srv", "/data", "/opt", "/mnt", "/media", "/backup", "/workspace"];
+    operand.split_once(':').is_some_and(|(host, path)| {
+        let served = deployed.iter().any(|top| path.starts_with(top));
+        !host.contains('/') && !served && is_doomed_top(path, &Place::Start)
+    })
+}
+
+/// A file that lets its owner in, or all of them.
+fn is_key(path: &str, _: &Place) -> bool {
+    const KEYS: &[&str] = &["id_", "authorized_keys", "*", "private-keys", "secring", "pubring"];
+    [".ssh/", ".gnupg/"].iter().any(|dir| {
+        path.rsplit_once(dir).is_some_and(|(before, file)| {
+            (before.is_empty() || before.ends_with('/')) && KEYS.iter().any(|key| file.starts_with(key))
+        })
+    })
+}
+
+fn operands(words: &[Arg]) -> Vec<&str> {
+    words.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with('-')).collect()
+}
+
+/// `mv … /dev/null`.
+fn throws_away(words: &[Arg], place: &Place) -> bool {
+    let operands = operands(words);
+    operands
+        .split_last()
+        .is_some_and(|(last, moved)| is_null(last, place) && moved.iter().any(|path| is_doomed(path, place)))
+}
+
+/// Something of the system is among what is moved, and not only where it goes to.
+fn moves_the_system(words: &[Arg], place: &Place) -> bool {
+    let operands = operands(words);
+    let moved = match words.iter().any(|word| word.text == "-t" || word.text.starts_with("--target")) {
+        true => operands.as_slice(),
+        false => operands.split_last().map(|(_, moved)| moved).unwrap_or_default(),
+    };
+    let whole_disk = |path: &str| path.trim_matches('/').is_empty();
+    // Disks are mounted, and services deployed, by whoever works here.
+    let worked_on = |path: &str| ["/mnt/", "/media/", "/Volumes/"].iter().any(|top| path.starts_with(top));
+    let goes = |path: &&str| {
+        !whole_disk(path) && !worked_on(path) && (is_doomed_top(path, place) || is_system_file(path, place))
+    };
+    moved.iter().any(goes)
+}
+
+/// The same without what may be nothing.
+fn known_operands(words: &[Arg]) -> Vec<&str> {
+    let known = words.iter().filter(|word| !word.is_wild() || word.text.contains("**"));
+    known.map(|word| word.text.as_str()).filter(|text| !text.starts_with('-')).collect()
+}
+
+/// Where a copy, a link or a stream goes: the last operand, every operand of `tee`, `of=`.
+fn written<'a>(words: &'a [Arg]) -> impl Iterator<Item = &'a str> {
+    let operands = known_operands(words);
+    let last = operands.len().saturating_sub(1);
+    let assigned = operands.clone().into_iter().filter_map(|word| word.strip_prefix("of="));
+    let with_last: Vec<&'a str> = operands.into_iter().skip(last).chain(assigned).collect();
+    with_last.into_iter()
+}
+
+fn overwrites_a_vital_file(words: &[Arg], place: &Place) -> bool {
+    written(words).any(|path| is_vital(path, place))
+}
+
+fn empties_a_system_file(words: &[Arg], place: &Place) -> bool {
+    let empty = |word: &Arg| matches!(word.text.trim_start_matches("if="), "/dev/null" | "/dev/zero" | "/dev/urandom");
+    words.iter().any(empty) && written(words).any(|path| is_system_file(path, place))
+}
+
+fn edits_a_vital_file(words: &[Arg], place: &Place) -> bool {
+    let short = |text: &str| text.starts_with('-') && !text.starts_with("--") && text.contains('i');
+    let in_place = words.iter().any(|word| short(&word.text) || word.text.starts_with("--in-place"));
+    in_place && operands(words).iter().any(|path| is_vital(path, place))
+}
+
+fn lends_the_system(words: &[Arg], place: &Place) -> bool {
+    let lends = |word: &Arg| {
+        let mode = word.text.as_str();
+        let digits =
+            mode.len() == 4 && mode.starts_with(['2', '4', '6']) && mode.bytes().all(|byte| byte.is_ascii_digit());
+        digits || (mode.contains(['+', '=']) && mode.ends_with('s') && mode.len() <= 6)
+    };
+    words.iter().any(lends) && operands(words).iter().any(|path| is_system_file(path, place))
+}
+
 fn is_null(path: &str, _: &Place) -> bool {
     path == "/dev/null"
 }
 
 fn is_disk(path: &str, _: &Place) -> bool {
     is_device(path)
+}
+
+/// The mode is the first operand; an unknown word before it may be nothing.
+fn lets_everybody_write(words: &[Arg], place: &Place) -> bool {
+    let mut operands = words.iter().filter(|word| !word.text.starts_with('-') || word.text.len() == 1);
+    let unknown = |word: &&Arg| word.is_wild() || word.expanded;
+    let modes = operands.by_ref().take_while(unknown).map(|word| word.text.clone()).collect::<Vec<_>>();
+    let first = words.iter().filter(|word| !word.text.starts_with('-')).find(|word| !unknown(word));
+    modes.iter().chain(first.map(|word| &word.text)).any(|mode| world_writable(mode, place))
 }
 
 /// `777`, `0777`, `a+rwx`, `o=rwx`: everybody may read, write and run.

@@ -10,11 +10,12 @@ mod disks;
 mod files;
 mod projects;
 mod repositories;
+mod services;
 mod system;
 pub(in crate::command) mod target;
 mod words;
 
-use std::sync::LazyLock;
+use std::{borrow::Cow, sync::LazyLock};
 
 use foldhash::HashMap;
 
@@ -42,6 +43,8 @@ enum When {
     Text(&'static str),
     /// Some word that is exactly this, and not the first.
     Later(&'static str),
+    /// The words behind the program, all together.
+    Line(fn(&[Arg], &Place) -> bool),
 }
 
 /// A row of the table.
@@ -101,6 +104,7 @@ pub(in crate::command) const TABLES: &[&[Rule]] = &[
     containers::RULES,
     cloud::RULES,
     databases::RULES,
+    services::RULES,
 ];
 
 #[derive(Debug, Default)]
@@ -144,11 +148,14 @@ pub(in crate::command) fn find(args: &[Arg], place: &Place) -> Option<String> {
 }
 
 /// The last component of a name, without the ending and the case that Windows does not mind.
-fn program_name(text: &str) -> String {
+fn program_name(text: &str) -> Cow<'_, str> {
     let name = basename(text);
     let name = name.rsplit('\\').next().unwrap_or(name);
     let name = name.strip_suffix(".exe").unwrap_or(name);
+    if !name.bytes().any(|byte| byte.is_ascii_uppercase()) || INDEX.exact.contains_key(name) {
+        return name.into();
+    }
     // Where the disk does not mind, `RM` is `rm`.
     let lower = name.to_ascii_lowercase();
-    if INDEX.exact.contains_key(name) || !INDEX.exact.contains_key(lower.as_str()) { name.to_owned() } else { lower }
+    if INDEX.exact.contains_key(lower.as_str()) { lower.into() } else { name.into() }
 }

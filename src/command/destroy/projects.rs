@@ -8,7 +8,7 @@ use super::{
 
 pub(super) const RULES: &[Rule] = &[
     rule("terraform tofu terragrunt terramate", "destroys infrastructure")
-        .sub("destroy|run-all destroy|apply -destroy|run --all destroy|stack destroy")
+        .sub("destroy|destroy-all|run-all destroy|apply -destroy|run destroy|run --all destroy|stack destroy|stack run destroy")
         .when(&[NoFlag("-help --help")])
         .examples(
             &[
@@ -17,6 +17,8 @@ pub(super) const RULES: &[Rule] = &[
                 "terraform destroy -auto-approve",
                 "tofu destroy",
                 "terragrunt run-all destroy",
+                "terragrunt run --all destroy",
+                "terragrunt destroy-all",
             ],
             &["terraform plan", "terraform apply", "terraform show"],
         ),

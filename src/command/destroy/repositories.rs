@@ -22,8 +22,14 @@ pub(super) const RULES: &[Rule] = &[
         .when(&[Text("DELETE -XDELETE")])
         .examples(&["gh api -X DELETE repos/o/r", "gh api repos/o/r --method DELETE"], &["gh api repos/o/r"]),
     rule("gh", "deletes what others rely on")
-        .sub("release delete|secret delete|codespace delete|project delete|gist delete|issue delete|run delete")
+        .sub("release delete|secret delete|secret remove|variable delete|codespace delete|project delete|gist delete|issue delete|run delete|ruleset delete|repo archive")
         .examples(&["gh release delete v1"], &["gh release list", "gh issue close 3"]),
+    rule("glab", "deletes what others rely on")
+        .sub("release delete|mr delete|issue delete|variable delete|project delete")
+        .examples(&["glab release delete v1", "glab mr delete 1"], &["glab mr list"]),
+    rule("op bw lpass", "deletes stored secrets")
+        .sub("item delete|vault delete|document delete|delete item|delete folder|rm")
+        .examples(&["op item delete x", "bw delete item x"], &["op item get x", "bw get item x"]),
     rule("git", "overwrites or deletes history that others have")
         .sub("push")
         .when(&[Flag("-f --force --mirror --prune"), NoFlag("-n --dry-run")])
@@ -71,7 +77,7 @@ pub(super) const RULES: &[Rule] = &[
         .when(&[Flag("--force -f")])
         .examples(&["git lfs prune --force"], &["git lfs ls-files"]),
     rule("npm pnpm yarn", "removes a published package")
-        .sub("unpublish")
+        .sub("unpublish|npm unpublish")
         .examples(&["npm unpublish x --force"], &["npm publish", "npm deprecate x y"]),
     rule("gem cargo", "withdraws a published package")
         .sub("yank")

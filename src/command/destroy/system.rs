@@ -2,10 +2,11 @@
 
 use super::{
     Rule,
-    When::{Flag, Later, Named, NoFlag, Operand, Text},
+    When::{Flag, Later, Line, Named, NoFlag, Operand, Text},
     rule,
+    target::is_doomed,
 };
-use crate::command::walk::Place;
+use crate::command::walk::{Arg, Place};
 
 pub(super) const RULES: &[Rule] = &[
     rule("sudo sudoedit gsudo", "acts as the superuser").examples(
@@ -19,6 +20,16 @@ pub(super) const RULES: &[Rule] = &[
             "sudo -u postgres psql",
         ],
         &["echo sudo", "grep sudo f"],
+    ),
+    rule("doas pkexec run0 sudo-rs gksudo gksu kdesudo kdesu dzdo pfexec", "acts as the superuser")
+        .when(&[Line(names_a_command)])
+        .examples(
+            &["doas rm x", "doas -u root ls", "pkexec ls", "pkexec --user root id", "run0 rm x", "gksu ls"],
+            &["pkexec --version", "doas -C f", "doas -u www ls"],
+        ),
+    rule("su runuser", "acts as the superuser").when(&[Line(becomes_root)]).examples(
+        &["su root -c 'ls'", "su -c 'rm x'", "su - root -c id", "su -", "su -l root", "runuser -u root -- ls"],
+        &["su ann -c ls", "su - postgres -c ls", "runuser -u www-data -- ls", "su --help", "su"],
     ),
     rule("visudo vipw vigr", "edits who may do what on this machine").examples(&["visudo"], &["vi f"]),
     rule("crontab", "removes every planned job of a user")
@@ -37,12 +48,36 @@ pub(super) const RULES: &[Rule] = &[
     rule("iptables ip6tables iptables-legacy ebtables arptables", "takes the firewall down")
         .when(&[Flag("-F -X --flush --delete-chain")])
         .examples(&["iptables -F", "iptables -t nat --flush"], &["iptables -L", "iptables -A INPUT -j DROP"]),
+    rule("ufw", "takes the firewall down")
+        .sub("disable|reset")
+        .examples(&["ufw disable", "ufw --force reset"], &["ufw enable", "ufw status"]),
+    rule("pfctl", "takes the firewall down")
+        .when(&[Flag("-F -d")])
+        .examples(&["pfctl -F all", "pfctl -d"], &["pfctl -f rules", "pfctl -s info"]),
     rule("nft", "takes the firewall down")
         .sub("flush ruleset|delete table")
         .examples(&["nft flush ruleset"], &["nft list ruleset"]),
     rule("kill", "ends the first process, and the machine with it")
         .when(&[Operand(first_process), NoFlag("-HUP -SIGHUP -l -L")])
         .examples(&["kill -9 1", "kill 1"], &["kill 12", "kill -1 12", "kill -l"]),
+    rule("crontab", "removes every planned job of a user")
+        .when(&[Operand(is_nothing)])
+        .examples(&["crontab /dev/null"], &["crontab new.txt"]),
+    rule("ansible ansible-console", "removes files of whole machines")
+        .when(&[Text("state=absent"), Line(names_a_doomed_path)])
+        .examples(
+            &["ansible all -m file -a 'path=/ state=absent'"],
+            &["ansible all -m file -a 'path=/tmp/x state=absent'"],
+        ),
+    rule("wmic fsutil", "deletes backups or journals")
+        .when(&[Named("delete deletejournal")])
+        .examples(&["wmic shadowcopy delete", "fsutil usn deletejournal /D C:"], &["wmic os get x"]),
+    rule("takeown icacls cacls", "changes the rights of a whole disk or home")
+        .when(&[Line(whole_disk)])
+        .examples(&["icacls C:/ /grant Everyone:F /T", "takeown /f C:/ /r"], &["icacls x"]),
+    rule("csrutil spctl", "switches the protection of the system off")
+        .sub("disable|authenticated-root disable|--master-disable")
+        .examples(&["csrutil disable"], &["csrutil status"]),
     rule("reg", "deletes keys of the registry")
         .sub("delete|DELETE")
         .examples(&["reg delete HKLM /f"], &["reg query HKLM"]),
@@ -88,6 +123,67 @@ pub(super) const RULES: &[Rule] = &[
         .when(&[Flag("--unregister")])
         .examples(&["wsl --unregister Ubuntu"], &["wsl --list"]),
 ];
+
+/// Whether something is to be run, and not as another user than the superuser.
+fn names_a_command(words: &[Arg], _: &Place) -> bool {
+    let runs = words.iter().any(|word| !word.text.starts_with('-')) || words.iter().any(|word| word.text == "-s");
+    let asks = |word: &Arg| matches!(word.text.as_str(), "-L" | "-C" | "--version" | "--help" | "-h" | "-V");
+    runs && !words.first().is_some_and(asks) && user_of(words, &["-u", "--user"]).is_none_or(|user| is_root(&user))
+}
+
+/// `su`, `su - root -c ls`, `runuser -u root ls`: without a name, root is meant.
+fn becomes_root(words: &[Arg], _: &Place) -> bool {
+    let asks = words.iter().any(|word| matches!(word.text.as_str(), "--help" | "--version" | "-V" | "-h"));
+    let named = user_of(words, &["-u", "--user"]).or_else(|| {
+        let mut words = words.iter();
+        // Options with a value, which is no name.
+        const VALUED: &str = "cCsgGwP";
+        while let Some(word) = words.next() {
+            match word.text.strip_prefix('-') {
+                Some("" | "-") => {}
+                Some(option) if option.starts_with('-') => {
+                    let takes = ["-command", "-session-command", "-shell", "-group", "-supp-group"].contains(&option);
+                    takes.then(|| words.next());
+                }
+                Some(option) => drop(option.ends_with(|c| VALUED.contains(c)).then(|| words.next())),
+                // What nobody knows may be nothing.
+                None => return (!word.is_wild()).then(|| word.text.to_string()),
+            }
+        }
+        None
+    });
+    !words.is_empty() && !asks && named.is_none_or(|user| is_root(&user))
+}
+
+/// What an option names, joined or not.
+fn user_of(words: &[Arg], options: &[&str]) -> Option<String> {
+    let mut words = words.iter().map(|word| word.text.as_str());
+    let named = words.find_map(|word| {
+        options.iter().find_map(|option| {
+            let rest = word.strip_prefix(option)?;
+            Some(rest.strip_prefix('=').unwrap_or(rest).to_owned())
+        })
+    })?;
+    Some(if named.is_empty() { words.next().unwrap_or_default().to_owned() } else { named })
+}
+
+fn is_nothing(operand: &str, _: &Place) -> bool {
+    operand == "/dev/null"
+}
+
+fn names_a_doomed_path(words: &[Arg], place: &Place) -> bool {
+    let fields = words.iter().flat_map(|word| word.text.split_whitespace());
+    let paths = fields.filter_map(|field| field.strip_prefix("path=").or_else(|| field.strip_prefix("dest=")));
+    paths.into_iter().any(|path| is_doomed(path, place))
+}
+
+fn whole_disk(words: &[Arg], place: &Place) -> bool {
+    words.iter().any(|word| word.text.as_bytes().get(1) == Some(&b':') && is_doomed(&word.text, place))
+}
+
+fn is_root(user: &str) -> bool {
+    matches!(user, "root" | "0" | "#0")
+}
 
 /// Process 1 is what everything else hangs on.
 fn first_process(operand: &str, _: &Place) -> bool {

@@ -1,5 +1,7 @@
 //! Which paths must not be removed as a whole: roots, homes, system trees, devices, the working directory itself.
 
+use std::borrow::Cow;
+
 use crate::command::walk::{HOME, Place, SOMETHING, UNKNOWN};
 
 /// Directories at the top of a disk that a system or its users cannot lose.
@@ -35,6 +37,10 @@ const TOP: &[&str] = &[
     "Volumes",
     "cores",
     "data",
+    "backup",
+    "backups",
+    "workspace",
+    "workspaces",
     "Windows",
     "Program Files",
     "ProgramData",
@@ -62,6 +68,10 @@ const SYSTEM_BELOW: &[(&str, &str)] = &[
     ("private", "var"),
     ("nix", "store"),
 ];
+
+/// Directories at the second level that hold what a machine is there for.
+const SECOND_ONLY: &[(&str, &str)] =
+    &[("var", "log"), ("var", "www"), ("srv", "www"), ("var", "backups"), ("var", "db"), ("var", "opt")];
 
 /// Directories whose loss takes a second level with it: `/usr/local`, `/home/ann`, `/mnt/disk`.
 const SECOND_LEVEL: &[&str] = &["home", "Users", "usr", "root", "Volumes", "mnt", "media"];
@@ -144,11 +154,16 @@ fn is_doomed_absolute(path: &str) -> bool {
     match parts.as_slice() {
         [] => true,
         [top] => is_top(top),
+        // Windows, as it is mounted.
+        [drive, of_windows] | ["mnt", drive, of_windows] if drive.len() == 1 => {
+            matches!(*of_windows, "Users" | "Windows" | "Program Files" | "ProgramData")
+        }
         [top, second, rest @ ..] => {
             let system = SYSTEM.iter().any(|known| known == top);
             let below = SYSTEM_BELOW.contains(&(*top, *second)) && rest.len() <= 1;
             let home = matches!(*top, "home" | "Users") && matches!(rest, [kept] if IN_HOME.contains(kept));
-            system || below || home || (rest.is_empty() && SECOND_LEVEL.contains(top))
+            let data = rest.is_empty() && SECOND_ONLY.contains(&(*top, *second));
+            system || below || home || data || (rest.is_empty() && SECOND_LEVEL.contains(top))
         }
     }
 }
@@ -159,6 +174,11 @@ fn matches_pattern(pattern: &str, name: &str) -> bool {
         return pattern == name;
     }
     glob(pattern.as_bytes(), name.as_bytes(), 0)
+}
+
+/// Whether a text fits a pattern of the shell.
+pub(in crate::command) fn fits(pattern: &str, text: &str) -> bool {
+    glob(pattern.as_bytes(), text.as_bytes(), 0)
 }
 
 fn glob(pattern: &[u8], name: &[u8], depth: usize) -> bool {
@@ -182,6 +202,8 @@ fn glob(pattern: &[u8], name: &[u8], depth: usize) -> bool {
 
 /// A path below the home, which `rest` begins right behind.
 fn is_doomed_in_home(rest: &str) -> bool {
+    // `${HOME%/*}` is what homes lie in, and `$HOME$x` a home if there is nothing in `x`.
+    let rest = rest.trim_start_matches(UNKNOWN);
     if !rest.is_empty() && !rest.starts_with('/') {
         // `${HOME}x` is another directory.
         return false;
@@ -213,7 +235,12 @@ fn is_doomed_here(path: &str, place: &Place) -> bool {
         Place::At(_) | Place::Start | Place::Somewhere => {}
     }
     let parts = components(path);
-    climbs(path) || parts.is_empty() || parts == [".git"] || (parts.last() == Some(&".git") && path.starts_with("./"))
+    let in_git = matches!(parts.as_slice(), [".git", "objects" | "refs" | "HEAD"] | [".git", "refs", "heads"]);
+    climbs(path)
+        || parts.is_empty()
+        || parts == [".git"]
+        || in_git
+        || (parts.last() == Some(&".git") && path.starts_with("./"))
 }
 
 /// Whether a relative path ends at or above where it begins.
@@ -233,18 +260,84 @@ fn climbs(path: &str) -> bool {
     depth == 0
 }
 
+/// A relative path as it is meant in a directory that is known.
+fn resolved<'a>(path: &'a str, place: &Place) -> Cow<'a, str> {
+    match place {
+        Place::At(base)
+            if base.starts_with('/') && path.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '.') =>
+        {
+            format!("{base}/{path}").into()
+        }
+        Place::At(_) | Place::Start | Place::Somewhere => path.into(),
+    }
+}
+
+/// What only an installation writes: the programs and libraries that the system starts with.
+pub(in crate::command) fn is_program_of_the_system(path: &str) -> bool {
+    path.starts_with('/')
+        && matches!(
+            components(path).as_slice(),
+            ["bin" | "sbin" | "lib" | "lib32" | "lib64", _, ..] | ["usr", "lib" | "lib64", _, ..]
+        )
+}
+
 /// A file of the system itself: losing one of them is enough.
-pub(in crate::command) fn is_system_file(path: &str, _: &Place) -> bool {
+pub(in crate::command) fn is_system_file(path: &str, place: &Place) -> bool {
+    let path = &*resolved(path, place);
     let parts = components(path);
     path.starts_with('/')
         && match parts.as_slice() {
+            [top] if path.ends_with("/**") => SYSTEM.iter().any(|known| known == top),
             [top, _, ..] if matches!(*top, "dev") => is_device(path),
             [top, _, ..] => {
                 SYSTEM.iter().any(|known| known == top)
-                    || matches!(parts.as_slice(), ["usr", "bin" | "sbin" | "lib", _, ..])
+                    || matches!(
+                        parts.as_slice(),
+                        ["usr", "bin" | "sbin" | "lib", _, ..]
+                            | [
+                                "var",
+                                "lib",
+                                "dpkg" | "rpm" | "mysql" | "postgresql" | "mongodb" | "etcd" | "docker" | "kubelet",
+                                _,
+                                ..
+                            ]
+                    )
             }
             _ => false,
         }
+}
+
+/// Every file below a root, a home or a system directory, as `find` names them: `/**`, `~/**`.
+pub(in crate::command) fn is_tree(path: &str, place: &Place) -> bool {
+    path.starts_with(['/', HOME]) && path.ends_with("/**") && is_doomed(path, place)
+}
+
+/// What a system starts from, or knows its users by: to overwrite one of these is to lose the machine.
+pub(in crate::command) fn is_vital(path: &str, place: &Place) -> bool {
+    const KNOWN: &[&str] = &[
+        "passwd",
+        "shadow",
+        "group",
+        "gshadow",
+        "sudoers",
+        "fstab",
+        "crypttab",
+        "master.passwd",
+        "ld.so.preload",
+        "inittab",
+    ];
+    let path = resolved(path, place);
+    if !path.starts_with('/') {
+        return false;
+    }
+    match components(&path).as_slice() {
+        ["etc" | "private", "etc", file] | ["etc", file] => {
+            KNOWN.iter().any(|known| file.trim_end_matches('-') == *known)
+        }
+        ["etc", "sudoers.d" | "pam.d", ..] => true,
+        ["boot", _, ..] => true,
+        _ => false,
+    }
 }
 
 /// A disk, a partition, a tape, memory: writing to it destroys what is on it.

@@ -73,11 +73,12 @@ impl<'a> Words<'a> {
 
     pub(super) fn satisfy(&self, when: When, place: &Place, from: usize) -> bool {
         match when {
-            When::Flag(flags) => flags.split(' ').any(|flag| self.options().any(|option| is_flag(option, flag))),
-            When::NoFlag(flags) => !flags.split(' ').any(|flag| self.options().any(|option| is_flag(option, flag))),
+            When::Flag(flags) => flags.split(' ').any(|flag| self.options().any(|option| is_flag(option, flag, 3))),
+            When::NoFlag(flags) => !flags.split(' ').any(|flag| self.options().any(|option| is_flag(option, flag, 5))),
             When::Operand(question) => self.operands(from).any(|operand| question(operand, place)),
             When::Named(list) => self.operands(from).any(|operand| list.split(' ').any(|name| names(operand, name))),
             When::Text(list) => self.words.iter().any(|word| list.split(' ').any(|text| word.text.contains(text))),
+            When::Line(question) => question(self.words, place),
             When::Later(text) => self.words.iter().skip(1).any(|word| word.text == text),
         }
     }
@@ -92,11 +93,11 @@ fn names(word: &str, pattern: &str) -> bool {
     }
 }
 
-/// Whether `option` gives `flag`: joined with others, with a value, or cut short as long options may be.
-fn is_flag(option: &str, flag: &str) -> bool {
+/// Whether `option` gives `flag`: joined with others, with a value, or cut short to `shortest` as long options may be.
+fn is_flag(option: &str, flag: &str, shortest: usize) -> bool {
     let name = option.split('=').next().unwrap_or(option);
     match flag.strip_prefix("--") {
-        Some(_) => name.starts_with("--") && (name == flag || (name.len() >= 5 && flag.starts_with(name))),
+        Some(_) => name.starts_with("--") && (name == flag || (name.len() >= shortest && flag.starts_with(name))),
         None if flag.len() == 2 => {
             let letter = flag.chars().nth(1).unwrap_or('-');
             name == flag || (!name.starts_with("--") && name.len() <= 8 && name.chars().skip(1).any(|c| c == letter))

@@ -4,7 +4,10 @@ use std::sync::LazyLock;
 
 use foldhash::HashMap;
 
-use super::{Input, Verdict};
+use super::{
+    Input, Verdict,
+    signs::{self, home_marked},
+};
 use crate::command::{
     answer::Span,
     destroy::target,
@@ -52,35 +55,26 @@ const INTERPRETERS: &[(&str, &str)] = &[
     ("vi", "-c"),
     ("nvim", "-c --cmd"),
     ("emacs", "--eval"),
+    ("ts-node", "-e --eval"),
+    ("jshell", ""),
+    ("sbcl", "--eval"),
+    ("clisp", "-x"),
+    ("guile", "-c"),
+    ("racket", "-e"),
+    ("raku", "-e"),
+    ("crystal", "eval"),
+    ("octave", "--eval"),
+    ("kotlin", "-e"),
     ("ed", ""),
     ("ex", "-c"),
 ];
 
-/// Calls that remove a whole tree; their argument decides.
-const REMOVERS: &[&str] = &[
-    "rmtree",
-    "rm_rf",
-    "rm_r",
-    "remove_dir",
-    "remove_entry_secure",
-    "rmSync",
-    "rmdirSync",
-    "removeSync",
-    "emptyDirSync",
-    "rimraf",
-    "remove_tree",
-    "deltree",
-    "deleteDirectory",
-    "rm(",
-    "rmdir(",
-    "removeTree",
-    "file delete -force",
-    "unlink",
-    "Deno.remove",
-    "os.remove",
-    "fs.remove",
-    "del(",
-];
+/// What it costs to look into code, besides its length.
+const COST_OF_CODE: usize = 96;
+
+/// Programs with a console or a runner for code of their own, among other uses.
+const CONSOLES: &[&str] =
+    &["rails", "artisan", "manage.py", "django-admin", "wp", "drush", "flask", "mix", "iex", "tinker"];
 
 static INDEX: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| INTERPRETERS.iter().copied().collect());
 
@@ -126,53 +120,95 @@ fn plain_name(name: &str) -> &str {
 impl Walker<'_> {
     /// The verdict on an interpreter that is given code, if `name` is one.
     pub(super) fn judge_code(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
-        if !is_interpreter(name) {
-            return None;
-        }
         let rest = args.get(1..).unwrap_or_default();
+        if !is_interpreter(name) {
+            return self.judge_console(name, rest, input);
+        }
         let mut found = Verdict::safe("");
+        let stream = matches!(name, "awk" | "gawk" | "mawk" | "nawk" | "sed");
         for word in rest {
-            found = found.or_stricter(self.search_code(&word.text, word.span));
+            found = found.or_stricter(self.search_program(&word.text, word.span, stream));
             if name == "sed" {
+                if sed::written(&word.text)
+                    .is_some_and(|path| target::is_vital(path, &Place::Start) || target::is_device(path))
+                {
+                    return Some(Verdict::destructive("`sed` overwrites a device or a file of the system"));
+                }
                 for text in sed::executed(&word.text) {
                     found = found.or_stricter(self.search_text(&text, word.span));
                 }
             }
         }
         if let Input::Text(text) = input
-            && !matches!(name, "awk" | "gawk" | "mawk" | "nawk" | "sed")
+            && !stream
         {
-            found = found.or_stricter(self.search_code(text, self.here));
+            found = found.or_stricter(self.search_code(text, self.here)).or_stricter(self.search_escapes(name, text));
+            if rest.iter().any(|word| word.text == "dbshell" || word.text == "dbconsole") {
+                let what = sql::destroys(text).map(|what| format!("a database client runs `{what}`"));
+                found = found.or_stricter(what.map_or(Verdict::safe(""), Verdict::destructive));
+            }
         }
         if found.tier == Tier::Destructive {
             return Some(found);
         }
-        let streams = matches!(name, "awk" | "gawk" | "mawk" | "nawk" | "sed");
-        let runs = !streams && rest.iter().any(|word| gives_code(name, &word.text));
+        let runs = !stream && rest.iter().any(|word| gives_code(name, &word.text));
         runs.then(|| Verdict::dangerous("an interpreter runs code from the command line"))
+    }
+
+    /// `rails runner code`, `manage.py shell -c code`, and what such a console is given to read.
+    fn judge_console(&mut self, name: &str, rest: &[Arg], input: &Input) -> Option<Verdict> {
+        if !CONSOLES.contains(&name) {
+            return None;
+        }
+        let given = if let Input::Text(text) = input { Some((text.as_str(), self.here)) } else { None };
+        let texts = rest.iter().map(|word| (word.text.as_str(), word.span)).chain(given);
+        let mut found = Verdict::safe("");
+        for (text, span) in texts {
+            found = found.or_stricter(self.search_code(text, span));
+        }
+        (found.tier == Tier::Destructive).then_some(found)
+    }
+
+    /// Texts that an interpreter reads line by line, each with a command for a shell behind a sign.
+    fn search_escapes(&mut self, name: &str, text: &str) -> Verdict {
+        let signs: &[&str] = match name {
+            "ed" | "ex" | "vi" | "vim" => &["!", ":!"],
+            "tclsh" | "wish" => &["exec ", "file delete -force "],
+            _ => return Verdict::safe(""),
+        };
+        let mut found = Verdict::safe("");
+        for line in text.lines().map(str::trim_start).take(64) {
+            for (at, rest) in signs.iter().enumerate().filter_map(|(at, sign)| Some((at, line.strip_prefix(sign)?))) {
+                let removed = at == 1 && name.ends_with("sh");
+                let text = if removed { format!("rm -rf {rest}") } else { rest.to_owned() };
+                found = found.or_stricter(self.search_text(&text, self.here));
+            }
+        }
+        found
     }
 
     /// Looks for destruction in code of any language: its texts as commands, its calls with their texts.
     pub(super) fn search_code(&mut self, code: &str, span: Span) -> Verdict {
+        self.search_program(code, span, false)
+    }
+
+    fn search_program(&mut self, code: &str, span: Span, stream: bool) -> Verdict {
         // Without a call or a text there is nothing to find in a plain argument.
-        if !code.contains(['"', '\'', '`', '(', '!']) {
+        if !code.contains(['"', '\'', '`', '(', '!', '.', '<', ' ']) {
             return Verdict::safe("");
         }
-        if !self.can_judge(code.len() / 16) {
-            return Verdict::dangerous("too much to follow");
+        let cost = code.len() + COST_OF_CODE;
+        if self.text_budget < cost {
+            self.speak_of_anything();
+            return Verdict::destructive("hides what it runs in more code than is followed");
         }
+        self.text_budget -= cost;
         let (texts, rest) = texts_and_rest(code);
         if only_prints(&texts, &rest) {
             return Verdict::safe("");
         }
-        if REMOVERS.iter().any(|call| code.contains(call))
-            && texts.iter().any(|text| target::is_doomed(&home_marked(text), &Place::Start))
-        {
-            return Verdict::destructive("code removes a root, home or system directory");
-        }
-        let home = ["expanduser", "homedir()", "Path.home", "Dir.home"].iter().any(|home| code.contains(home));
-        if home && ["rmtree(", "rmSync(", "rm_rf("].iter().any(|call| code.contains(call)) && !code.contains("join") {
-            return Verdict::destructive("code removes the home directory");
+        if let Some(why) = signs::destroys(code, &texts, &rest, stream) {
+            return Verdict::destructive(why);
         }
         let executes = ["execute", "query", "exec(", ".run(", ".raw("].iter().any(|call| code.contains(call));
         if executes && texts.iter().any(|text| sql::destroys(text).is_some()) {
@@ -180,7 +216,15 @@ impl Walker<'_> {
         }
         let mut found = Verdict::safe("");
         let mut words = Vec::new();
+        let runs_code = ["exec(", "eval(", "exec ", "eval "].iter().any(|call| rest.contains(call));
+        for text in commands_in(code) {
+            found = found.or_stricter(self.search_text(text, span));
+        }
         for text in texts.iter().take(64) {
+            if runs_code && text.contains('(') {
+                found = found
+                    .or_stricter(self.deeper(|walker| walker.search_code(text, span)).unwrap_or(Verdict::safe("")));
+            }
             if text.contains(char::is_whitespace) {
                 found = found.or_stricter(self.search_text(text, span));
             } else {
@@ -192,11 +236,20 @@ impl Walker<'_> {
     }
 }
 
-fn home_marked(text: &str) -> String {
-    match text.strip_prefix('~') {
-        Some(rest) => format!("{}{rest}", crate::command::walk::HOME),
-        None => text.to_owned(),
-    }
+/// `%x(…)` and `qx(…)`: what stands in the brackets is a command line.
+fn commands_in(code: &str) -> impl Iterator<Item = &str> {
+    let starts = ["%x", "qx"].into_iter().flat_map(|sign| code.match_indices(sign).take(8));
+    starts.filter_map(|(at, sign)| {
+        let rest = code.get(at + sign.len()..)?;
+        let close = match rest.chars().next()? {
+            '(' => ')',
+            '{' => '}',
+            '[' => ']',
+            c if c.is_ascii_punctuation() => c,
+            _ => return None,
+        };
+        rest.get(1..)?.split(close).next()
+    })
 }
 
 /// Words of code that can do nothing but compute and print, in any language.
@@ -217,10 +270,9 @@ fn only_prints(texts: &[String], rest: &str) -> bool {
 }
 
 /// Whether `word` is code of an interpreter that does nothing but print.
-pub(super) fn is_printing(name: &str, rest: &[Arg], word: &Arg) -> bool {
-    let code =
-        |pair: &[Arg]| matches!(pair, [option, code] if gives_code(name, &option.text) && code.span == word.span);
-    if !is_interpreter(name) || takes_code_as_words(name) || !rest.windows(2).any(code) {
+pub(super) fn is_printing(name: &str, before: Option<&Arg>, word: &Arg) -> bool {
+    let given = || before.is_some_and(|option| gives_code(name, &option.text));
+    if !is_interpreter(name) || takes_code_as_words(name) || !given() {
         return false;
     }
     let (texts, around) = texts_and_rest(&word.text);

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use foldhash::HashMap;
 
-use super::{Verdict, basename, code, shell, suffix};
+use super::{Input, Verdict, basename, code, shell, sql_client, suffix};
 use crate::command::{
     destroy,
     walk::{Arg, SOMETHING, UNKNOWN, Walker, declares_variables},
@@ -116,14 +116,16 @@ impl Walker<'_> {
         if is_runner(name, rest) {
             let found_there =
                 if hands_words_on(name, rest) { self.search_handed_on(rest) } else { self.search_words(rest) };
-            found = found.or_stricter(found_there);
+            found = found.or_stricter(found_there).or_stricter(self.search_mounts(name, rest));
         }
         if name == "git" && redefines_git(rest) {
             // A subcommand of another name, or a command line.
             self.speak_of_anything();
         }
         let mut prose = false;
-        for word in rest {
+        let dashes = rest.iter().position(|word| word.text == "--").unwrap_or(rest.len());
+        for (index, word) in rest.iter().enumerate() {
+            let before = index.checked_sub(1).and_then(|before| rest.get(before));
             let skip = std::mem::replace(&mut prose, PROSE.contains(&word.text.as_str()));
             let option = word.text.split('=').next().unwrap_or_default();
             if skip || (option.len() < word.text.len() && PROSE.contains(&option)) {
@@ -133,7 +135,7 @@ impl Walker<'_> {
                 Some(text) => walker.search_text(text, word.span),
                 None => Verdict::safe(""),
             };
-            let inside = if is_data(name, rest, word) {
+            let inside = if is_data(name, rest, before, index >= dashes, word) {
                 self.overhearing(search).0
             } else {
                 self.overhear_texts(std::slice::from_ref(word));
@@ -142,6 +144,27 @@ impl Walker<'_> {
             found = found.or_stricter(inside);
         }
         found
+    }
+
+    /// A runner hands what it is given to read on to the shell or the client that it runs.
+    pub(super) fn search_given(&mut self, name: &str, args: &[Arg], input: &Input) -> Verdict {
+        let rest = args.get(1..).unwrap_or_default();
+        let Input::Text(text) = input else { return Verdict::safe("") };
+        if !is_runner(name, rest) {
+            return Verdict::safe("");
+        }
+        if name == "make"
+            && rest.iter().any(|word| matches!(word.text.as_str(), "-" | "-f-" | "--file=-" | "/dev/stdin"))
+        {
+            return self.search_text(text, self.here);
+        }
+        let reads = |word: &Arg| {
+            let name = basename(&word.text);
+            shell::is_shell(name) || code::is_interpreter(name) || sql_client::names().any(|client| client == name)
+        };
+        let Some(suffix) = rest.iter().position(reads).and_then(|at| rest.get(at..)) else { return Verdict::safe("") };
+        let found = self.guess(|walker| walker.quietly(|walker| walker.judge(suffix, input)));
+        if found.tier == crate::command::tier::Tier::Destructive { found } else { Verdict::safe("") }
     }
 
     /// Looks into words that are passed on: a text is only run where one of them, before it, may be what runs it.
@@ -217,17 +240,15 @@ fn hands_words_on(name: &str, rest: &[Arg]) -> bool {
 }
 
 /// Words that a program only compares or shows.
-fn is_data(name: &str, rest: &[Arg], word: &Arg) -> bool {
+fn is_data(name: &str, rest: &[Arg], before: Option<&Arg>, behind_dashes: bool, word: &Arg) -> bool {
     match name {
         name if declares_variables(name) => true,
         "pkill" | "pgrep" => true,
         // Names of tests.
         "cargo" => {
-            let own = rest.iter().take_while(|word| word.text != "--");
-            rest.first().is_some_and(|word| matches!(word.text.as_str(), "test" | "bench" | "nextest"))
-                && !own.map(|word| word.span).any(|span| span == word.span)
+            behind_dashes && rest.first().is_some_and(|word| matches!(word.text.as_str(), "test" | "bench" | "nextest"))
         }
-        name => code::is_printing(name, rest, word),
+        name => code::is_printing(name, before, word),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::command::{
     lang::find,
     options::{Options, Reading},
     tier::Tier,
-    walk::{Arg, Known, UNKNOWN, Walker},
+    walk::{Arg, IDS, Known, SOMETHING, UNKNOWN, Walker},
 };
 
 /// A program that runs another one.
@@ -144,6 +144,9 @@ impl Walker<'_> {
     /// The verdict of the command inside, if `name` runs one.
     pub(super) fn judge_inner(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
+        if matches!(rest, [word] if word.is_written() && matches!(word.text.as_str(), "--version" | "--help")) {
+            return None;
+        }
         match name {
             "env" => self.judge_env(rest, input),
             "xargs" | "gxargs" => self.judge_xargs(rest, input),
@@ -227,6 +230,9 @@ impl Walker<'_> {
         let file = options.given.iter().any(|(name, _)| name == "-a" || name == "--arg-file");
         let content = options.values.iter().find_map(|value| value.content.clone()).filter(|_| file).map(Input::Text);
         let input = content.as_ref().unwrap_or(input);
+        // Cut elsewhere than at blanks, a name may begin with anything.
+        let cut = matches!(input, Input::Text(text) if text == IDS) && options.has("-d --delimiter");
+        let input = if cut { &Input::Unknown } else { input };
         let mark = options.value("-I -i --replace -J");
         let mark = mark.or_else(|| options.has("-i --replace").then_some("{}"));
         let whole_lines = mark.is_some() || options.has("-0 --null -d --delimiter -L");
@@ -271,8 +277,7 @@ impl Walker<'_> {
     fn judge_fd(&mut self, rest: &[Arg]) -> Option<Verdict> {
         let runs = |arg: &&Arg| matches!(arg.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
         let at = rest.iter().position(|arg| runs(&arg))?;
-        let mut inner = rest.get(at + 1..).unwrap_or_default().to_vec();
-        inner.push(Arg { text: format!("./{UNKNOWN}"), known: Known::Partly, ..Arg::default() });
+        let inner = filled(rest.get(at + 1..).unwrap_or_default(), &find::found_by_name(rest), None, MAX_FILLED);
         let verdict = self.judge(&inner, &Input::Unknown);
         Some(Verdict::dangerous("`fd` runs a program on what it finds").or_stricter(verdict))
     }
@@ -286,6 +291,16 @@ fn anything(span: Span) -> Arg {
 /// What `xargs` appends: words, or lines as they are.
 fn input_words(input: &Input, whole_lines: bool, span: Span) -> Vec<Arg> {
     match input {
+        Input::Text(text) if text == IDS => {
+            vec![Arg {
+                text: SOMETHING.into(),
+                span,
+                known: Known::Environment,
+                expanded: true,
+                open: true,
+                ..Arg::default()
+            }]
+        }
         Input::Text(text) => {
             let lines = text.lines().take(if whole_lines { 64 } else { 0 });
             let words = lines.chain(text.split_whitespace().take(256));
@@ -318,7 +333,14 @@ fn filled(inner: &[Arg], words: &[Arg], mark: Option<&str>, most: usize) -> Vec<
         if !arg.text.contains(mark) {
             return vec![arg.clone()];
         }
-        let with = |word: &Arg| Arg { text: arg.text.replace(mark, &word.text), known: Known::Partly, ..arg.clone() };
+        let known = |word: &Arg| if word.known == Known::Environment { word.known } else { Known::Partly };
+        let with = |word: &Arg| Arg {
+            text: arg.text.replace(mark, &word.text).into(),
+            known: known(word),
+            named: false,
+            reckoned: false,
+            ..arg.clone()
+        };
         words.iter().map(with).collect()
     };
     inner.iter().flat_map(fill).collect()

@@ -5,9 +5,11 @@
 //! must be written exactly as a list has them. What neither finds is dangerous.
 
 mod code;
+mod container;
 mod embedded;
 mod inner;
 mod shell;
+mod signs;
 mod sql_client;
 mod suffix;
 pub(super) mod variable;
@@ -88,12 +90,12 @@ impl Walker<'_> {
             self.overhear_all(args);
             return Verdict::destructive(rule);
         }
-        let name = basename(&program.text).to_owned();
-        let proven = self.prove(&name, args, input).or_stricter(self.raised(args));
+        let name = basename(&program.text);
+        let proven = self.prove(name, args, input).or_stricter(self.raised(args));
         if proven.tier != Tier::Dangerous {
             return proven;
         }
-        let searched = self.search_embedded(&name, args);
+        let searched = self.search_embedded(name, args).or_stricter(self.search_given(name, args, input));
         proven.or_stricter(searched)
     }
 
@@ -108,7 +110,7 @@ impl Walker<'_> {
         if let Some(verdict) = known {
             return self.distrust_name(args, verdict);
         }
-        if sends_its_input(name) && !matches!(input, Input::Terminal) {
+        if sends_its_input(name, args) && !is_silent(input) {
             return Verdict::dangerous(format!("`{name}` may send what it is given to read"));
         }
         let verdict = match safe::prove(args, self.classifier, &self.scope.places) {
@@ -127,7 +129,7 @@ impl Walker<'_> {
     fn as_if_removing(&self, args: &[Arg]) -> Verdict {
         let Some((program, rest)) = args.split_first() else { return Verdict::safe("") };
         let forces = |arg: &Arg| arg.text.starts_with('-') && arg.text.contains('f') && arg.text.contains(['r', 'R']);
-        if !program.text.contains([UNKNOWN, SOMETHING]) || !rest.iter().any(forces) {
+        if !(program.glob || program.text.contains([UNKNOWN, SOMETHING])) || !rest.iter().any(forces) {
             return Verdict::safe("");
         }
         let removing: Vec<Arg> =
@@ -162,8 +164,18 @@ fn unknown_program(args: &[Arg]) -> String {
 }
 
 /// Programs that read what they send, unless a person sits in front of them.
-fn sends_its_input(name: &str) -> bool {
+fn sends_its_input(name: &str, args: &[Arg]) -> bool {
     matches!(name, "http" | "https" | "xh" | "xhs" | "nslookup" | "fping")
+        || (name == "openssl" && args.get(1).is_some_and(|word| word.text == "s_client"))
+}
+
+/// Whether there is nothing in what is read, or only the word that ends a session.
+fn is_silent(input: &Input) -> bool {
+    match input {
+        Input::Terminal => true,
+        Input::Text(text) => matches!(text.trim_end_matches('\n'), "" | "Q"),
+        Input::Unknown => false,
+    }
 }
 
 /// The last component of a path.

@@ -1,8 +1,9 @@
 //! Shells and builtins that run a text.
 
-use super::{Input, Verdict, basename};
+use super::{Input, Verdict, basename, code, inner, sql_client};
 use crate::command::{
     options::{Options, Reading},
+    overheard::without_host,
     syntax,
     tier::Tier,
     walk::{Arg, Dialect, HOME, Place, Positional, SOMETHING, UNKNOWN, Value, Walker},
@@ -34,18 +35,18 @@ pub(in crate::command) fn is_shell(word: &str) -> bool {
 
 /// Whether a program starts a shell of its own if it is not told what else to run.
 pub(in crate::command) fn starts_a_shell(name: &str, rest: &[Arg]) -> bool {
-    const ALWAYS: &[&str] = &["chroot", "unshare", "nsenter", "setarch", "linux32", "linux64", "newgrp"];
-    const UNLESS_TOLD: &[&str] = &["su", "runuser", "sg", "script"];
-    const IF_ASKED: &[&str] = &["sudo", "doas"];
     let flag = |letters: &'static [char]| {
         let asks =
             move |arg: &Arg| arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.contains(letters);
         rest.iter().any(asks)
     };
     let long = |names: &[&str]| rest.iter().any(|arg| names.iter().any(|name| arg.text.starts_with(name)));
-    ALWAYS.contains(&name)
-        || (UNLESS_TOLD.contains(&name) && !flag(&['c', 'u']) && !long(&["--command", "--user"]))
-        || (IF_ASKED.contains(&name) && (flag(&['s', 'i']) || long(&["--shell", "--login"])))
+    match name {
+        "chroot" | "unshare" | "nsenter" | "setarch" | "linux32" | "linux64" | "newgrp" => true,
+        "su" | "runuser" | "sg" | "script" => !flag(&['c', 'u']) && !long(&["--command", "--user"]),
+        "sudo" | "doas" => flag(&['s', 'i']) || long(&["--shell", "--login"]),
+        _ => false,
+    }
 }
 
 /// What is certainly read; those that are given words or nothing do not run what may come besides.
@@ -99,6 +100,8 @@ pub(super) const TEXT_RUNNERS: &[&str] = &[
 
 /// How long a text may become by words put in the place of marks, in bytes.
 const MAX_TEMPLATE: usize = 1 << 16;
+/// The most lines of what `parallel` is given that are put into its command.
+const MAX_LINES: usize = 8;
 
 /// What those that run texts are asked without running one.
 const LISTS: &[&str] = &["-ls", "-list", "ls", "list-sessions", "-V"];
@@ -119,6 +122,12 @@ impl Walker<'_> {
             let outer = std::mem::replace(&mut self.dialect, Dialect::of(name));
             let verdict = self.judge_shell_program(rest, input);
             self.dialect = outer;
+            if matches!(name, "cmd" | "powershell" | "pwsh") {
+                // All their words are one command line.
+                let found = self.search_words(rest);
+                return Some(verdict.unwrap_or_else(|| Verdict::safe("")).or_stricter(found))
+                    .filter(|verdict| !verdict.rule.is_empty());
+            }
             return verdict;
         }
         match name {
@@ -149,10 +158,11 @@ impl Walker<'_> {
                 if reads && matches!(input, Input::Unknown) {
                     self.speak_of_anything();
                 }
-                Some(self.remote(rest).or_stricter(self.search_input(input)))
+                let others = without_host(name, rest);
+                Some(self.remote(others.as_deref().unwrap_or(rest)).or_stricter(self.search_input(input)))
             }
             "tmux" | "screen" | "at" | "batch" | "parallel" | "entr" | "hyperfine" | "concurrently" | "expect" => {
-                let given = self.search_input(&certain(name, input)).or_stricter(self.search_template(rest));
+                let given = self.search_input(&certain(name, input)).or_stricter(self.search_template(rest, input));
                 let found = self.search_words(rest);
                 Some(Verdict::dangerous("runs a command later or elsewhere").or_stricter(found).or_stricter(given))
             }
@@ -165,6 +175,9 @@ impl Walker<'_> {
     }
 
     fn judge_shell_program(&mut self, rest: &[Arg], input: &Input) -> Option<Verdict> {
+        if matches!(rest, [word] if word.is_written() && matches!(word.text.as_str(), "--version" | "--help")) {
+            return None;
+        }
         let reading = Reading { flags: SHELL_FLAGS, stop_at_operand: true, inert: true };
         let Ok(options) = Options::read(rest, reading) else {
             // What it runs may be its input, a script or a text: nobody has found out which.
@@ -183,9 +196,6 @@ impl Walker<'_> {
             let known =
                 script.is_some_and(|script| script.content.is_some()) || (given && matches!(input, Input::Text(_)));
             (!known).then(|| self.speak_of_anything());
-        }
-        if rest.first().is_some_and(|arg| matches!(arg.text.as_str(), "--version" | "--help")) {
-            return None;
         }
         if let Some(text) = options.operands.first().and_then(|script| script.content.clone()) {
             let span = self.here;
@@ -379,6 +389,20 @@ impl Walker<'_> {
         found
     }
 
+    /// Looks into a file that `args` run, as what they are: a shell, an interpreter, a database client.
+    pub(in crate::command) fn judge_file(&mut self, args: &[Arg], text: &str, is_program: bool) -> Verdict {
+        let name = args.first().map(|program| basename(&program.text)).unwrap_or_default().to_owned();
+        let runs = is_program || is_shell(&name) || matches!(name.as_str(), "source" | "." | "make");
+        let mut found = sql_client::destroys(&name, text);
+        if runs || inner::is_wrapper(&name) {
+            found = found.or_stricter(self.search_text(text, self.here));
+        }
+        if is_program || code::is_interpreter(&name) {
+            found = found.or_stricter(self.search_code(text, self.here));
+        }
+        found
+    }
+
     /// Looks into what a word may hold at least, as a text.
     fn search_content(&mut self, arg: &Arg) -> Verdict {
         match &arg.content {
@@ -396,9 +420,11 @@ impl Walker<'_> {
     }
 
     /// `parallel 'command {}' ::: words`: the command with each word in its place.
-    fn search_template(&mut self, rest: &[Arg]) -> Verdict {
+    fn search_template(&mut self, rest: &[Arg], input: &Input) -> Verdict {
         self.overhear_template(rest);
-        let Some(at) = rest.iter().position(|arg| arg.text.starts_with(":::")) else { return Verdict::safe("") };
+        let Some(at) = rest.iter().position(|arg| arg.text.starts_with(":::")) else {
+            return self.search_with_lines(rest, input);
+        };
         let (template, words) = rest.split_at(at);
         let template: Vec<&str> = template.iter().map(|arg| arg.text.as_str()).collect();
         let template = template.join(" ");
@@ -413,6 +439,19 @@ impl Walker<'_> {
             _ => format!("{} {words}", template.replacen("{}", &words, room)),
         };
         self.search_text(&text, self.here)
+    }
+
+    /// `… | parallel command {}`: the command with each line in its place.
+    fn search_with_lines(&mut self, rest: &[Arg], input: &Input) -> Verdict {
+        let Input::Text(lines) = input else { return Verdict::safe("") };
+        let mut found = Verdict::safe("");
+        for line in lines.lines().filter(|line| !line.trim().is_empty()).take(MAX_LINES) {
+            let marked = rest.iter().any(|arg| arg.text.contains("{}"));
+            let filled = rest.iter().map(|arg| Arg { text: arg.text.replace("{}", line).into(), ..arg.clone() });
+            let words: Vec<Arg> = filled.chain((!marked).then(|| Arg::literal(line, self.here))).collect();
+            found = found.or_stricter(self.search_words(&words));
+        }
+        found
     }
 
     fn search_values(&mut self, rest: &[Arg]) -> Verdict {

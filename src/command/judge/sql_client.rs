@@ -7,6 +7,7 @@ use foldhash::HashMap;
 use super::{Input, Verdict};
 use crate::command::{
     lang::sql,
+    tier::Tier,
     walk::{Arg, Walker},
 };
 
@@ -53,17 +54,49 @@ const CLIENTS: &[&str] = &[
     "mclient",
     "tarantool",
     "surreal",
+    "mysqlsh",
+    "sqlcipher",
+    "tsql",
+    "osql",
+    "snow",
+    "sql",
+    "sq",
+    "gsql",
+    "phoenix-sqlline",
+    "sqlline",
+    "taos",
+    "ksql",
+    "rqlite",
+    "steampipe",
+    "isql-fb",
+    "nzsql",
+    "exaplus",
+    "hdbsql",
 ];
 
 /// Clients with a language of their own.
-const OTHER_CLIENTS: &[&str] =
-    &["mongo", "mongosh", "redis-cli", "valkey-cli", "keydb-cli", "etcdctl", "neo4j", "cypher-shell", "arangosh"];
+const OTHER_CLIENTS: &[&str] = &[
+    "mongo",
+    "mongosh",
+    "redis-cli",
+    "iredis",
+    "valkey-cli",
+    "keydb-cli",
+    "etcdctl",
+    "neo4j",
+    "cypher-shell",
+    "arangosh",
+];
+
+/// Programs with many uses, some of which hand a statement to a database.
+const PLATFORMS: &[&str] =
+    &["heroku", "fly", "flyctl", "wp", "drush", "aws", "gcloud", "rails", "manage.py", "django-admin", "databricks"];
 
 /// Says what a text destroys.
 type Search = fn(&str) -> Option<&'static str>;
 
 static INDEX: LazyLock<HashMap<&'static str, Search>> = LazyLock::new(|| {
-    let sql = CLIENTS.iter().map(|name| (*name, sql::destroys as Search));
+    let sql = CLIENTS.iter().chain(PLATFORMS).map(|name| (*name, sql::destroys as Search));
     let other = OTHER_CLIENTS.iter().map(|name| (*name, sql::destroys_otherwise as Search));
     sql.chain(other).collect()
 });
@@ -71,6 +104,36 @@ static INDEX: LazyLock<HashMap<&'static str, Search>> = LazyLock::new(|| {
 /// All clients.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     CLIENTS.iter().chain(OTHER_CLIENTS).copied()
+}
+
+/// What a client of this name destroys that is given `text`.
+pub(super) fn destroys(name: &str, text: &str) -> Verdict {
+    let found = client(name).and_then(|destroys| destroys(text));
+    found.map_or_else(|| Verdict::safe(""), |what| Verdict::destructive(format!("a database client runs `{what}`")))
+}
+
+/// `psql-15` and `mysql.exe` are what they say.
+fn client(name: &str) -> Option<Search> {
+    let plain = name.strip_suffix(".exe").unwrap_or(name);
+    let plain = plain.split_once("-1").map_or(plain, |(plain, _)| plain);
+    INDEX.get(name).or_else(|| INDEX.get(plain)).copied()
+}
+
+/// The most commands in statements that are followed.
+const MAX_STARTED: usize = 16;
+
+/// The commands that a client starts for `.shell`, `.system`, `\!` and `PROGRAM '…'`.
+fn started(text: &str) -> Vec<String> {
+    const SIGNS: &[&str] = &[".shell ", ".system ", "\\!", "PROGRAM '", "program '", "system ", "host "];
+    let lines = text.lines().take(256).map(str::trim_start);
+    let commands = lines.filter_map(|line| {
+        SIGNS.iter().find_map(|sign| {
+            let quoted = sign.ends_with('\'');
+            let rest = if quoted { line.split_once(sign)?.1 } else { line.strip_prefix(sign)? };
+            Some(if quoted { rest.split('\'').next().unwrap_or_default() } else { rest })
+        })
+    });
+    commands.map(str::to_owned).collect()
 }
 
 /// Where a statement may begin in a word: at its start, behind `-e`, behind `--execute=`.
@@ -84,14 +147,18 @@ impl Walker<'_> {
     /// The verdict on a database client that is told to destroy data.
     pub(in crate::command) fn judge_sql(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
-        if let Some(destroys) = INDEX.get(name) {
+        if let Some(destroys) = client(name) {
             let joined = rest.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
             let given = if let Input::Text(text) = input { text.as_str() } else { "" };
             let texts = rest.iter().flat_map(|word| statements(&word.text)).chain([joined.as_str(), given]);
-            let mut texts = texts.chain(rest.iter().filter_map(|word| word.content.as_deref()));
-            return texts
-                .find_map(destroys)
-                .map(|what| Verdict::destructive(format!("a database client runs `{what}`")));
+            let texts: Vec<&str> = texts.chain(rest.iter().filter_map(|word| word.content.as_deref())).collect();
+            let found = texts.iter().find_map(|text| destroys(text));
+            let found = found.map(|what| Verdict::destructive(format!("a database client runs `{what}`")));
+            let started: Vec<String> = texts.iter().flat_map(|text| started(text)).take(MAX_STARTED).collect();
+            return found.or_else(|| {
+                let here = self.here;
+                started.iter().map(|text| self.search_text(text, here)).find(|found| found.tier == Tier::Destructive)
+            });
         }
         // A statement where a command should stand: some tool runs it as it is.
         if !args.first().is_some_and(|word| sql::may_start(&word.text)) {

@@ -89,13 +89,16 @@ impl Walker<'_> {
 
 /// Every program besides the destroyers themselves that can lead to one.
 static LEADING: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
-    let lists = [SHELLS, TEXT_RUNNERS].into_iter().flatten().copied();
-    lists.chain(inner::names()).chain(code::names()).chain(sql_client::names()).chain(embedded::names()).collect()
+    RUNNERS.iter().copied().chain(code::names()).chain(sql_client::names()).chain(embedded::names()).collect()
 });
+
+/// Programs that run what their words say, in whatever use.
+static RUNNERS: LazyLock<HashSet<&'static str>> =
+    LazyLock::new(|| [SHELLS, TEXT_RUNNERS].into_iter().flatten().copied().chain(inner::names()).collect());
 
 /// Whether a program runs what its words say, in whatever use.
 pub(in crate::command) fn runs_its_words(name: &str) -> bool {
-    SHELLS.contains(&name) || TEXT_RUNNERS.contains(&name) || inner::is_wrapper(name)
+    RUNNERS.contains(name)
 }
 
 /// Whether a program can be found destructive at all.

@@ -172,9 +172,72 @@ pub(in crate::command) fn names_a_command(name: &str) -> bool {
 pub(in crate::command) fn judge(name: &str, value: &Arg, alone: bool) -> Verdict {
     let harmless = HARMLESS.contains(&name) || name.starts_with("LC_");
     let quiet_pager = PAGERS.contains(&name) && value.is_exact() && matches!(value.text.as_str(), "" | "cat");
-    if quiet_pager || (harmless && !value.text.contains('/')) || (alone && !steers_programs(name)) {
+    if quiet_pager
+        || (harmless && (!value.text.contains('/') || names_a_zone(name, value)))
+        || (alone && !steers_programs(name))
+    {
         return Verdict::safe("sets a harmless variable");
     }
     let name: String = name.chars().take(40).collect();
     Verdict::dangerous(format!("the variable `{name}` may change what programs do"))
+}
+
+/// `TZ=America/New_York`: below the directory of time zones, and not out of it.
+fn names_a_zone(name: &str, value: &Arg) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '+');
+    name == "TZ" && value.is_exact() && !value.text.starts_with('/') && value.text.chars().all(plain)
+}
+
+/// Whether a name says that the variable holds where something is, which one it is or what it is called, and nothing that
+/// is kept from others.
+pub(in crate::command) fn names_an_address(name: &str) -> bool {
+    const SAYS: &[&str] = &[
+        "ADDR", "ADDRESS", "BASE", "BRANCH", "COMMIT", "DOMAIN", "ENDPOINT", "HOST", "ID", "IP", "ISSUE", "ORG",
+        "OWNER", "PACKAGE", "PAGE", "PKG", "PORT", "PR", "REF", "REGION", "RELEASE", "REPO", "SCHEME", "SERVER", "SHA",
+        "TAG", "URI", "URL", "VERSION",
+    ];
+    // Addresses of these have passwords in them.
+    const KEPT: &[&str] = &[
+        "AMQP",
+        "AUTH",
+        "AWS",
+        "AZURE",
+        "BROKER",
+        "CLIENT",
+        "CONNECTION",
+        "COOKIE",
+        "CRED",
+        "CREDENTIAL",
+        "CREDENTIALS",
+        "DATABASE",
+        "DB",
+        "DSN",
+        "HOOK",
+        "KEY",
+        "MAIL",
+        "MONGO",
+        "MONGODB",
+        "MYSQL",
+        "PASS",
+        "PASSWD",
+        "PASSWORD",
+        "PG",
+        "POSTGRES",
+        "PRIVATE",
+        "PROXY",
+        "PWD",
+        "RABBITMQ",
+        "REDIS",
+        "SECRET",
+        "SENTRY",
+        "SESSION",
+        "SLACK",
+        "SMTP",
+        "TOKEN",
+        "WEBHOOK",
+    ];
+    let upper = name.to_ascii_uppercase();
+    let mut words = upper.split('_');
+    let kept = words.clone().any(|word| KEPT.contains(&word));
+    !kept && words.next_back().is_some_and(|last| SAYS.contains(&last))
 }

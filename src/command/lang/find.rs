@@ -1,6 +1,7 @@
 //! `find` expressions: which tests and actions there are, what is run on what.
 
 use crate::command::walk::{Arg, HOME, Known, SOMETHING, UNKNOWN};
+use smol_str::format_smolstr;
 
 /// Tests and options without a value.
 const BARE: &str = "-print -print0 -prune -quit -ls -empty -true -false -daystart -depth -d -follow -mount -xdev -executable \
@@ -94,16 +95,38 @@ pub(in crate::command) fn found(rest: &[Arg]) -> Vec<Arg> {
     let below = |root: &Arg| {
         let text = match root.text.as_str() {
             // Everything below the root of the disk, or below a home, is somebody's.
-            root if selective && (root == "/" || root == HOME.to_string()) => format!("{root}/{UNKNOWN}"),
+            root if selective && (root == "/" || root == HOME.to_string()) => format!("{root}/**"),
             root if selective => format!("{root}/{SOMETHING}"),
+            root if root.starts_with(['/', HOME]) => format!("{}/**", root.trim_end_matches('/')),
             root => root.to_owned(),
         };
-        Arg { text, known: Known::Partly, ..root.clone() }
+        Arg { text: text.into(), known: Known::Partly, ..root.clone() }
     };
     let roots = roots(rest);
     if roots.is_empty() {
-        let text = if selective { format!("./{SOMETHING}") } else { ".".into() };
+        let text = if selective { format_smolstr!("./{SOMETHING}") } else { ".".into() };
         return vec![Arg { text, known: Known::Partly, ..Arg::default() }];
     }
     roots.into_iter().map(below).collect()
+}
+
+/// What `fd` finds: with a pattern that leaves nothing out, all below the directories behind it.
+pub(in crate::command) fn found_by_name(rest: &[Arg]) -> Vec<Arg> {
+    let chooses =
+        |word: &Arg| ["-e", "--extension", "-g", "-d", "--max-depth"].iter().any(|one| word.text.starts_with(one));
+    let stop = |word: &&Arg| !matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
+    let own: Vec<&Arg> = rest.iter().take_while(stop).collect();
+    let everything = own.iter().any(|word| matches!(word.text.as_str(), "." | "" | ".*" | "^"))
+        && !own.iter().any(|word| chooses(word));
+    let roots = own.into_iter().filter(|word| everything && word.text.starts_with(['/', HOME]));
+    let below = |root: &Arg| Arg {
+        text: format!("{}/**", root.text.trim_end_matches('/')).into(),
+        known: Known::Partly,
+        ..root.clone()
+    };
+    let found: Vec<Arg> = roots.map(below).collect();
+    if found.is_empty() {
+        return vec![Arg { text: format!("./{UNKNOWN}").into(), known: Known::Partly, ..Arg::default() }];
+    }
+    found
 }

@@ -4,3 +4,4 @@ pub(super) mod awk;
 pub(super) mod find;
 pub(super) mod sed;
 pub(super) mod sql;
+mod sql_words;

@@ -193,3 +193,10 @@ impl Script<'_> {
         }
     }
 }
+
+/// The file that a script writes to, if it says so: `w file` at its end.
+pub(in crate::command) fn written(script: &str) -> Option<&str> {
+    let (before, path) = script.rsplit_once("w ")?;
+    let begins = before.is_empty() || before.ends_with(|c: char| c.is_ascii_digit() || "/;{$ \n!gpI".contains(c));
+    begins.then(|| path.trim())
+}

@@ -1,17 +1,21 @@
 //! Statements that destroy data: read as words, after comments and texts are gone.
 
+use super::sql_words::{Manner, words};
+
 /// What destroys data in `text`, if anything does: anywhere a statement may start.
 pub(in crate::command) fn destroys(text: &str) -> Option<&'static str> {
-    let words = words(text);
-    (0..words.len()).find_map(|at| {
-        let at_start = at == 0 || words.get(at - 1).is_some_and(|before| may_precede_statement(before));
-        at_start.then(|| words.get(at..).and_then(destroying)).flatten()
+    [Manner::Standard, Manner::Escaping].into_iter().find_map(|manner| {
+        let words = words(text, manner);
+        (0..words.len()).find_map(|at| {
+            let at_start = at == 0 || words.get(at - 1).is_some_and(|before| may_precede_statement(before));
+            at_start.then(|| words.get(at..).and_then(destroying)).flatten()
+        })
     })
 }
 
 /// What the text destroys if it is one statement as a whole.
 pub(in crate::command) fn is_destroying_statement(text: &str) -> Option<&'static str> {
-    destroying(&words(text)).filter(|_| !text.contains(" -"))
+    destroying(&words(text, Manner::Standard)).filter(|_| !text.contains(" -"))
 }
 
 /// Whether a text starts like a statement that may destroy something.
@@ -26,8 +30,10 @@ pub(in crate::command) fn destroys_otherwise(text: &str) -> Option<&'static str>
         ("dropdatabase", "dropDatabase"),
         ("dropalldatabases", "dropAllDatabases"),
         (".drop(", "drop"),
-        ("deletemany({})", "deleteMany({})"),
-        (".remove({})", "remove({})"),
+        (".deletemany(", "deleteMany"),
+        (".remove({", "remove"),
+        ("_delete_by_query", "delete by query"),
+        (".truncate(", "truncate"),
         ("flushall", "FLUSHALL"),
         ("flushdb", "FLUSHDB"),
         ("detachdelete", "DETACH DELETE"),
@@ -38,7 +44,9 @@ pub(in crate::command) fn destroys_otherwise(text: &str) -> Option<&'static str>
         ("debugsegfault", "DEBUG SEGFAULT"),
     ];
     let plain: String = text.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect();
-    CALLS.iter().find(|(call, _)| plain.contains(call)).map(|(_, what)| *what)
+    let found = CALLS.iter().find(|(call, _)| plain.contains(call)).map(|(_, what)| *what);
+    // A pattern of a graph, and what is to become of it.
+    found.or_else(|| (plain.contains("match(") && plain.contains(")delete")).then_some("MATCH … DELETE"))
 }
 
 /// `BEGIN; … ; EXPLAIN …`: a statement starts after a semicolon, a control word, or an option's own text.
@@ -62,6 +70,11 @@ fn may_precede_statement(word: &str) -> bool {
         || word.starts_with('-')
 }
 
+/// The words of one statement, as far as they are looked at.
+fn until_end(words: &[String]) -> impl Iterator<Item = &String> {
+    words.iter().take(64).take_while(|word| *word != ";")
+}
+
 fn destroying(words: &[String]) -> Option<&'static str> {
     let word = |index: usize| words.get(index).map(String::as_str).unwrap_or_default();
     match word(0) {
@@ -73,16 +86,16 @@ fn destroying(words: &[String]) -> Option<&'static str> {
             "TABLESPACE" => Some("DROP TABLESPACE"),
             "OWNED" => Some("DROP OWNED"),
             "MATERIALIZED" | "FOREIGN" | "TEMPORARY" | "TEMP" | "EXTERNAL" => Some("DROP TABLE"),
-            "COLLECTION" | "BUCKET" | "MEASUREMENT" | "SERIES" | "STREAM" => Some("DROP"),
-            _ => None,
+            "COLLECTION" | "BUCKET" | "MEASUREMENT" | "SERIES" | "STREAM" | "USER" | "ROLE" | "LOGIN" | "CATALOG"
+            | "NAMESPACE" | "WAREHOUSE" | "PLUGGABLE" | "SHARE" => Some("DROP"),
+            _ => until_end(words).any(|word| word == "CASCADE").then_some("DROP … CASCADE"),
         },
+        "REMOVE" => matches!(word(1), "TABLE" | "DATABASE" | "NAMESPACE").then_some("REMOVE"),
+        "MATCH" | "OPTIONAL" => until_end(words).any(|word| word == "DELETE").then_some("MATCH … DELETE"),
         "TRUNCATE" => (!word(1).is_empty() && !word(1).starts_with(['-', '(', '=', ';'])).then_some("TRUNCATE"),
         "DELETE" => (word(1) == "FROM").then_some("DELETE FROM"),
-        "ALTER" => words
-            .iter()
-            .take(64)
-            .take_while(|word| *word != ";")
-            .any(|word| word == "DROP")
+        "ALTER" => until_end(words)
+            .any(|word| word == "DROP" || word == "DELETE")
             .then_some("ALTER … DROP")
             .filter(|_| word(1) == "TABLE"),
         "WITH" => {
@@ -91,56 +104,4 @@ fn destroying(words: &[String]) -> Option<&'static str> {
         }
         _ => None,
     }
-}
-
-/// The words in upper case, each `;` and `(` by itself; comments and texts in quotes are left out.
-fn words(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word = String::new();
-    let mut chars = text.chars().peekable();
-    let end = |word: &mut String, words: &mut Vec<String>| {
-        if !word.is_empty() {
-            words.push(std::mem::take(word));
-        }
-    };
-    while let Some(c) = chars.next() {
-        match c {
-            '-' if word.is_empty() && chars.peek() == Some(&'-') => {
-                // A comment ends with the line; an option of the client looks the same and is one word.
-                chars.next();
-                match chars.peek() {
-                    Some(next) if next.is_ascii_alphabetic() => word.push_str("--"),
-                    _ => while chars.next().is_some_and(|c| c != '\n') {},
-                }
-            }
-            '/' if chars.peek() == Some(&'*') => {
-                chars.next();
-                let special = chars.peek() == Some(&'!');
-                end(&mut word, &mut words);
-                if special {
-                    // MySQL runs what is inside `/*! … */`.
-                    chars.next();
-                    while chars.next_if(char::is_ascii_digit).is_some() {}
-                    words.push(";".into());
-                } else {
-                    let mut before = ' ';
-                    while chars.next().is_some_and(|c| std::mem::replace(&mut before, c) != '*' || c != '/') {}
-                }
-            }
-            '\'' => {
-                end(&mut word, &mut words);
-                while chars.next().is_some_and(|c| c != '\'') {}
-                words.push("'".into());
-            }
-            '"' | '`' => end(&mut word, &mut words),
-            ';' | '(' | ')' => {
-                end(&mut word, &mut words);
-                words.push(c.into());
-            }
-            c if c.is_whitespace() => end(&mut word, &mut words),
-            c => word.extend(c.to_uppercase()),
-        }
-    }
-    end(&mut word, &mut words);
-    words
 }

@@ -16,7 +16,7 @@ pub(super) const SPECS: &[Spec] = &[
         &["az vm list -o table", "az account show", "az group list", "az aks show -n x -g y"],
         &["az vm delete -n x", "az group delete -n x", "az login", "az account get-access-token", "az keyvault secret show --name x", "az vm start -n x", "az vm show -n @/etc/passwd", "az config set a=b list", "az rest --method delete --url x"],
     ),
-    spec("gsutil", "-l -L -h -r -a -b -d -m -q -R").sub("ls|du|stat|version|cat|hash").examples(&["gsutil ls gs://b"], &["gsutil rm gs://b/x", "gsutil cp a gs://b", "gsutil -o x ls"]),
+    spec("gsutil", "-s -c -e -l -L -h -r -a -b -d -m -q -R").sub("ls|du|stat|version|cat|hash").examples(&["gsutil ls gs://b"], &["gsutil rm gs://b/x", "gsutil cp a gs://b", "gsutil -o x ls"]),
     spec("heroku", "-a: -n: -t -s: -d: -j --app: --num: --tail --source: --json --team: --all -A -p:").sub("apps|apps:info|info|ps|logs|releases|addons|domains|status|regions|auth:whoami|whoami|buildpacks|pg:info|pg:ps|access|features|pipelines|stack|releases:info|version").asking(no_change).examples(&["heroku apps", "heroku logs --tail -a x", "heroku ps"], &["heroku ps:scale web=0", "heroku apps:destroy x", "heroku run bash", "heroku config"]),
     spec("fly flyctl", "-a: -j --app: --json --all -i: -r: --no-tail -n").sub("status|logs|apps list|machine list|machines list|releases|regions list|volumes list|ips list|scale show|services list|checks list|platform regions|auth whoami|config show|postgres list|image show").examples(&["fly status", "fly logs -a x"], &["fly deploy", "fly apps destroy x", "fly ssh console"]),
     spec("fly flyctl", "--json").sub("version").none().examples(&["fly version"], &["fly version upgrade"]),
@@ -26,7 +26,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("supabase firebase wrangler doctl linode-cli hcloud scw oci ibmcloud", "-o: --output: --format: --json --project: --no-header --linked --region: --cloud")
         .sub("status|projects list|projects:list|apps:list|functions list|functions:list|migration list|whoami|account get|auth list|compute droplet list|kubernetes cluster list|databases list|apps list|server list|volume list|network list|linodes list|deployments list|kv namespace list|d1 list|r2 bucket list|hosting:channel:list|orgs list|branches list|pages project list|login:list|versions list|regions|region list|context list|account balance get")
         .examples(&["wrangler whoami", "doctl compute droplet list", "supabase status", "hcloud server list"], &["wrangler deploy", "doctl compute droplet delete 1", "supabase db reset", "firebase deploy"]),
-    spec("vault consul nomad", "-format: -namespace: -detailed -verbose -json -short").sub("status|version|secrets list|auth list|policy list|policy read|members|node status|job status|server members|catalog services|catalog nodes|operator raft list-peers|namespace list|alloc status|catalog datacenters").examples(&["vault status", "consul members", "nomad job status x"], &["vault kv get secret/x", "vault kv delete x", "consul kv put a b", "nomad job stop x"]),
+    spec("vault consul nomad", "-format: -namespace: -detailed -verbose -json -short").sub("status|version|kv list|secrets list|auth list|policy list|policy read|members|node status|job status|server members|catalog services|catalog nodes|operator raft list-peers|namespace list|alloc status|catalog datacenters").examples(&["vault status", "consul members", "nomad job status x"], &["vault kv get secret/x", "vault kv delete x", "consul kv put a b", "nomad job stop x"]),
     spec("stripe twilio sentry-cli snyk", "").sub("version|info|whoami|projects list|releases list|organizations list").none().examples(&["sentry-cli info"], &["stripe trigger x", "snyk monitor"]),
 ];
 
@@ -96,7 +96,12 @@ fn no_option(rest: &[Arg], names: &[&str]) -> Result<(), String> {
         value.starts_with('@')
             || ["file://", "fileb://", "http://", "https://"].iter().any(|start| word.text.contains(start))
     };
-    match rest.iter().find(|word| named(word) || from_elsewhere(word)) {
+    // Values of a question are kept beside the project; what lies elsewhere is not meant to be sent.
+    let beside = |word: &Arg| {
+        let path = word.text.strip_prefix("file://").unwrap_or("/");
+        word.is_exact() && !path.starts_with('/') && !path.contains("..") && path.ends_with(".json")
+    };
+    match rest.iter().find(|word| named(word) || (from_elsewhere(word) && !beside(word))) {
         Some(_) => Err("an option that is not on the list".into()),
         None => Ok(()),
     }
@@ -152,7 +157,7 @@ fn aws_reads(rest: &[Arg]) -> Result<(), String> {
         |words| words.len() >= 2,
     )?;
     match words.as_slice() {
-        ["s3", "ls", ..] => Ok(()),
+        ["help"] | ["s3", "ls", ..] => Ok(()),
         ["sts", "get-caller-identity", ..] | ["configure", "list" | "list-profiles", ..] | ["logs", "tail", ..] => {
             Ok(())
         }
@@ -166,7 +171,15 @@ fn aws_reads(rest: &[Arg]) -> Result<(), String> {
                             "secretsmanager" | "ssm" | "s3api" | "sts" | "kms" | "lambda" | "codecommit"
                         )
                         && rest.is_empty());
-            if reads && !is_secret(&[verb]) { Ok(()) } else { Err("it is not known to only read".into()) }
+            let reads = reads
+                || (*service == "dynamodb" && matches!(*verb, "scan" | "query"))
+                || (*service == "s3api" && verb.starts_with("get-bucket-") && rest.is_empty());
+            let names_only = verb.starts_with("describe-") || verb.starts_with("list-");
+            if reads && (names_only || !is_secret(&[verb])) {
+                Ok(())
+            } else {
+                Err("it is not known to only read".into())
+            }
         }
         _ => Err("it is not known to only read".into()),
     }
@@ -181,8 +194,16 @@ fn gcloud_reads(rest: &[Arg]) -> Result<(), String> {
     let words = verbs(rest, &bare, |words| words.iter().any(|word| GCLOUD_VERBS.contains(word)))?;
     let end = words.iter().take(6).position(|word| GCLOUD_VERBS.contains(word));
     // What is no group is a verb, and behind another verb these words are operands.
+    if matches!(words.as_slice(), ["storage", "ls" | "cat" | "du", ..] | ["builds", "log", _]) {
+        return Ok(());
+    }
     match end {
-        Some(end) if words.iter().take(end).all(|word| GCLOUD_GROUPS.contains(word)) && !is_secret(&words) => Ok(()),
+        Some(end)
+            if words.iter().take(end).all(|word| GCLOUD_GROUPS.contains(word))
+                && (!is_secret(&words) || words.get(end) == Some(&"list")) =>
+        {
+            Ok(())
+        }
         _ => Err("it is not known to only read".into()),
     }
 }
@@ -289,7 +310,7 @@ const GCLOUD_GROUPS: &[&str] = &[
 ];
 
 const AZ_VERBS: &[&str] =
-    &["list", "show", "version", "exists", "list-locations", "list-sizes", "list-skus", "list-usage"];
+    &["list", "show", "version", "exists", "tail", "list-locations", "list-sizes", "list-skus", "list-usage"];
 
 /// Behind these, what looks like a verb is an operand.
 const AZ_CHANGES: &[&str] =

@@ -2,8 +2,8 @@
 
 use super::{Operands, Spec, question, spec};
 
-/// The only options before the subcommand that change nothing about what runs.
-const GLOBALS: &str = "-C: -P --no-pager --no-optional-locks --literal-pathspecs";
+/// The only options before the subcommand that change nothing about what runs. What `-c` sets is looked at.
+const GLOBALS: &str = "-c: -C: -P --no-pager --no-optional-locks --literal-pathspecs";
 
 const fn git(subcommand: &'static str, flags: &'static str) -> Spec {
     spec("git", flags).sub(subcommand).globals(GLOBALS)
@@ -11,6 +11,7 @@ const fn git(subcommand: &'static str, flags: &'static str) -> Spec {
 
 /// Options of everything that prints differences.
 const DIFF: &str = "-p -u -s -U: -z -M? -C? -B? -D -S: -G: -l: -R -a -b -w -W -t -r -c -m -q -1 -2 -3 -# -i -I: -X? \
+    --patch-with-raw --cumulative --dirstat-by-file? --stat-width: --stat-name-width: --stat-graph-width: --stat-count: --no-compact-summary --no-full-index --ws-error-highlight: --no-abbrev --line-prefix: --default-prefix --output-indicator-new: --output-indicator-old: --output-indicator-context: --break-rewrites? --irreversible-delete --rename-empty --no-rename-empty --ignore-matching-lines: --no-indent-heuristic --no-color-moved --color-moved-ws: --no-color-moved-ws --no-relative --ita-invisible-in-index --ita-visible-in-index --rotate-to: --skip-to: --find-object: \
     --patch --no-patch --unified: --raw --stat? --numstat --shortstat --dirstat? --summary --patch-with-stat --name-only --name-status --color? --no-color \
     --word-diff? --word-diff-regex: --color-words? --color-moved? --no-renames --find-renames? --find-copies? --find-copies-harder --full-index --binary \
     --abbrev? --diff-filter: --pickaxe-all --pickaxe-regex --text --ignore-all-space --ignore-space-change --ignore-space-at-eol --ignore-blank-lines \
@@ -21,7 +22,9 @@ const DIFF: &str = "-p -u -s -U: -z -M? -C? -B? -D -S: -G: -l: -R -a -b -w -W -t
 /// Options of everything that walks history, with those of differences.
 macro_rules! diff_and_log {
     () => {
-        "-p -u -s -U: -z -M? -C? -B? -D -S: -G: -l: -R -a -b -w -W -t -r -c -m -q -# -i -I: -n: -L: -g -E -F -P \
+        "-p -u -s -U: -z -M? -C? -B? -D -S: -G: -l: -R -a -b -w -W -t -r -c -m -q -# -i -I: -n: -L: -g -E -F -P -X? \
+        --patch-with-raw --cumulative --dirstat-by-file? --stat-width: --stat-name-width: --stat-graph-width: --stat-count: --no-compact-summary --no-full-index --ws-error-highlight: --no-abbrev --line-prefix: --default-prefix --output-indicator-new: --output-indicator-old: --output-indicator-context: --break-rewrites? --irreversible-delete --rename-empty --no-rename-empty --ignore-matching-lines: --no-indent-heuristic --no-color-moved --color-moved-ws: --no-color-moved-ws --no-relative --ita-invisible-in-index --ita-visible-in-index --rotate-to: --skip-to: --find-object: \
+        --since-as-filter: --grep-reflog: --basic-regexp --remove-empty --no-min-parents --no-max-parents --exclude-first-parent-only --exclude-hidden: --alternate-refs --single-worktree --ignore-missing --bisect --dense --sparse --simplify-merges --do-walk --no-expand-tabs --show-notes? --no-show-signature --no-graph --show-linear-break? --timestamp --no-mailmap --no-use-mailmap --log-size --dd --remerge-diff --no-diff-merges --max-age: --min-age: --stdin --no-source --objects --objects-edge --disk-usage? --header --no-object-names --creation-factor: --no-dual-color --dual-color --check --text --anchored: \
         --patch --no-patch --unified: --raw --stat? --numstat --shortstat --dirstat? --summary --patch-with-stat --name-only --name-status --color? --no-color \
         --word-diff? --word-diff-regex: --color-words? --color-moved? --no-renames --find-renames? --find-copies? --find-copies-harder --full-index --binary \
         --abbrev? --diff-filter: --pickaxe-all --pickaxe-regex --text --ignore-all-space --ignore-space-change --ignore-space-at-eol --ignore-blank-lines \
@@ -36,8 +39,8 @@ macro_rules! diff_and_log {
 }
 
 pub(super) const SPECS: &[Spec] = &[
-    git("status", "-s -b -v -vv -z -u? --short --branch --porcelain? --long --verbose --untracked-files? --ignored? --ignore-submodules? --column? --ahead-behind --no-ahead-behind --renames --no-renames --find-renames? --show-stash -sb -uno -unormal -uall")
-        .examples(&["git status", "git status -sb", "git -C dir status", "git status --porcelain=v2"], &["git -c core.fsmonitor=x status", "git --exec-path=/x status"]),
+    git("status", "--null --no-column --no-renames --no-ignored --no-show-stash --no-branch --no-short -s -b -v -vv -z -u? --short --branch --porcelain? --long --verbose --untracked-files? --ignored? --ignore-submodules? --column? --ahead-behind --no-ahead-behind --renames --no-renames --find-renames? --show-stash -sb -uno -unormal -uall")
+        .examples(&["git status", "git status -sb", "git -C dir status", "git -c color.ui=always status", "git status --porcelain=v2"], &["git -c core.fsmonitor=x status", "git -c color.ui=$x -c $y status", "git --exec-path=/x status"]),
     git("diff", DIFF).examples(
         &["git diff", "git diff --cached", "git diff HEAD~1 HEAD -- f", "git diff main...HEAD --stat", "git --no-pager diff -U5", "git diff --name-only"],
         &["git diff --output=f", "git diff --ext-diff", "git diff --outp=f", "GIT_EXTERNAL_DIFF=x git diff", "git -p diff"],
@@ -48,14 +51,15 @@ pub(super) const SPECS: &[Spec] = &[
     ),
     git("show", diff_and_log!()).examples(&["git show HEAD", "git show HEAD:src/rm.rs", "git show --name-only HEAD"], &["git show --output=f", "git show --textconv"]),
     git("shortlog", "-n -s -e -c -w? -sn -sne -ne --numbered --summary --email --committer --group: --all --no-merges --since: --until: --format:").examples(&["git shortlog -sne"], &["git shortlog --output=f"]),
-    git("reflog", "-n: -# --all --date: --oneline --format: --pretty?").none().examples(&["git reflog", "git reflog -10"], &["git reflog expire --all", "git reflog delete HEAD@{1}"]),
+    git("reflog", "-n: -# --all --date: --oneline --format: --pretty? --since: --until: --grep-reflog: --no-abbrev-commit --abbrev-commit --decorate? --no-decorate").none().examples(&["git reflog", "git reflog -10"], &["git reflog expire --all", "git reflog delete HEAD@{1}"]),
     git("branch", "-a -r -v -vv -i -q --all --remotes --list --verbose --show-current --contains --no-contains --merged --no-merged --points-at: --sort: --format: --column? --no-column --color? --no-color --abbrev? --no-abbrev --ignore-case --omit-empty -avv -av -rv")
         .operands(Operands::With("--list --contains --no-contains --merged --no-merged --points-at"))
         .examples(
             &["git branch", "git branch -a", "git branch -vv", "git branch --show-current", "git branch --merged main", "git branch --list 'f/*'", "git branch --sort=-committerdate"],
             &["git branch x", "git branch -d old", "git branch -D x", "git branch -m a b", "git branch --edit-description", "git branch -f a b", "git branch -u o/m"],
         ),
-    git("tag", "-l -n? -i --list --contains --no-contains --merged --no-merged --points-at: --sort: --format: --column? --color? --ignore-case")
+    git("branch", "-l").none().examples(&["git branch -l"], &["git branch -l x"]),
+    git("tag", "--no-column --omit-empty --no-color -l -n? -i --list --contains --no-contains --merged --no-merged --points-at: --sort: --format: --column? --color? --ignore-case")
         .operands(Operands::With("-l --list --contains --no-contains --merged --no-merged --points-at"))
         .examples(&["git tag", "git tag -l 'v*'", "git tag --sort=-creatordate"], &["git tag v1", "git tag -d v1", "git tag -a v1 -m x", "git tag -s v1"]),
     git("remote", "-v --verbose").none().examples(&["git remote", "git remote -v"], &["git remote add o u", "git remote set-url o u", "git remote update"]),
@@ -89,6 +93,9 @@ pub(super) const SPECS: &[Spec] = &[
     git("submodule", "--quiet").none().examples(&["git submodule"], &["git submodule foreach ./x", "git submodule update"]),
     git("config get|config list", "-z --all --regexp --value: --global --local --system --show-origin --show-scope --name-only --null --default:").examples(&["git config list", "git config get user.name"], &["git config set user.name x"]),
     git("fsck", "-v --full --strict --no-progress --no-dangling --dangling --unreachable --connectivity-only --name-objects --no-reflogs --root --tags --cache").examples(&["git fsck --full"], &["git fsck --lost-found"]),
+    git("stripspace", "-s -c --strip-comments --comment-lines").none().examples(&["git stripspace < f"], &["git stripspace f"]),
+    git("rerere status|rerere diff|rerere remaining", "").none().examples(&["git rerere status"], &["git rerere clear", "git rerere forget f"]),
+    git("commit", "--dry-run --short --branch --porcelain --long -v -a -m: --all --message: -z").asking(only_dry).examples(&["git commit --dry-run"], &["git commit -m x", "git commit --dry-run -F f"]),
     git("version", "--build-options").none().examples(&["git version"], &["git version x"]),
     git("help", "-a -g -c --all --guides").examples(&["git help -a", "git help status"], &["git help -w status", "git help -m status"]),
     spec("git", "--version -v --help -h --html-path --man-path --info-path --exec-path").none().examples(&["git --version"], &["git", "git --exec-path=/x"]).asking(something),

@@ -10,13 +10,13 @@ const LISTS: &str = "-L: -s: -S: -a: -A: -l: -q: -t: -R: -B: -H: -b: -e: -u: -c 
 pub(super) const SPECS: &[Spec] = &[
     spec("gh", LISTS)
         .sub("pr list|pr view|pr diff|pr checks|pr status|issue list|issue view|issue status|repo view|repo list|run list|run view|run watch|release list|release view|workflow list|workflow view|gist list|gist view|label list|\
-            search code|search commits|search issues|search prs|search repos|status|cache list|ruleset list|ruleset view|variable list|variable get|secret list|project list|project view|project item-list|project field-list|org list|ssh-key list|gpg-key list|extension list|alias list|codespace list|attestation verify|repo license list|discussion list")
+            search code|search commits|search issues|search prs|search repos|status|cache list|ruleset list|ruleset view|variable list|variable get|secret list|project list|project view|project item-list|project field-list|org list|ssh-key list|gpg-key list|extension list|alias list|config list|config get|codespace list|attestation verify|repo license list|discussion list")
         .examples(&["gh pr list", "gh pr view 12 --comments", "gh run view 5 --log-failed", "gh issue list --state open --json number"], &["gh pr merge 5", "gh pr view --web", "gh repo delete o/r", "gh issue close 3", "gh pr create"]),
     spec("gh", "-h: --hostname: -a --active").sub("auth status").none().examples(&["gh auth status"], &["gh auth token", "gh auth status --show-token", "gh auth login"]),
-    spec("gh", "-X:GET|get|HEAD --method:GET|HEAD -q: --jq: -t: --template: -H: --header: --paginate --slurp --cache: -i --include --silent -p: --preview: --verbose")
+    spec("gh", "-X:GET|get|HEAD --method:GET|HEAD -f: --raw-field: -q: --jq: -t: --template: -H: --header: --paginate --slurp --cache: -i --include --silent -p: --preview: --verbose")
         .sub("api")
         .asking(super::question::reads_api)
-        .examples(&["gh api repos/o/r/pulls --jq '.[].title'", "gh api -X GET user"], &["gh api -X DELETE repos/o/r", "gh api graphql -f query=x", "gh api repos/o/r/issues -f title=x", "gh api --input f x"]),
+        .examples(&["gh api repos/o/r/pulls --jq '.[].title'", "gh api -X GET user", "gh api -X GET search/issues -f q=x"], &["gh api -X DELETE repos/o/r", "gh api graphql -f query=x", "gh api repos/o/r/issues -f title=x", "gh api --input f x"]),
     spec("gh glab hub", "").sub("version").none().examples(&["gh version"], &["gh version x"]),
     spec("glab", "-R: -P: -F: -a: -A -c -M -l: --repo: --per-page: --output: --assignee: --author: --label: --state: --all --closed --merged --opened")
         .sub("mr list|mr view|mr diff|issue list|issue view|ci list|ci status|ci view|release list|release view|repo list|repo view|pipeline list|pipeline status")

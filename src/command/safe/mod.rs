@@ -9,6 +9,7 @@ mod coreutils;
 mod files;
 mod git;
 mod github;
+mod help;
 mod network;
 mod packages;
 mod projects;
@@ -157,6 +158,10 @@ impl Spec {
         self.reaching(Reach::Here)
     }
 
+    const fn network(self) -> Self {
+        self.reaching(Reach::Elsewhere)
+    }
+
     const fn elsewhere(self) -> Self {
         self.reaching(Reach::Elsewhere)
     }
@@ -268,6 +273,13 @@ pub(in crate::command) fn prove(args: &[Arg], classifier: &Classifier, places: &
     if let Some(rule) = classifier.additions().proves(name, rest) {
         return Proof::Reads(rule);
     }
+    if let [question] = rest
+        && question.is_written()
+        && program.is_written()
+        && versions::answers(name, &question.text)
+    {
+        return Proof::Reads(format!("`{name}` only says what it is"));
+    }
     let Some(specs) = INDEX.get(name) else {
         return if versions::is_known(name) { Proof::Unproven(not_only_reading(name)) } else { Proof::Unknown };
     };
@@ -277,6 +289,9 @@ pub(in crate::command) fn prove(args: &[Arg], classifier: &Classifier, places: &
         && matches!(question.text.as_str(), "--help" | "--version")
     {
         return Proof::Reads(format!("`{name}` only says what it is"));
+    }
+    if program.is_written() && help::asks(name, rest) {
+        return Proof::Reads(format!("`{name}` only explains a subcommand"));
     }
     let mut doubt = None;
     for (spec, family) in specs {
@@ -358,7 +373,11 @@ impl Spec {
         for wanted in subcommand.split(' ') {
             if !self.globals.is_empty() && words.first().is_some_and(|word| word.text.starts_with('-')) {
                 let reading = Reading { flags: self.globals, stop_at_operand: true, inert: true };
-                words = words.get(Options::read(words, reading).ok()?.first_operand?..)?;
+                let options = Options::read(words, reading).ok()?;
+                if !options.given.iter().all(question::is_harmless_global) {
+                    return None;
+                }
+                words = words.get(options.first_operand?..)?;
             }
             let (word, behind) = words.split_first()?;
             if !word.is_written() || word.text != wanted {

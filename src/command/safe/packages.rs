@@ -2,26 +2,30 @@
 
 use super::{Operands, Spec, spec};
 
-const JS: &str = "-g -a -l -p -D -P -r -w: --global --all --long --parseable --json --depth: --prod --dev --production --omit: --include: --link --only: --workspace: --workspaces --recursive --no-optional --optional --package-lock-only --silent -s --pattern: --registry: --filter: --no-color --color? --include-workspace-root";
+const JS: &str = "--unicode --loglevel: --prefix: --only-projects --exclude-peers --lockfile-only --find-by: --before: --searchlimit: --searchopts: --description -g -a -l -p -D -P -r -w: --global --all --long --parseable --json --depth: --prod --dev --production --omit: --include: --link --only: --workspace: --workspaces --recursive --no-optional --optional --package-lock-only --silent -s --pattern: --registry: --filter: --no-color --color? --include-workspace-root";
+
+/// What may stand in front of a subcommand and changes only which project is meant, or how it is shown.
+const JS_GLOBALS: &str = "-g --global -s --silent --json --no-color --color? -r --recursive --filter: -F: -w --workspace-root -C: --dir: --prefix: --cwd: --loglevel:";
 
 pub(super) const SPECS: &[Spec] = &[
-    spec("npm", JS).sub("ls|list|la|ll|root|prefix|bin|why|explain|query|help|pkg get|sbom").here()
-        .examples(&["npm list --depth=0", "npm ls -g", "npm ls $PACKAGE"], &["npm install", "npm run build", "npm list > f"]),
-    spec("npm", JS).sub("view|info|show|v|outdated|search|whoami|ping|dist-tag ls|owner ls|team ls|token list|profile get|doctor|access list packages|diff")
+    spec("npm", JS).globals(JS_GLOBALS).sub("ls|list|la|ll|root|prefix|bin|why|explain|query|help|pkg get|sbom").here()
+        .examples(&["npm list --depth=0", "npm ls -g"], &["npm install", "npm run build", "npm list > f"]),
+    spec("npm", JS).globals(JS_GLOBALS).sub("view|info|show|v|outdated|search|whoami|ping|dist-tag ls|owner ls|team ls|token list|profile get|doctor|access list packages|diff")
         .examples(&["npm view react versions --json", "npm outdated", "npm view $PACKAGE version"], &["npm publish", "npm view x --script-shell=sh", "npm view \"x-$SECRET\"", "npm view *", "x=$(cat f); npm view \"$x\""]),
-    spec("npm", "-l --long --json -g --global --location:").sub("config get|config list|config ls|get").here().examples(&["npm config get registry", "npm config list"], &["npm config set registry x"]),
+    spec("npm", "-l --long --json -g --global --location:").globals(JS_GLOBALS).here().sub("config get|config list|config ls|get").examples(&["npm config get registry", "npm config list"], &["npm config set registry x"]),
     spec("npm pnpm yarn", "--json --audit-level: --production --prod --omit: --level: --groups:").sub("audit").none().examples(&["npm audit", "npm audit --json"], &["npm audit fix"]),
-    spec("yarn", "--json --depth: --pattern: -A -R --all --recursive --verbose --silent -s").sub("list|why|licenses list|config get|config list|workspaces info|workspaces list|global list|bin").here()
+    spec("yarn", "--no-progress --non-interactive --cwd: --json --depth: --pattern: -A -R --all --recursive --verbose --silent -s").globals(JS_GLOBALS).here().sub("cache dir|cache list|npm audit|list|why|licenses list|config get|config list|workspaces info|workspaces list|global list|bin")
         .examples(&["yarn why react", "yarn list --depth=0"], &["yarn add x", "yarn", "yarn config set a b", "yarn dlx x"]),
-    spec("yarn", "--json --all --verbose --silent -s").sub("info|outdated|npm info|versions|npm whoami").examples(&["yarn info react"], &["yarn npm publish", "yarn info $SECRET"]),
-    spec("pnpm", JS).sub("ls|list|ll|la|why|root|bin|licenses list|config get|config list|store path|store status").here().examples(&["pnpm ls -r", "pnpm why x"], &["pnpm i", "pnpm store prune"]),
-    spec("pnpm", JS).sub("outdated|view|info|show|search").examples(&["pnpm view react"], &["pnpm view $SECRET"]),
+    spec("pnpm", JS).globals(JS_GLOBALS).here().sub("ls|list|ll|la|why|root|bin|licenses list|config get|config list|store path|store status").examples(&["pnpm ls -r", "pnpm why x"], &["pnpm i", "pnpm store prune"]),
     spec("bun", "-g --all").sub("pm ls|pm bin|pm hash|pm cache|outdated|why|info").none().examples(&["bun pm ls"], &["bun install", "bun pm cache rm"]),
-    spec("pip pip3", "-l -o -u -e -v --local --outdated --uptodate --editable --user --format: --not-required --include-editable --pre --verbose -f --files --exclude: --path: --all --disable-pip-version-check --no-color -q")
+    spec("pip pip3", "-r: --requirement: --exclude-editable --debug --isolated --require-virtualenv --quiet --no-input --retries: --timeout: --no-cache-dir --no-python-version-warning --platform: --python-version: --implementation: --abi: --ignore-requires-python --global --site --no-binary: --only-binary: --no-index -l -o -u -e -v --local --outdated --uptodate --editable --user --format: --not-required --include-editable --pre --verbose -f --files --exclude: --path: --all --disable-pip-version-check --no-color -q")
+        .globals("--disable-pip-version-check --no-color -q -v --quiet --verbose --isolated --require-virtualenv --no-input --no-cache-dir --timeout: --retries:")
         .sub("list|show|freeze|check|inspect|debug|config list|config get|cache dir|cache info|cache list|help")
         .here()
         .asking(no_links)
         .examples(&["pip list", "pip show requests", "pip freeze", "pip3 list --outdated"], &["pip install x", "pip list --log f", "pip uninstall x", "pip config set a b", "pip cache purge", "pip list -o -f https://x.org"]),
+    spec("yarn", "--json --all --verbose --silent -s").sub("info|outdated|npm info|versions|npm whoami").examples(&["yarn info react"], &["yarn npm publish", "yarn info $SECRET"]),
+    spec("pnpm", JS).sub("outdated|view|info|show|search").examples(&["pnpm view react"], &["pnpm view $SECRET"]),
     spec("pip pip3", "--pre --disable-pip-version-check --no-color -q").sub("index versions").examples(&["pip index versions requests"], &["pip index versions $SECRET", "pip index versions x --index-url https://y"]),
     spec("uv", "--outdated --format: --depth: --package: --invert --all-packages --only-installed --project: --frozen --locked --no-dev --all-groups --universal --exclude-newer: -q --color: --offline")
         .here().sub("pip list|pip show|pip freeze|pip tree|pip check|tool list|python list|python find|python dir|cache dir|tool dir|self version|help")
@@ -47,21 +51,29 @@ pub(super) const SPECS: &[Spec] = &[
     spec("bundle bundler", "").sub("version|env|platform").none().examples(&["bundle version"], &["bundle install", "bundle exec x", "bundle list", "bundle config set a b"]),
     spec("composer", "-a -i -l -o -D -t -s -N -P -p --all --installed --latest --outdated --direct --tree --format: --self --no-dev --minor-only --strict --available --platform --name-only --no-ansi -n")
         .sub("show|info|outdated|licenses|why|depends|why-not|prohibits|search|validate|diagnose|fund|suggests|check-platform-reqs|about|audit").examples(&["composer show -t", "composer outdated"], &["composer install", "composer run x"]),
-    spec("cargo", "-i: -e: -p: -d -q -v -F: --invert: --prefix: --depth: --edges: --package: --workspace --all-features --no-default-features --features: --target: --format: --charset: --no-dedupe --duplicates --locked --offline --frozen --format-version: --no-deps --color: --manifest-path: --filter-platform: --limit: --verbose --quiet --message-format: --version: --list")
-        .sub("tree|metadata|locate-project|pkgid|read-manifest|verify-project|install --list|help|version")
-        .here()
+    spec("cargo", "--exclude: --prune: --ignore-rust-version -i: -e: -p: -d -q -v -F: --invert: --prefix: --depth: --edges: --package: --workspace --all-features --no-default-features --features: --target: --format: --charset: --no-dedupe --duplicates --locked --offline --frozen --format-version: --no-deps --color: --manifest-path: --filter-platform: --limit: --verbose --quiet --message-format: --version: --list")
+        .here().sub("tree|metadata|locate-project|pkgid|read-manifest|verify-project|install --list|help|version")
         .examples(&["cargo tree -d --depth 1", "cargo metadata --no-deps", "cargo tree -i \"$CRATE\""], &["cargo build", "cargo run", "cargo tree --config x", "cargo install x", "cargo +x tree"]),
-    spec("cargo", "-q -v --limit: --color: --verbose --quiet --locked --offline --frozen").sub("search|info|owner --list").examples(&["cargo search serde", "cargo info serde"], &["cargo search $SECRET", "cargo search x --index y"]),
+    spec("cargo", "--check --all -q -v --quiet --verbose --message-format:short|human|json -p: --package: --manifest-path:").sub("fmt").asking(formats_nothing).examples(
+        &["cargo fmt --check", "cargo fmt --all -- --check", "cargo fmt --all --check"],
+        &["cargo fmt", "cargo fmt --all", "cargo fmt -- --emit files", "cargo fmt -- --check --config-path x"],
+    ),
+    spec("cargo", "--version -V").sub("clippy|fmt|nextest|audit|deny|outdated|machete|tarpaulin|llvm-cov|bloat|expand|udeps|watch|hack|miri|edit|make|criterion|semver-checks|public-api|insta|sqlx|leptos|tauri|zigbuild|cross|release|dist|generate-rpm|deb|about|geiger|careful|fuzz|flamegraph|mutants|binstall")
+        .none().asking(given).examples(&["cargo clippy --version"], &["cargo clippy", "cargo clippy --fix", "cargo x --version"]),
+    spec("cargo", "-n --dry-run -p: --package: --recursive --precise: -w --workspace -q -v --quiet --verbose --offline --locked --frozen --manifest-path: --color:").sub("update|add|remove").asking(only_dry).examples(&["cargo update --dry-run", "cargo add --dry-run serde"], &["cargo update", "cargo add serde"]),
+    spec("cargo", "-l --list --allow-dirty -p: --package: --manifest-path:").sub("package").asking(lists_package).none().examples(&["cargo package --list"], &["cargo package", "cargo package --allow-dirty"]),
     spec("cargo", "--list --version -V -vV --help -h --explain:").none().asking(given).examples(&["cargo --version", "cargo --list"], &["cargo", "cargo --config x --version"]),
-    spec("rustup", "-v --installed --toolchain: --path --alloc --book --std --verbose").here().sub("show|toolchain list|target list|component list|which|show active-toolchain|show home|check|override list|show profile").examples(&["rustup show", "rustup toolchain list"], &["rustup update", "rustup default nightly", "rustup run x y", "rustup doc"]),
+    spec("rustup", "--toolchain: -q -v --installed --toolchain: --path --alloc --book --std --verbose").here().sub("show|toolchain list|target list|component list|which|show active-toolchain|show home|check|override list|show profile").examples(&["rustup show", "rustup toolchain list"], &["rustup update", "rustup default nightly", "rustup run x y", "rustup doc"]),
     spec("go", "-json -changed").here().sub("env").asking(only_names).examples(&["go env", "go env GOPATH", "go env -json"], &["go env -w A=b", "go env -u A"]),
     spec("go", "-m -v -json").here().sub("version").examples(&["go version", "go version -m f"], &["go version --x"]),
     spec("go", "-m -f: -json -u -versions -deps -test -e -find -mod:readonly|vendor -tags: -retracted").elsewhere().sub("list").examples(&["go list ./...", "go list -m all", "go list -f '{{.Dir}}' ./..."], &["go list -toolexec=x ./...", "go list -export ./...", "go list -mod=mod ./...", "go list -overlay=x .", "go list -compiled .", "go list -m x.org/$SECRET@latest"]),
     spec("go", "-all -c -cmd -short -src -u").elsewhere().sub("doc|help").examples(&["go doc fmt.Println", "go help build"], &["go doc -http", "go run ."]),
+    spec("go", "-json").here().sub("tool dist list|tool buildid|tool nm|tool objdump|tool addr2line|tool dist version|version").examples(&["go tool dist list", "go tool nm bin"], &["go tool buildid -w f", "go tool compile x.go"]),
     spec("go", "-m -vendor").elsewhere().sub("mod why|mod graph|mod verify").examples(&["go mod why x", "go mod graph"], &["go mod tidy", "go mod download"]),
     spec("mvn gradle", "-v --version -h --help").none().asking(given).examples(&["mvn -v", "gradle --version"], &["mvn dependency:tree", "gradle tasks"]),
-    spec("brew", "-1 -l -q -v --formula --cask --casks --formulae --versions --json? --installed --tree --full-name --installed-on-request --multiple --pinned --verbose --quiet --desc --include-build --greedy --topological")
+    spec("brew", "-1 -l -q -v --formula --cask --casks --formulae --versions --installed --tree --full-name --installed-on-request --multiple --pinned --verbose --quiet --desc --include-build --greedy --topological")
         .sub("list|ls|info|search|deps|uses|outdated|leaves|config|doctor|--prefix|--cellar|--version|desc|cat|commands|tap-info|services list|--repository|--cache|missing|options").asking(no_formula_file).examples(&["brew list", "brew info x", "brew --prefix"], &["brew install x", "brew services stop x", "brew upgrade", "brew deps --graph", "brew info ./x.rb"]),
+    spec("cargo", "-q -v --limit: --color: --verbose --quiet --locked --offline --frozen").sub("search|info|owner --list").examples(&["cargo search serde", "cargo info serde"], &["cargo search $SECRET", "cargo search x --index y"]),
     spec("apt apt-cache", "-a -n -i --installed --upgradable --all-versions --names-only --full --no-all-versions --manual-installed -q -f")
         .here().sub("list|search|show|policy|depends|rdepends|showpkg|madison|pkgnames|stats|showsrc|unmet|dump").examples(&["apt list --installed", "apt-cache policy x", "apt show x"], &["apt install x", "apt -o x list", "apt-get update"]),
     spec("apt-mark", "").here().sub("showauto|showmanual|showhold").examples(&["apt-mark showhold"], &["apt-mark hold x"]),
@@ -82,6 +94,24 @@ pub(super) const SPECS: &[Spec] = &[
     spec("flutter", "-v").sub("doctor|devices").none().examples(&["flutter doctor"], &["flutter upgrade"]),
     // What is not asked for its version here loads the project first, which is code.
     spec("mix rebar3 stack swift", "").sub("--version").none().examples(&["mix --version"], &["mix test", "mix hex.info", "rebar3 list", "stack path"]),
+    spec("dotnet", "--outdated --vulnerable --deprecated --include-transitive --highest-minor --highest-patch --include-prerelease --format: --framework: --verbosity: -v: -g --global --local --tool-path: --help -h --all")
+        .sub("list package|list reference|package list|reference list|sln list|solution list|nuget list source|nuget why|tool list|workload list|new list|sdk check|help|tool search|workload search")
+        .examples(&["dotnet list package --outdated", "dotnet tool list -g"], &["dotnet tool install x", "dotnet nuget push x", "dotnet build"]),
+    spec("npm", "--json --no-color --unicode --omit:").sub("fund").none().examples(&["npm fund"], &["npm fund x"]),
+    spec("npm", "").sub("cache ls|cache list").examples(&["npm cache ls"], &["npm cache clean --force"]),
+    spec("apt-get", "-s --simulate --dry-run --just-print --recon --no-act -y -q -qq -V --yes --quiet --assume-no --no-install-recommends --with-new-pkgs --only-upgrade --no-upgrade -t:")
+        .sub("install|upgrade|dist-upgrade|full-upgrade|remove|autoremove|purge")
+        .asking(only_simulates)
+        .examples(&["apt-get install -s nginx", "apt-get upgrade --dry-run"], &["apt-get install nginx", "apt-get update", "apt-get -o x install -s y"]),
+    spec("apt-get", "-y -q -qq -V --yes --quiet")
+        .sub("-s install|-s upgrade|-s dist-upgrade|-s remove|-s autoremove|--dry-run install|--dry-run upgrade|--simulate install|--simulate upgrade")
+        .examples(&["apt-get -s upgrade", "apt-get --dry-run install nginx"], &["apt-get -q install x"]),
+    spec("apt-file", "-l -x -i --package-only --regexp").sub("search|list|find|show").examples(&["apt-file search bin/ls"], &["apt-file update"]),
+    spec("apt-config", "").sub("dump|shell").none().examples(&["apt-config dump"], &["apt-config -o x dump"]),
+    spec("pkg-config pkgconf", "--list-all --list-package-names --cflags --cflags-only-I --cflags-only-other --libs --libs-only-l --libs-only-L --libs-only-other --modversion --exists --version --static --print-errors --short-errors --silence-errors --atleast-version: --exact-version: --max-version: --variable: --print-variables --print-provides --print-requires --print-requires-private --define-variable: --uninstalled --path --debug --validate --keep-system-libs --keep-system-cflags")
+        .here()
+        .inert()
+        .examples(&["pkg-config --cflags --libs openssl", "pkg-config --list-all"], &["pkg-config --x y"]),
     spec("luarocks pecl", "").sub("list|show|search|which|list-all|info").examples(&["luarocks list"], &["luarocks install x"]),
 ];
 
@@ -89,6 +119,30 @@ use crate::command::options::Options;
 
 fn given(options: &Options<'_>) -> Result<(), String> {
     if options.given.is_empty() { Err("a subcommand is missing".into()) } else { Ok(()) }
+}
+
+fn only_dry(options: &Options<'_>) -> Result<(), String> {
+    if options.has("-n --dry-run") { Ok(()) } else { Err("it changes something unless it is a dry run".into()) }
+}
+
+fn only_simulates(options: &Options<'_>) -> Result<(), String> {
+    if options.has("-s --simulate --dry-run --just-print --recon --no-act") {
+        Ok(())
+    } else {
+        Err("it changes what is installed".into())
+    }
+}
+
+fn lists_package(options: &Options<'_>) -> Result<(), String> {
+    if options.has("-l --list") { Ok(()) } else { Err("it builds the package".into()) }
+}
+
+/// `cargo fmt -- --check`: what stands behind the dashes is for `rustfmt`.
+fn formats_nothing(options: &Options<'_>) -> Result<(), String> {
+    let handed_on =
+        options.operands.iter().all(|word| matches!(word.text.as_str(), "--check" | "-l" | "--edition=2021"));
+    let checks = options.has("--check") || options.operands.iter().any(|word| word.text == "--check");
+    if handed_on && checks { Ok(()) } else { Err("it rewrites files".into()) }
 }
 
 /// `pip list -f address` looks for packages there.

@@ -6,12 +6,21 @@ use crate::command::{
     options::Options,
     walk::{Arg, HOME, Known, SOMETHING, UNKNOWN},
 };
+use smol_str::SmolStr;
+use std::borrow::Cow;
 
 /// `sort -o`, `uniq in out` and the like are a matter of options; these are a matter of what is in the words.
 type Answer = Result<(), String>;
 
-fn exact(word: &Arg) -> Result<&str, String> {
-    if word.is_exact() { Ok(&word.text) } else { Err("a program text that is not written out".into()) }
+/// The text of a program, as it is written but for numbers: one is as good as another.
+fn program(word: &Arg) -> Result<Cow<'_, str>, String> {
+    if word.is_exact() {
+        return Ok(Cow::Borrowed(&word.text));
+    }
+    if word.reckoned && !word.is_wild() && !word.glob && !word.splits && !word.open && !word.text.contains(UNKNOWN) {
+        return Ok(Cow::Owned(word.text.replace(SOMETHING, "1")));
+    }
+    Err("a program text that is not written out".into())
 }
 
 /// `sed`: the first operand is the script, unless `-e` gives it.
@@ -29,7 +38,7 @@ pub(super) fn sed_script(options: &Options<'_>) -> Answer {
         return sed::check(&scripts.join("\n")).map_err(Into::into);
     }
     let script = options.operands.first().ok_or("a script is missing")?;
-    sed::check(exact(script)?).map_err(Into::into)
+    sed::check(&program(script)?).map_err(Into::into)
 }
 
 /// `awk`: the first operand is the program; `name=value` among the rest only sets a variable.
@@ -39,7 +48,7 @@ pub(super) fn awk_program(options: &Options<'_>) -> Answer {
     if reads_network {
         return Err("`awk` opens a network connection".into());
     }
-    awk::check(exact(program)?).map_err(Into::into)
+    awk::check(&self::program(program)?).map_err(Into::into)
 }
 
 pub(super) fn find_expression(rest: &[Arg]) -> Answer {
@@ -69,7 +78,8 @@ pub(super) fn curl_addresses(options: &Options<'_>) -> Answer {
         if overrides && value.to_ascii_lowercase().contains("method") {
             return Err("a header asks for another method".into());
         }
-        if sends_file || writes_file {
+        let reads_cookies = matches!(name.as_str(), "-b" | "--cookie") && !value.contains('=');
+        if sends_file || writes_file || reads_cookies {
             return Err(format!("the value of {name} names a file"));
         }
         if name == "--url" && (!is_fetched(value) || value.starts_with('@')) {
@@ -80,7 +90,8 @@ pub(super) fn curl_addresses(options: &Options<'_>) -> Answer {
 }
 
 pub(super) fn addresses(options: &Options<'_>) -> Answer {
-    match options.operands.iter().find(|operand| !is_fetched(&operand.text)) {
+    // A variable as the whole address says neither what is fetched nor how.
+    match options.operands.iter().find(|operand| !is_fetched(&operand.text) || operand.text == UNKNOWN.to_string()) {
         Some(_) => Err("an address that is more than fetched".into()),
         None => Ok(()),
     }
@@ -157,10 +168,12 @@ pub(super) fn fetches_what_is_written(options: &Options<'_>) -> bool {
     options.values.iter().all(|value| is_written_out(value)) && options.operands.iter().all(fetched)
 }
 
-/// Known from the text alone: whoever reads the line reads what is sent.
+/// Known from the text alone, so that whoever reads the line reads what is sent; or what the environment calls an address
+/// or a name.
 fn is_written_out(word: &Arg) -> bool {
     let known = word.known == Known::Fully && !word.splits && !word.open && !word.substituted;
-    known && !word.text.contains(HOME) && (!word.glob || is_address_with_signs(&word.text))
+    let named = word.named && !word.is_wild() && !word.substituted && !word.text.contains(SOMETHING);
+    named || known && !word.text.contains(HOME) && (!word.glob || is_address_with_signs(&word.text))
 }
 
 /// Holds a variable of the environment, and nothing else that is not written out.
@@ -197,6 +210,62 @@ fn is_behind_host(rest: &str, word: &Arg) -> bool {
         && port.is_none_or(digits)
 }
 
+/// Settings of `git` that only change what its output looks like, by their names or by what they start with.
+const HARMLESS_SETTINGS: &[&str] = &[
+    "advice.",
+    "blame.",
+    "branch.sort",
+    "color.",
+    "column.",
+    "core.abbrev",
+    "core.commitgraph",
+    "core.preloadindex",
+    "core.quotepath",
+    "diff.algorithm",
+    "diff.colormoved",
+    "diff.colormovedws",
+    "diff.context",
+    "diff.ignoresubmodules",
+    "diff.indentheuristic",
+    "diff.interhunkcontext",
+    "diff.mnemonicprefix",
+    "diff.noprefix",
+    "diff.relative",
+    "diff.renamelimit",
+    "diff.renames",
+    "diff.submodule",
+    "diff.suppressblankempty",
+    "diff.wserrorhighlight",
+    "format.pretty",
+    "grep.",
+    "i18n.logoutputencoding",
+    "log.abbrevcommit",
+    "log.date",
+    "log.decorate",
+    "log.follow",
+    "log.mailmap",
+    "log.showroot",
+    "status.",
+    "tag.sort",
+    "versionsort.",
+];
+
+/// `git -c name=value`: whether the setting can change nothing but the looks; every other option in front of a subcommand
+/// stands on its list.
+pub(super) fn is_harmless_global((name, value): &(SmolStr, Option<SmolStr>)) -> bool {
+    let Some(setting) = value.as_deref().filter(|_| name == "-c") else { return true };
+    let (key, value) = setting.split_once('=').unwrap_or((setting, "true"));
+    let key = key.to_ascii_lowercase();
+    let plain = |c: char| c.is_ascii_graphic() || c == ' ';
+    let known = |known: &&str| key == **known || (known.ends_with('.') && key.starts_with(*known));
+    let quiet = match key.as_str() {
+        "core.pager" => matches!(value, "" | "cat"),
+        "core.fsmonitor" => value == "false",
+        _ => key.starts_with("pager.") && matches!(value, "false" | "cat"),
+    };
+    setting.chars().all(plain) && (quiet || HARMLESS_SETTINGS.iter().any(known))
+}
+
 /// `git ls-remote ext::…` runs a program.
 pub(super) fn plain_remote(options: &Options<'_>) -> Answer {
     let plain = |operand: &&Arg| operand.is_exact() && !operand.text.contains("::") && !operand.text.contains("=");
@@ -229,7 +298,7 @@ pub(super) fn plain_names(options: &Options<'_>) -> Answer {
 pub(super) fn exported(options: &Options<'_>) -> Answer {
     for operand in &options.operands {
         let (name, value) = operand.text.split_once('=').unwrap_or((&operand.text, ""));
-        let value = Arg { text: value.to_owned(), ..(*operand).clone() };
+        let value = Arg { text: value.into(), ..(*operand).clone() };
         if !crate::command::syntax::is_name(name) || operand.text.contains('[') {
             return Err("a name that may be evaluated".into());
         }
@@ -298,7 +367,11 @@ pub(super) fn reads_api(options: &Options<'_>) -> Answer {
     if options.operands.iter().any(|operand| operand.text.contains("graphql")) {
         return Err("a query may change something".into());
     }
-    let header = |(name, value): &(String, Option<String>)| {
+    // A field makes the request one that writes, unless it is told otherwise.
+    if options.has("-f --raw-field") && !matches!(options.value("-X --method"), Some("GET" | "get" | "HEAD")) {
+        return Err("a field that is written".into());
+    }
+    let header = |(name, value): &(SmolStr, Option<SmolStr>)| {
         matches!(name.as_str(), "-H" | "--header")
             && value.as_ref().is_some_and(|value| value.to_ascii_lowercase().contains("method"))
     };

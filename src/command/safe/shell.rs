@@ -11,6 +11,7 @@ pub(super) const SPECS: &[Spec] = &[
             &["set -e", "set -euo pipefail", "set -x", "set -- a b", "set +e"],
             &["set -o history", "set -a", "set -m -o allexport"],
         ),
+    spec("set", "").none().lenient().examples(&["set"], &["set | sh"]),
     spec("shopt", "-s -u -q -p -o")
         .asking(quiet_options)
         .examples(&["shopt -s globstar nullglob"], &["shopt -s expand_aliases"]),
@@ -21,9 +22,10 @@ pub(super) const SPECS: &[Spec] = &[
     spec("pushd popd", "-n").operands(Operands::AtMost(1)).inert().examples(&["pushd src", "popd"], &["pushd a b"]),
     spec("umask ulimit", "-S -a -n -u -H -s -c -f").none().examples(&["umask", "ulimit -a"], &["ulimit -n 5"]),
     spec("unset", "-f -v -n").asking(question::plain_names).examples(&["unset FOO"], &["unset 'a[$(id)]'"]),
-    spec("read", "-r -s -e -d: -n: -N: -p: -t: -u: -i:")
-        .asking(question::plain_names)
-        .examples(&["read -r line"], &["read 'a[$(id)]'", "read \"$X\""]),
+    spec("read", "-a: -r -s -e -d: -n: -N: -p: -t: -u: -i:").asking(names_read).examples(
+        &["read -r line", "read -ra parts"],
+        &["read -a 'a[$(id)]'", "read -ra \"$X\"", "read 'a[$(id)]'", "read \"$X\""],
+    ),
     spec("mapfile readarray", "-t -d: -n: -s: -O:")
         .asking(question::plain_names)
         .examples(&["mapfile -t lines"], &["mapfile -C id -c 1 x"]),
@@ -96,6 +98,11 @@ fn quiet_options(options: &Options<'_>) -> Answer {
     }
 }
 
+fn names_read(options: &Options<'_>) -> Answer {
+    let list = options.value("-a").is_none_or(crate::command::syntax::is_name);
+    if list { question::plain_names(options) } else { Err("a name that may be evaluated".into()) }
+}
+
 fn looks_up(options: &Options<'_>) -> Answer {
     if options.has("-v -V") { Ok(()) } else { Err("it runs a program".into()) }
 }
@@ -104,7 +111,7 @@ fn looks_up(options: &Options<'_>) -> Answer {
 fn exported(options: &Options<'_>) -> Answer {
     for operand in &options.operands {
         let Some((name, value)) = operand.text.split_once('=') else { continue };
-        let value = Arg { text: value.to_owned(), ..(*operand).clone() };
+        let value = Arg { text: value.into(), ..(*operand).clone() };
         if crate::command::walk::is_evaluation_trap(&value.text) {
             return Err("a value that arithmetic would run".into());
         }

@@ -5,17 +5,18 @@ use crate::command::options::Options;
 
 pub(super) const SPECS: &[Spec] = &[
     spec("ps", "").raw(ps_words).examples(&["ps", "ps aux", "ps -ef", "ps -p 1 -o pid,comm", "ps aux --sort=-%mem"], &["ps > f"]),
-    spec("pgrep pidof pstree procs", "-a -l -f -u: -x -n -o -c -v -i -p -P: -s -g: -t: -d: -U: -h -A -T -w --full --list-name --list-full --exact").inert().examples(&["pgrep -af node", "pstree -p"], &["pgrep --signal x"]),
-    spec("top htop btop", "-b -n: -d: -u: -p: -o: -c -H -i -l: -s: -w? -1").asking(batch).none().examples(&["top -bn1", "top -b -n 1", "top -l 1"], &["top", "htop"]),
-    spec("free vmstat iostat mpstat", "-b -k -m -g -h -s: -c: -t -l -w -a -d -D -S: -n -x -y -z -P: -p: -N -C -T --mega --giga --human --si --total").inert().examples(&["free -h", "vmstat 1 5", "iostat -x"], &["free --x"]),
-    spec("lscpu lsblk lsusb lspci lsmem lsns lsipc lsmod lshw lslocks findmnt", "-a -b -d -e? -f -i -J -l -m -n -o: -p -P -r -s -S -t -T -v -vv -vvv -x -k -nn -D -c: -short -class: -O --all --json --output: --fs --bytes --list --noheadings --paths --tree --real --df --target: --source: -C: -M: --verbose")
+    spec("pgrep pidof pstree procs", "--delimiter: --inverse --lightweight --count --pgroup: -G: --group: --ignore-case --newest --oldest -O: --older: --parent: --session: --terminal: --euid: --uid: -F: --pidfile: -L --logpidfile -r: --runstates: --ignore-ancestors --cgroup: --ns: --nslist: --arguments --ascii --compact-not -C: --color: --show-pgids -H: --highlight-all --highlight-pid: --long --numeric-sort -N: --ns-sort: --show-pids --show-parents -S --ns-changes --thread-names --hide-threads --uid-changes --unicode -Z --security-context -q -G -a -l -f -u: -x -n -o -c -v -i -p -P: -s -g: -t: -d: -U: -h -A -T -w --full --list-name --list-full --exact").inert().examples(&["pgrep -af node", "pstree -p"], &["pgrep --signal x"]),
+    spec("top htop btop", "-E: -e: -S -O -U: --batch-mode --delay: --iterations: --pid: --secure-mode --sort-override: --width: -R -stats: --accum-time-toggle --single-cpu-toggle -b -n: -d: -u: -p: -o: -c -H -i -l: -s: -w? -1").asking(batch).none().examples(&["top -bn1", "top -b -n 1", "top -l 1"], &["top", "htop"]),
+    spec("free vmstat iostat mpstat", "--bytes --kilo --tera --peta --kibi --mebi --gibi --tebi --pebi --lohi -v --committed --seconds: --count: --wide -L --line --active -f --forks --slabs --one-header --stats --disk --disk-sum --partition: --unit: --timestamp --no-first -u -j: -o: -A -I: --dec: -H -V -b -k -m -g -h -s: -c: -t -l -w -a -d -D -S: -n -x -y -z -P: -p: -N -C -T --mega --giga --human --si --total").inert().examples(&["free -h", "vmstat 1 5", "iostat -x"], &["free --x"]),
+    spec("lscpu lsblk lsusb lspci lsmem lsns lsipc lsmod lslocks findmnt", "-A --noempty -E: --dedup: -I: --include: --merge --output-all --pairs --scsi --nodeps --exclude: --ascii --perms --raw --inverse --topology -w: --width: --sort: -y --shell -z --zoned --discard --online -B --caches? --offline --extended? --parse? --hex --physical --fstab --mtab --kernel --timeout: --first-only --invert -N: --task: --options: --pseudo --shadowed -R --submounts --mountpoint: --types: -U --uniq -u --notruncate --nofsroot --verify --vfs-all --nvme --virtio -q --summary? --human -businfo -sanitize -numeric -quiet --type: --persist -g -K --split: --canonicalize --nocanonicalize --direction: --evaluate --poll? -a -b -d -e? -f -i -J -l -m -n -o: -p -P -r -s -S -t -T -v -vv -vvv -x -k -nn -D -c: -short -class: -O --all --json --output: --fs --bytes --list --noheadings --paths --tree --real --df --target: --source: -C: -M: --verbose")
         .asking(no_shadow)
-        .examples(&["lsblk -f", "lscpu", "findmnt -T /"], &["lshw -dump f", "findmnt --x"]),
+        .examples(&["lsblk -f", "lscpu", "findmnt -T /"], &["findmnt --x"]),
+    spec("lshw", "= -short -html -xml -json -businfo -sanitize -numeric -quiet -notime -class: -c: -C: -disable: -enable:").none().examples(&["lshw -short"], &["lshw -dump f"]),
     spec("blkid", "").none().examples(&["blkid"], &["blkid -g", "blkid -c f"]),
     spec("mount", "-l").none().examples(&["mount", "mount -l"], &["mount /dev/sda1 /mnt", "mount -o remount,rw /"]),
     spec("swapon zramctl", "--show? -s --summary").asking(shows).none().examples(&["swapon --show"], &["swapon /swapfile", "swapon -a"]),
-    spec("dmesg", "-H -T -k -l: -f: -L? -w -W -x -u -r -t -e -P -J -d --human --ctime --level: --facility: --color? --follow --nopager --since: --until: --kernel --decode --json").none().examples(&["dmesg -T", "dmesg --level=err"], &["dmesg -C", "dmesg -c", "dmesg -n 1", "dmesg -D"]),
-    spec("journalctl", "-a -b? -e -f -k -m -n? -N -o: -p: -q -r -t: -u: -x -S: -U: -F: -g: -xe -xeu: -fu: -# --all --boot? --follow --dmesg --lines? --output: --priority: --quiet --reverse --identifier: --unit: --user-unit: --since: --until: --grep: --no-pager --utc --user --system --list-boots --disk-usage --no-hostname --no-full --full --catalog --output-fields: --field: --fields --case-sensitive? --pager-end --merge --header --after-cursor:")
+    spec("dmesg", "-F: --file: -p --force-prefix --raw --noescape -S --syslog -s: --buffer-size: --userspace --follow-new --show-delta --reltime --notime --time-format: -N -H -T -k -l: -f: -L? -w -W -x -u -r -t -e -P -J -d --human --ctime --level: --facility: --color? --follow --nopager --since: --until: --kernel --decode --json").none().examples(&["dmesg -T", "dmesg --level=err"], &["dmesg -C", "dmesg -c", "dmesg -n 1", "dmesg -D"]),
+    spec("journalctl", "-M: --machine: -D: --directory: --file: --namespace: -c: --cursor: --facility: --show-cursor --no-tail --verify --list-catalog --dump-catalog -i: --invocation: --list-invocations --truncate-newline --exclude-identifier: -T: -eu: -ru: -eb -xeb -fn: -kb -af -ef -exu: -xfu: -a -b? -e -f -k -m -n? -N -o: -p: -q -r -t: -u: -x -S: -U: -F: -g: -xe -xeu: -fu: -# --all --boot? --follow --dmesg --lines? --output: --priority: --quiet --reverse --identifier: --unit: --user-unit: --since: --until: --grep: --no-pager --utc --user --system --list-boots --disk-usage --no-hostname --no-full --full --catalog --output-fields: --field: --fields --case-sensitive? --pager-end --merge --header --after-cursor:")
         .examples(&["journalctl -u nginx -n 50 --no-pager", "journalctl -xe", "journalctl -b -p err", "journalctl -f"], &["journalctl --vacuum-time=1d", "journalctl --rotate", "journalctl --flush", "journalctl --cursor-file=f"]),
     spec("systemctl", "-a -l -t: -p: -q -r -n: -o: --all --full --type: --property: --quiet --no-pager --user --system --state: --failed --no-legend --plain --lines: --output: --value --reverse --after --before --recursive --show-types --with-dependencies --legend? -P:")
         .globals("--user --system --no-pager -q --quiet -l --full")
@@ -49,6 +50,33 @@ pub(super) const SPECS: &[Spec] = &[
     spec("lvs vgs pvs lvdisplay vgdisplay pvdisplay", "-a -o: -v -S: --units: --noheadings --segments").examples(&["lvs", "vgdisplay"], &["lvs --config x"]),
     spec("smartctl", "-a -i -H -A -l:error|selftest|selective|background|directory|scttemp|devstat|sataphy|ssd|xerror|xselftest|defects|envrep|farm|genstats|nvmelog -x --all --info --health --scan").examples(&["smartctl -a /dev/sda"], &["smartctl -t long /dev/sda", "smartctl -s off /dev/sda"]),
     spec("tmux", "").sub("ls|list-sessions").none().examples(&["tmux ls"], &["tmux new", "tmux ls ';' new"]),
+    spec("ssh-keygen", "-l -f: -v -E: -F: -q").asking(shows_key).examples(&["ssh-keygen -lf key.pub", "ssh-keygen -F github.com"], &["ssh-keygen -f key", "ssh-keygen -R x", "ssh-keygen -t rsa", "ssh-keygen -D x", "ssh-keygen -l -f k -P x"]),
+    spec("keytool", "= -list -printcert -keystore: -storepass: -alias: -v -rfc -storetype: -file: -printcrl").asking(lists_keystore).none().examples(&["keytool -list -keystore k.jks"], &["keytool -delete -alias x", "keytool -genkey", "keytool -list -providerpath x"]),
+    spec("ldconfig", "-p --print-cache").none().asking(lists_sessions).examples(&["ldconfig -p"], &["ldconfig", "ldconfig -v"]),
+    spec("xcrun", "= -j").sub("simctl list|--show-sdk-path|--show-sdk-version").examples(&["xcrun simctl list devices"], &["xcrun simctl erase all", "xcrun clang x.c"]),
+    spec("lsb_release", "-a -i -d -r -c -s --all --id --description --release --codename --short").none().examples(&["lsb_release -a"], &["lsb_release x"]),
+    spec("getenforce sestatus aa-status hostid acpi inxi", "-v -b -a -V -i -F -x -z -c: -C -D -G -M -m -n -N -p -s -S").none().examples(&["getenforce", "sestatus"], &["inxi --output-file f", "getenforce x"]),
+    spec("sar pidstat", "-u -r -n: -d -q -b -B -A -P: -p: -s: -h -S -w -W -f: -i: -t -l -x -C: -G:").examples(&["sar -u 1 3", "pidstat 1 5"], &["sar -o f 1", "pidstat -e ./x"]),
+    spec("dmidecode", "-t: -s: -q --type: --string: --quiet").none().examples(&["dmidecode -t memory"], &["dmidecode --dump-bin f"]),
+    spec("upower", "-e -d -i: --enumerate --dump --show-info:").none().examples(&["upower -e"], &["upower x"]),
+    spec("xrandr", "-q --query --listmonitors --listactivemonitors --listproviders --verbose --prop --current").none().examples(&["xrandr"], &["xrandr --output x --off"]),
+    spec("fail2ban-client", "").sub("status").asking(plain_operands).examples(&["fail2ban-client status sshd"], &["fail2ban-client set x"]),
+    spec("rabbitmqctl", "-q -p: -n: --formatter: --quiet -t:").sub("status|cluster_status|list_queues|list_exchanges|list_bindings|list_connections|list_channels|list_consumers|list_vhosts|list_users|list_permissions|list_policies|environment|version").examples(&["rabbitmqctl list_queues name messages"], &["rabbitmqctl delete_queue x", "rabbitmqctl eval x"]),
+    spec("virsh", "--all --name --inactive --table").sub("list|dominfo|domstate|net-list|pool-list|vol-list|nodeinfo|version|domifaddr|domblklist|snapshot-list|dumpxml").examples(&["virsh list --all"], &["virsh destroy x"]),
+    spec("VBoxManage vboxmanage", "-l --long").sub("list|showvminfo").examples(&["VBoxManage list vms"], &["VBoxManage controlvm x poweroff"]),
+    spec("lxc incus multipass", "-c: -f: --format: --columns: --all").sub("list|ls|info|version|find").examples(&["lxc list", "multipass list"], &["lxc delete x", "multipass exec x ls"]),
+    spec("jps", "-l -m -v -q").none().examples(&["jps -l"], &["jps host"]),
+    spec("jstack jmap", "-l -e -histo").asking(plain_pid).examples(&["jstack 123", "jmap -histo 123"], &["jmap -dump:file=f 1", "jstack -F 1"]),
+    spec("xcode-select", "-p --print-path -v").none().asking(lists_sessions).examples(&["xcode-select -p"], &["xcode-select --install", "xcode-select -s x"]),
+    spec("hg", "-q -v -r: -R: --rev: -l: --limit: -p --patch --stat -m -a -d: -b: -u: -k: -G --graph --template: -T: -n -c: --change: -U: -w -B -g --git -X: -I: --date: --user: --branch: --keyword: --no-merges --follow -f -A --all --modified --added --removed --deleted --unknown --ignored --clean --noninteractive -y --cwd: --pager:never --color: -i -t --closed --active --verbose --quiet --debug")
+        .globals("-q -v -R: --cwd: --noninteractive -y --pager:never --color:")
+        .sub("status|st|log|diff|branches|tags|identify|id|heads|parents|summary|sum|root|paths|annotate|blame|files|manifest|tip|help|showconfig|grep|locate")
+        .asking(local_operands)
+        .examples(&["hg status", "hg log -l 5", "hg diff -r 1"], &["hg commit -m x", "hg --config x=y status", "hg cat -o f g", "hg update"]),
+    spec("svn", "-v -u -q -r: -l: -c: -R -N -g --limit: --verbose --show-updates --revision: --depth: --change: --summarize --stop-on-copy --diff --no-ignore --ignore-externals --non-interactive --xml --incremental --git --show-copies-as-adds --recursive --show-item: --no-newline")
+        .sub("status|st|stat|log|info|diff|di|list|ls|cat|blame|praise|annotate|ann|proplist|plist|propget|pget|help")
+        .asking(local_operands)
+        .examples(&["svn status", "svn log -l 5", "svn info"], &["svn ls \"https://x/$(cat f)\"", "svn commit -m x", "svn diff --diff-cmd x", "svn --config-dir x status", "svn update"]),
     spec("ssh-add", "-l -L").none().asking(lists_sessions).examples(&["ssh-add -l"], &["ssh-add", "ssh-add -D"]),
     spec("ssh", "-V").none().asking(lists_sessions).examples(&["ssh -V"], &["ssh host", "ssh -V host"]),
     spec("xz gzip zstd", "-l -v -t --list --test --verbose").asking(looks_into_archive).examples(&["xz -l f.xz", "gzip -l f.gz", "gzip -tv f.gz"], &["gzip f", "gzip -d f.gz", "xz -v f"]),
@@ -68,7 +96,7 @@ fn ps_words(rest: &[Arg]) -> Result<(), String> {
 }
 
 fn batch(options: &Options<'_>) -> Result<(), String> {
-    when(options.has("-b -l"), "it waits for keys")
+    when(options.has("-b -l --batch-mode -O"), "it waits for keys")
 }
 
 fn no_shadow(options: &Options<'_>) -> Result<(), String> {
@@ -122,6 +150,30 @@ fn lists_tables(options: &Options<'_>) -> Result<(), String> {
 
 fn looks_into_archive(options: &Options<'_>) -> Result<(), String> {
     when(options.has("-l -t --list --test"), "it packs or unpacks")
+}
+
+/// `-l` shows a key, `-F` looks a host up; without them a key is made.
+fn shows_key(options: &Options<'_>) -> Result<(), String> {
+    when(options.has("-l -F") && options.operands.is_empty(), "it makes or changes a key")
+}
+
+fn lists_keystore(options: &Options<'_>) -> Result<(), String> {
+    when(options.has("-list -printcert -printcrl"), "it changes a keystore")
+}
+
+fn plain_operands(options: &Options<'_>) -> Result<(), String> {
+    when(options.operands.iter().all(|word| word.is_exact()), "an operand that is not written out")
+}
+
+/// An address is asked, by whatever it names.
+fn local_operands(options: &Options<'_>) -> Result<(), String> {
+    let local = |word: &&Arg| !word.text.contains("://") && !word.substituted;
+    when(options.operands.iter().all(local), "an address that is asked")
+}
+
+fn plain_pid(options: &Options<'_>) -> Result<(), String> {
+    let number = |word: &&Arg| word.text.bytes().all(|byte| byte.is_ascii_digit()) || !word.is_wild();
+    when(options.operands.iter().all(number), "an operand that is not a process")
 }
 
 fn lists_sessions(options: &Options<'_>) -> Result<(), String> {

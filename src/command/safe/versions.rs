@@ -32,10 +32,27 @@ pub(super) const SPECS: &[Spec] = &[
         .sub("version")
         .none()
         .examples(&["docker version", "cargo version"], &["make version", "python version", "lerna version"]),
+    // Without `-I`, a module of the working directory takes the place of these.
+    spec("python python3", "").raw(isolated_module).examples(
+        &["python3 -I -m json.tool", "python3 -I -m json.tool f", "python3 -I -m site"],
+        &["python3 -m json.tool", "python3 -I -m json.tool f g", "python3 -I -m http.server", "python3 -I s.py"],
+    ),
+    spec("buf caddy flyway golangci-lint goreleaser hugo influx k3s skaffold tilt trivy", "").sub("version").none().examples(&["caddy version"], &["caddy run", "tilt up"]),
+    spec("php", "-v -m -i --version --modules --info --ini").none().asking(asked).examples(&["php -m", "php --ini"], &["php -i x", "php -r 'x();'"]),
+    spec("nginx httpd apache2", "-v -V").none().asking(asked).examples(&["nginx -v"], &["nginx -s stop", "nginx"]),
+    spec("gcc cc g++ c++ clang clang++ gfortran", "= -v -dumpversion -dumpfullversion -dumpmachine -print-search-dirs -print-sysroot -print-multiarch -print-libgcc-file-name -print-resource-dir -print-targets")
+        .none()
+        .asking(asked)
+        .examples(&["gcc -v", "gcc -dumpmachine"], &["gcc x.c", "gcc -v x.c", "gcc -print-prog-name=x"]),
+    // With a file behind `=`, what is printed goes there.
+    spec("rustc", "--print:cfg|sysroot|target-list|target-cpus|target-features|target-libdir|host-tuple|code-models|relocation-models|tls-models|calling-conventions|all-target-specs-json|target-spec-json|supported-crate-types --target: --explain: --edition:")
+        .none()
+        .asking(given)
+        .examples(&["rustc --print cfg", "rustc --print target-list", "rustc --explain E0308"], &["rustc --print cfg=f", "rustc --print link-args a.rs"]),
     spec("rustc", "-v -V -vV --version --verbose")
         .none()
         .asking(given)
-        .examples(&["rustc -vV", "rustc --version --verbose"], &["rustc a.rs", "rustc --print cfg"]),
+        .examples(&["rustc -vV", "rustc --version --verbose"], &["rustc a.rs"]),
     spec("java javac", "-version").none().asking(asked).examples(&["javac -version"], &["java -jar x.jar"]),
 ];
 
@@ -49,6 +66,21 @@ const ASKED: &str = "ansible awk aws az bash brew bun bundle bundler bunx cargo 
 /// Programs of which `version` is a subcommand that only says something.
 const ASKED_BY_A_WORD: &str = "brew bundle bundler cargo cosign direnv docker docker-compose gcloud gem gh git go helm hugo k6 kubectl \
     kustomize minikube npm openssl podman poetry pulumi terraform terragrunt tofu vagrant vault zig";
+
+/// More programs that do nothing but answer when all they are asked is their version or their help. Of anything else that
+/// they do, nothing is known: some of them run what their words say.
+const ANSWERING: &str = "7z act age ajv alembic ansible-inventory ansible-lint argocd bandit bazel bazelisk bc buf bzr caddy cabal cargo-audit cargo-deny cargo-nextest certbot checkov chromium clang-format clang-tidy code codex colima commitlint convert cucumber cue dlv dmd \
+    dvc emcc eksctl etcdctl fastlane firefox flux fossil fvm gitleaks gnuplot golangci-lint google-chrome gopls goreleaser gpg gpg2 grpcurl grype gs hatch hexo hg hyperfine identify influx istioctl jj jupyter k3s k9s ktlint kotlin kotlinc lefthook lima lld lldb llvm-config ltrace lz4 \
+    magick mariadb minikube multipass mvnd mycli mysqldump mysqladmin nmap nox npm-check-updates ocaml octave ollama opa opentofu packer pandoc parallel pdm perf pg_config pg_ctl pg_dump pg_restore pgcli pixi pkg-config postgres pre-commit pwsh pyflakes quarto rclone redis-server restic rye sass \
+    screen semgrep serverless shfmt skaffold skopeo snyk solc sops sox staticcheck strace stylelint subl supabase svn syft tailscale tcpdump terraform-docs tesseract tfsec tilt tox trivy tshark twine unzip upx valgrind verilator virtualenv wasm-pack wireshark wrangler xz yt-dlp zip zstd \
+    timeout nice stdbuf nohup watch ncu httpie bandwhich hugo mdbook tectonic typst vsce expo eas turbo oxlint biome dprint swc rollup ember ionic cordova docusaurus storybook newman locust wrk ab vegeta siege";
+
+/// Whether `name` with nothing but this question behind it does nothing but answer.
+pub(super) fn answers(name: &str, question: &str) -> bool {
+    let long = matches!(name, "convert" | "identify" | "kotlin" | "kotlinc" | "magick" | "ocaml");
+    (matches!(question, "--version" | "--help") || (long && question == "-version"))
+        && ANSWERING.split_ascii_whitespace().any(|known| known == name)
+}
 
 /// Programs that somebody has thought about: what they do beyond the rows is not proven, but not unknown either.
 pub(super) fn is_known(name: &str) -> bool {
@@ -70,4 +102,24 @@ fn given(options: &crate::command::options::Options<'_>) -> Result<(), String> {
 
 fn asked(options: &crate::command::options::Options<'_>) -> Result<(), String> {
     if options.given.len() == 1 { Ok(()) } else { Err("it is not known to only read in this form".into()) }
+}
+
+/// `python3 -I -m module`: modules that only read. `json.tool` writes what a second name says.
+fn isolated_module(rest: &[crate::command::walk::Arg]) -> Result<(), String> {
+    let [isolated, module, name, rest @ ..] = rest else { return Err("it runs code".into()) };
+    let written = [isolated, module, name].into_iter().all(crate::command::walk::Arg::is_written);
+    let formats = |text: &str| {
+        matches!(text, "--indent" | "--sort-keys" | "--no-ensure-ascii" | "--compact" | "--tab" | "2" | "4")
+    };
+    let files = rest.iter().filter(|word| !formats(&word.text)).count();
+    let reads = match name.text.as_str() {
+        "json.tool" => {
+            files <= 1
+                && rest.iter().all(|word| word.is_exact() && (formats(&word.text) || !word.text.starts_with('-')))
+        }
+        "site" | "sysconfig" | "platform" | "this" => rest.is_empty(),
+        _ => false,
+    };
+    let asked = isolated.text == "-I" && module.text == "-m" && written;
+    if asked && reads { Ok(()) } else { Err("it runs code".into()) }
 }

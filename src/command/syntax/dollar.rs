@@ -203,7 +203,7 @@ impl Reader<'_> {
             // `${!list[@]}` are the keys of a list, not what a value names.
             let keys = prefix == Change::Indirect && whole_list;
             return Ok(if keys {
-                Change::Edit
+                Change::Edit(b'!')
             } else if prefix != Change::Nothing || subscript.is_empty() {
                 prefix
             } else if whole_list {
@@ -225,7 +225,7 @@ impl Reader<'_> {
             Some(b'=') => Change::Assign,
             Some(b'+') => Change::Instead,
             Some(b'?') => Change::Required,
-            _ if colon => return Ok(Change::Edit),
+            _ if colon => return Ok(Change::Edit(b':')),
             Some(b'@' | b'*') if prefix == Change::Indirect && self.peek_second() == Some(b'}') => {
                 // `${!prefix*}` lists names.
                 self.at += 1;
@@ -233,7 +233,7 @@ impl Reader<'_> {
             }
             Some(b'@') if self.peek_second() == Some(b'P') => Change::Prompt,
             Some(b'%') => Change::Cut,
-            Some(b'@' | b'#' | b'/' | b'^' | b',') => Change::Edit,
+            Some(sign @ (b'@' | b'#' | b'/' | b'^' | b',')) => Change::Edit(sign),
             _ => return self.stop("an expansion nobody knows"),
         };
         self.at += 1;
@@ -242,7 +242,7 @@ impl Reader<'_> {
 
     /// The word after the operator, up to (not including) the closing brace.
     fn rest_of_braces(&mut self, quoted: bool, operator: Change, inside: &mut Pieces) -> Read<()> {
-        let quotes_are_text = quoted && !matches!(operator, Change::Edit | Change::Cut);
+        let quotes_are_text = quoted && !matches!(operator, Change::Edit(_) | Change::Cut);
         loop {
             self.step()?;
             match self.peek() {

@@ -187,8 +187,8 @@ pub(in crate::command) enum Change {
     Required,
     /// `%` and `%%`: the value begins as it did, or is empty.
     Cut,
-    /// `#`, `/`, `^`, `,`, `@` other than `@P`, substring.
-    Edit,
+    /// `#`, `/`, `^`, `,`, `@` other than `@P`, `:` (a part of it), `!` (the keys of a list): this sign.
+    Edit(u8),
     /// `${#name}`: a number.
     Length,
     /// `${list[@]}`: all elements, each a word.

@@ -9,19 +9,34 @@ use super::{
 #[derive(Debug, Default)]
 pub(super) struct Pieces(pub(super) Vec<Piece>);
 
+/// Room for most words, so that they are read into one place.
+const WORD: usize = 16;
+
 impl Pieces {
     pub(super) fn bare(&mut self, c: char) {
         match self.0.last_mut() {
             Some(Piece::Bare(text)) => text.push(c),
-            _ => self.0.push(Piece::Bare(c.into())),
+            _ => {
+                let mut text = String::with_capacity(WORD);
+                text.push(c);
+                self.add(Piece::Bare(text));
+            }
         }
     }
 
     pub(super) fn quoted(&mut self, text: &str) {
         match self.0.last_mut() {
             Some(Piece::Quoted(before)) => before.push_str(text),
-            _ => self.0.push(Piece::Quoted(text.into())),
+            _ => self.add(Piece::Quoted(text.into())),
         }
+    }
+
+    /// Most words have one piece.
+    fn add(&mut self, piece: Piece) {
+        if self.0.is_empty() {
+            self.0.reserve_exact(1);
+        }
+        self.0.push(piece);
     }
 
     fn is_empty(&self) -> bool {

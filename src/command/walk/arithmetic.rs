@@ -6,6 +6,7 @@ use crate::command::{
     syntax::tree::{Piece, Word},
     tier::Tier,
 };
+use smol_str::SmolStr;
 
 /// The most texts that one expression is followed through: the value of a variable is an expression again.
 const MAX_EXPRESSIONS: usize = 64;
@@ -58,7 +59,7 @@ impl Walker<'_> {
     }
 
     /// What evaluating `texts` sets and runs, through the values of the variables they name.
-    pub(super) fn evaluate(&mut self, mut texts: Vec<String>) {
+    pub(super) fn evaluate(&mut self, mut texts: Vec<SmolStr>) {
         let mut seen: Vec<String> = Vec::new();
         while let Some(text) = texts.pop() {
             if is_evaluation_trap(&text) {

@@ -1,11 +1,12 @@
 //! Builtins that change what the shell knows. What they do besides is judged like any other command.
 
-use super::{Arg, HOME, Known, SOMETHING, UNKNOWN, Value, Walker, scope::Positional};
+use super::{Arg, HOME, IDS, Known, SOMETHING, UNKNOWN, Value, Walker, scope::Positional};
 use crate::command::{
     judge::{Input, variable},
     syntax::{is_name, tree::ELEMENT},
     tier::Tier,
 };
+use smol_str::SmolStr;
 
 impl Walker<'_> {
     /// What a command changes in the shell that runs it. `line` is what it is given to read, where that is certain.
@@ -30,7 +31,7 @@ impl Walker<'_> {
             name if declares_variables(name) => self.declares(&program.text, rest),
             "printf" => {
                 if let Some(name) = printed_into(rest) {
-                    self.set_to_anything(name.to_owned());
+                    self.set_to_anything(name.into());
                 }
             }
             "wait" => {
@@ -70,22 +71,28 @@ impl Walker<'_> {
     fn reads(&mut self, rest: &[Arg], line: &Input) {
         let plainly =
             matches!(rest, [name] if !name.text.starts_with('-')) || matches!(rest, [raw, _] if raw.text == "-r");
-        let mut names: Vec<String> = rest
+        let mut names: Vec<SmolStr> = rest
             .iter()
             .map(|arg| arg.text.clone())
             .filter(|text| is_name(text.split('[').next().unwrap_or_default()))
             .collect();
-        names.extend(rest.iter().filter_map(|arg| list_read_into(&arg.text)).map(str::to_owned));
+        names.extend(rest.iter().filter_map(|arg| list_read_into(&arg.text)).map(SmolStr::from));
         if names.is_empty() {
             names.push("REPLY".into());
         }
-        let value = line_read(line).filter(|_| plainly).map_or_else(|| self.fed(), Value::text);
+        let ids = plainly && matches!(line, Input::Terminal) && self.feed.as_deref() == Some(IDS);
+        let value = match line_read(line).filter(|_| plainly) {
+            Some(text) => Value::text(text),
+            // At the end of them it is empty.
+            None if ids => Value::tame().or(&Value::text("")),
+            None => self.fed(),
+        };
         names.iter().for_each(|name| self.set(name, value.clone()));
     }
 
     /// Any line of what the loop around it is given, or anything.
     fn fed(&self) -> Value {
-        let lines = self.feed.iter().flat_map(|text| text.lines()).take(8).map(str::to_owned);
+        let lines = self.feed.iter().flat_map(|text| text.lines()).take(8).map(SmolStr::from);
         let lines = Value::one_of(lines.collect(), Known::Partly);
         lines.or(&Value::wild())
     }
@@ -97,7 +104,7 @@ impl Walker<'_> {
         };
         for arg in rest {
             if let Some((name, value)) = arg.text.split_once('=') {
-                let value = Arg { text: value.to_owned(), splits: arg.splits && program.expanded, ..arg.clone() };
+                let value = Arg { text: value.into(), splits: arg.splits && program.expanded, ..arg.clone() };
                 self.overhear_variable(name.trim_end_matches('+'), &value);
             }
         }
@@ -131,7 +138,7 @@ impl Walker<'_> {
                 None if flags.contains(['f', 'p', 'F']) || matches!(program, "export" | "readonly") => {}
                 None if odd => self.set(&name, Value::wild()),
                 // `local name` hides what was there, elsewhere it stays.
-                None => self.set(&name, before.or(&Value::one_of(vec![String::new()], Known::Fully))),
+                None => self.set(&name, before.or(&Value::one_of(vec![SmolStr::default()], Known::Fully))),
             }
             // What is exported reaches programs, whenever it was set.
             let exports = program == "export" || flags.contains('x');
@@ -157,7 +164,7 @@ impl Walker<'_> {
     }
 
     fn declared(&self, arg: &Arg, text: &str) -> Value {
-        let value = Arg { text: text.to_owned(), ..arg.clone() };
+        let value = Arg { text: text.into(), ..arg.clone() };
         if text.contains(ELEMENT) { list_of(&value) } else { Value::of(&[value]) }
     }
 
@@ -193,7 +200,7 @@ impl Walker<'_> {
         }
     }
 
-    fn set_to_anything(&mut self, name: String) {
+    fn set_to_anything(&mut self, name: SmolStr) {
         self.set(&name, Value::wild());
     }
 }
@@ -246,7 +253,7 @@ pub(super) fn list_of(list: &Arg) -> Value {
     if elements.next().is_none_or(|before| !before.is_empty()) || list.is_wild() || elements.clone().any(keyed) {
         return Value::wild();
     }
-    let texts: Vec<String> = elements.map(str::to_owned).collect();
+    let texts: Vec<SmolStr> = elements.map(SmolStr::from).collect();
     let open = list.glob && texts.iter().any(|text| text.starts_with(['*', '?', '[', '@', '+', '!']));
     let at_least = if open {
         Known::Partly

@@ -1,12 +1,19 @@
 //! Words to arguments: quotes are gone already, here go braces, tildes, variables and substitutions.
 
+use smol_str::{SmolStr, SmolStrBuilder, format_smolstr};
+
 use super::{
     MAX_EXPANDED, Walker,
     arg::{Arg, HOME, Known, SOMETHING, UNKNOWN},
-    brace,
+    brace, edit,
+    scope::Place,
     value::Value,
 };
-use crate::command::syntax::tree::{Change, ELEMENT, Parameter, Piece, Word};
+use crate::command::{
+    destroy::target,
+    judge::variable,
+    syntax::tree::{Change, ELEMENT, Parameter, Piece, Word},
+};
 
 /// The most alternatives one word is followed into.
 const MAX_ALTERNATIVES: usize = 64;
@@ -25,7 +32,9 @@ type Slot = Vec<Vec<Arg>>;
 #[derive(Clone, Debug, Default)]
 struct Draft {
     done: Vec<Arg>,
+    /// The word that is being read, but for its text.
     current: Arg,
+    text: String,
     /// Something was written, even if it is empty: `""` is a word.
     started: bool,
     /// How many bytes of words the values pushed so far have made.
@@ -35,20 +44,19 @@ struct Draft {
 impl Draft {
     /// A word that may be anything.
     fn unknown() -> Self {
-        let current =
-            Arg { text: UNKNOWN.into(), known: Known::Partly, expanded: true, splits: true, ..Arg::default() };
-        Draft { current, started: true, ..Draft::default() }
+        let current = Arg { known: Known::Partly, expanded: true, splits: true, ..Arg::default() };
+        Draft { current, text: UNKNOWN.into(), started: true, ..Draft::default() }
     }
 
     fn push(&mut self, text: &str) {
         self.started = true;
         // A literal NUL or marker character must not look like one of ours.
         if text.contains([UNKNOWN, SOMETHING, HOME]) {
-            self.current.text.push_str(&text.replace([UNKNOWN, SOMETHING, HOME], "\u{fffd}"));
+            self.text.push_str(&text.replace([UNKNOWN, SOMETHING, HOME], "\u{fffd}"));
         } else if text.contains(ELEMENT) && text != ELEMENT {
-            self.current.text.push_str(&text.replace(ELEMENT, "\u{fffd}"));
+            self.text.push_str(&text.replace(ELEMENT, "\u{fffd}"));
         } else {
-            self.current.text.push_str(text);
+            self.text.push_str(text);
         }
     }
 
@@ -56,15 +64,15 @@ impl Draft {
     fn push_value(&mut self, value: &str, known: Known, separators: Option<&[char]>) {
         self.current.expanded = true;
         self.current.known = self.current.known.max(known);
-        if self.current.text.len() + value.len() > MAX_WORD {
+        if self.text.len() + value.len() > MAX_WORD {
             self.current.known = Known::Partly;
-            self.current.text.push(UNKNOWN);
+            self.text.push(UNKNOWN);
             self.started = true;
             return;
         }
         let Some(separators) = separators else {
             self.started = true;
-            self.current.text.push_str(value);
+            self.text.push_str(value);
             return;
         };
         self.made += value.len();
@@ -72,7 +80,7 @@ impl Draft {
         self.current.glob |= value.contains(['*', '?', '[']);
         let mut parts = value.split(separators);
         if let Some(first) = parts.next() {
-            self.current.text.push_str(first);
+            self.text.push_str(first);
             self.started |= !first.is_empty();
         }
         for part in parts {
@@ -82,13 +90,13 @@ impl Draft {
             self.current.known = known;
             self.current.splits = known != Known::Fully;
             self.current.glob = part.contains(['*', '?', '[']);
-            self.current.text.push_str(part);
+            self.text.push_str(part);
             self.started = !part.is_empty();
         }
     }
 
     /// `"${list[@]}"`: its first element ends this word, its last one begins the next.
-    fn push_list(&mut self, elements: &[String], known: Known, separators: Option<&[char]>) {
+    fn push_list(&mut self, elements: &[SmolStr], known: Known, separators: Option<&[char]>) {
         for (index, element) in elements.iter().enumerate() {
             if index > 0 {
                 self.made += COST_OF_A_WORD;
@@ -100,6 +108,7 @@ impl Draft {
 
     fn end_word(&mut self) {
         let mut word = std::mem::take(&mut self.current);
+        word.text = std::mem::take(&mut self.text).into();
         // The command `[` is a name, not the start of a pattern.
         word.glob &= word.text != "[";
         if std::mem::take(&mut self.started) {
@@ -110,22 +119,23 @@ impl Draft {
 
 /// A word in which nothing is expanded, as most words are.
 fn plain(word: &Word) -> Option<Arg> {
-    let mut arg = Arg { span: word.span, ..Arg::default() };
+    let mut text = SmolStrBuilder::new();
+    let mut glob = false;
     for piece in &word.pieces {
         match piece {
             Piece::Bare(text) if text.contains(['{', UNKNOWN, SOMETHING, HOME]) => return None,
             Piece::Quoted(text) if text.contains([UNKNOWN, SOMETHING, HOME]) => return None,
-            Piece::Bare(text) | Piece::Quoted(text) => arg.text.push_str(text),
+            Piece::Bare(piece) | Piece::Quoted(piece) => text.push_str(piece),
             Piece::Glob(c) => {
-                arg.text.push(*c);
-                arg.glob = true;
+                text.push(*c);
+                glob = true;
             }
             Piece::Tilde(_) | Piece::Parameter(_) | Piece::Command { .. } => return None,
             Piece::Process(_) | Piece::Arithmetic(_) => return None,
         }
     }
-    arg.glob &= arg.text != "[";
-    Some(arg)
+    let text = text.finish();
+    Some(Arg { glob: glob && text != "[", text, span: word.span, ..Arg::default() })
 }
 
 impl Walker<'_> {
@@ -136,6 +146,9 @@ impl Walker<'_> {
 
     /// The command lines that `words` may become: the first is the only one, unless something has several values.
     pub(super) fn ways(&mut self, words: &[Word]) -> Vec<Vec<Arg>> {
+        if let Some(only) = words.iter().map(plain).collect() {
+            return vec![only];
+        }
         let count = |slots: &[Slot]| slots.iter().fold(1_usize, |count, slot| count.saturating_mul(slot.len().max(1)));
         let mut slots = self.slots(words);
         if count(&slots) > MAX_WAYS {
@@ -145,15 +158,13 @@ impl Walker<'_> {
             self.lose("more ways to read it than are followed");
             return vec![slots.into_iter().flatten().flatten().collect()];
         }
-        let mut ways: Vec<Vec<Arg>> = vec![Vec::new()];
-        for mut slot in slots.into_iter().filter(|slot| !slot.is_empty()) {
-            match (ways.as_mut_slice(), slot.as_mut_slice()) {
-                ([way], [only]) => way.append(only),
-                (several, [only]) => several.iter_mut().for_each(|way| way.extend(only.iter().cloned())),
-                (several, alternatives) => {
-                    let with = |way: &Vec<Arg>, words: &Vec<Arg>| way.iter().chain(words).cloned().collect();
-                    ways = several.iter().flat_map(|way| alternatives.iter().map(|words| with(way, words))).collect();
-                }
+        let mut ways = vec![Vec::with_capacity(slots.len())];
+        for slot in slots.iter().filter(|slot| !slot.is_empty()) {
+            if let [only] = slot.as_slice() {
+                ways.iter_mut().for_each(|way: &mut Vec<Arg>| way.extend_from_slice(only));
+            } else {
+                let longer = |way: &Vec<Arg>| slot.iter().map(|words| [way.as_slice(), words].concat()).collect();
+                ways = ways.iter().flat_map(|way| -> Vec<_> { longer(way) }).collect();
             }
         }
         ways
@@ -194,7 +205,7 @@ impl Walker<'_> {
                 continue;
             }
             self.expand_piece(piece, &mut drafts, splits);
-            let made = |draft: &mut Draft| draft.current.text.len() + std::mem::take(&mut draft.made);
+            let made = |draft: &mut Draft| draft.text.len() + std::mem::take(&mut draft.made);
             self.expanded += drafts.iter_mut().map(made).sum::<usize>();
             if self.expanded > MAX_EXPANDED {
                 self.lose("expansions longer than are followed");
@@ -202,17 +213,37 @@ impl Walker<'_> {
             }
         }
         let other_blanks = self.scope.assigned("IFS").is_some();
+        let named = pieces.iter().all(|piece| self.is_named(piece));
+        let reckons = |piece: &Piece| matches!(piece, Piece::Bare(_) | Piece::Quoted(_) | Piece::Arithmetic(_));
+        let reckoned = pieces.iter().all(reckons);
         let finish = |mut draft: Draft| {
-            draft.started |= !splits || !draft.current.text.is_empty();
+            draft.started |= !splits || !draft.text.is_empty();
             draft.end_word();
             let draft = draft.done.into_iter().map(|arg| {
                 let blanks = other_blanks && arg.expanded;
                 let open = arg.open || blanks || pieces.iter().any(|piece| is_open_list(piece, arg.known));
-                Arg { span: word.span, open, ..arg }
+                Arg { span: word.span, open, named, reckoned, ..arg }
             });
             draft.collect()
         };
         drafts.into_iter().map(finish).collect()
+    }
+
+    /// Text as it is written, or an address, a number or a name that the environment holds.
+    fn is_named(&self, piece: &Piece) -> bool {
+        let written = |piece: &Piece| matches!(piece, Piece::Bare(_) | Piece::Quoted(_));
+        match piece {
+            Piece::Parameter(parameter) => {
+                matches!(parameter.form, Change::Nothing | Change::Required | Change::Default)
+                    && parameter.subscript.is_empty()
+                    && parameter.inside.iter().all(written)
+                    && variable::names_an_address(&parameter.name)
+                    && self.scope.assigned(&parameter.name).is_none()
+            }
+            Piece::Bare(_) | Piece::Quoted(_) => true,
+            Piece::Glob(_) | Piece::Tilde(_) | Piece::Command { .. } | Piece::Process(_) => false,
+            Piece::Arithmetic(_) => false,
+        }
     }
 
     /// What ends a word outside quotes.
@@ -249,7 +280,7 @@ impl Walker<'_> {
                 let joined = parameter.quoted && (parameter.name == "*" || is_star(parameter));
                 match value {
                     Value { list: true, texts, known } if !splits || joined => {
-                        multiply(drafts, &[texts.join(" ")], known, separators.as_deref());
+                        multiply(drafts, &[texts.join(" ").into()], known, separators.as_deref());
                     }
                     Value { list: true, texts, known } => {
                         drafts.iter_mut().for_each(|draft| draft.push_list(&texts, known, separators.as_deref()));
@@ -316,11 +347,14 @@ impl Walker<'_> {
             Change::Length => Value::tame(),
             Change::Required => {
                 self.expand_whole(&inside);
-                let full = |text: String| if text.starts_with(UNKNOWN) { SOMETHING.into() } else { text };
+                let full = |text: SmolStr| if text.starts_with(UNKNOWN) { SOMETHING.into() } else { text };
                 Value { texts: value.texts.into_iter().map(full).collect(), ..value }
             }
             Change::Default | Change::Assign | Change::Instead => self.read_or(parameter, value, &inside),
-            Change::Cut | Change::Edit => self.edited(parameter, &value, &inside),
+            Change::Cut | Change::Edit(_) => {
+                let edited = self.edited(parameter, &value, &inside);
+                self.with_what_it_destroys(parameter, &value, &inside, edited)
+            }
             Change::Indirect => {
                 self.suspect("an indirect expansion follows a name nobody has read");
                 self.expand_whole(&inside);
@@ -350,6 +384,24 @@ impl Walker<'_> {
         value
     }
 
+    /// Where the edit is known to the last character and leaves what must not be removed, that is among the values.
+    fn with_what_it_destroys(&mut self, parameter: &Parameter, before: &Value, inside: &Word, edited: Value) -> Value {
+        let sign = if let Change::Edit(sign) = parameter.form { sign } else { b'%' };
+        let words = self.named(inside);
+        let [Arg { text: word, known: Known::Fully, .. }] = words.as_slice() else { return edited };
+        let texts = before.texts.iter().take(4).filter(|text| !text.contains([UNKNOWN, SOMETHING, HOME]));
+        let doomed = texts
+            .filter_map(|text| edit::edited(text, sign, word).map(SmolStr::from))
+            .find(|text| text.starts_with('/') && target::is_doomed(text, &Place::Start));
+        match doomed {
+            Some(text) if !edited.texts.contains(&text) && !edited.list => {
+                let known = edited.known;
+                Value::one_of(edited.texts.into_iter().chain([text]).collect(), known)
+            }
+            _ => edited,
+        }
+    }
+
     /// A value of which something was taken away, replaced or turned around.
     fn edited(&mut self, parameter: &Parameter, value: &Value, inside: &Word) -> Value {
         if let Some(first) = first_slash(parameter) {
@@ -363,7 +415,13 @@ impl Walker<'_> {
         let known = value.known.max(Known::Environment);
         let several = value.texts.iter().any(|text| text.contains(char::is_whitespace));
         if parameter.form == Change::Cut && !value.list && (!several || parameter.quoted) {
-            let start = |text: &String| text.chars().next().map_or_else(String::new, |c| format!("{c}{UNKNOWN}"));
+            let words = self.named(inside);
+            let pattern =
+                words.first().filter(|word| words.len() == 1 && word.is_exact()).map(|word| word.text.as_str());
+            // What is left of a path is a path or nothing, whichever it is: where the pattern tells, it is known.
+            let left = |text: &SmolStr| edit::edited(text, b'%', pattern.filter(|_| text.starts_with('/'))?);
+            let cut = |text: &SmolStr| text.chars().next().map(|c| format_smolstr!("{c}{UNKNOWN}")).unwrap_or_default();
+            let start = |text: &SmolStr| left(text).map_or_else(|| cut(text), SmolStr::from);
             return Value::one_of(value.texts.iter().map(start).collect(), known);
         }
         // What the text itself has set may begin with anything, once something is taken away or put in.
@@ -371,7 +429,7 @@ impl Walker<'_> {
             self.scope.assigned(&parameter.name).is_some() || parameter.name.parse::<usize>().is_ok() || value.list;
         let inside = self.expand_whole(inside);
         // `@E` reads what a backslash says.
-        let open = |text: &String| text.contains(['-', '+', '@', '(', '!', '=', '\\']);
+        let open = |text: &SmolStr| text.contains(['-', '+', '@', '(', '!', '=', '\\']);
         let opens = inside.iter().any(|word| word.is_wild() || open(&word.text)) || own && value.texts.iter().any(open);
         let empty = value.texts.iter().all(|text| text.is_empty());
         if (own && (opens || empty)) || value.is_wild() {
@@ -411,7 +469,7 @@ fn is_open_list(piece: &Piece, known: Known) -> bool {
 }
 
 /// `${PATH:0:1}` and its kin are a slash that nobody sees.
-fn first_slash(parameter: &Parameter) -> Option<String> {
+fn first_slash(parameter: &Parameter) -> Option<SmolStr> {
     let [Piece::Quoted(range)] = parameter.inside.as_slice() else { return None };
     let absolute = matches!(parameter.name.as_str(), "PATH" | "HOME" | "PWD" | "SHELL" | "OLDPWD");
     (absolute && matches!(range.trim_start_matches(':').trim(), "0:1" | ":1" | "1" | "0: 1")).then(|| "/".into())
@@ -427,7 +485,7 @@ fn only_ends_of_numbers(slot: &mut Slot) {
 }
 
 /// Appends every value to a copy of every draft.
-fn multiply(drafts: &mut Vec<Draft>, texts: &[String], known: Known, separators: Option<&[char]>) {
+fn multiply(drafts: &mut Vec<Draft>, texts: &[SmolStr], known: Known, separators: Option<&[char]>) {
     if let [text] = texts {
         drafts.iter_mut().for_each(|draft| draft.push_value(text, known, separators));
         return;

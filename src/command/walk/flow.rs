@@ -1,7 +1,7 @@
 //! Lists, branches and loops: which way a line takes nobody knows, so what is known behind them is what holds on every
 //! way.
 
-use super::{Input, Output, Scope, Walker, simple};
+use super::{Input, Output, Scope, Walker, ids, simple};
 use crate::command::syntax::tree::{Joint, Pipeline, Script, Statement, Word};
 
 /// How often a loop is walked until what it changes is given up.
@@ -90,10 +90,16 @@ impl Walker<'_> {
         let before = self.scope.clone();
         let mut input = Input::Terminal;
         let mut last = None;
+        let mut names = false;
         for command in &pipeline.commands {
             self.scope = before.clone();
             last = self.leaving(|walker| walker.command(command, input));
-            input = last.clone().map_or(Input::Unknown, |output| Input::Text(output.at_least()));
+            names = ids::are_printed(command, names, |name| self.scope.function(name).is_some());
+            input = match last.clone() {
+                _ if names => Input::Text(ids::IDS.into()),
+                Some(output) => Input::Text(output.at_least()),
+                None => Input::Unknown,
+            };
         }
         // The last one may share the shell: `lastpipe`, `zsh`, `ksh`.
         self.scope.join(&before);
@@ -185,10 +191,11 @@ impl Walker<'_> {
 
     /// Whether what is printed goes on: not where it is redirected.
     pub(super) fn kept(
-        &self,
+        &mut self,
         output: Option<Output>,
         redirects: &[crate::command::syntax::tree::Redirect],
     ) -> Option<Output> {
+        self.remember_redirected(output.as_ref(), redirects);
         output.filter(|_| !simple::goes_elsewhere(redirects))
     }
 }

@@ -25,7 +25,7 @@ impl Walker<'_> {
             self.suspect("a function that runs wherever a program is missing");
         }
         let bomb = self.deeper(|walker| {
-            walker.running.push(name.to_owned());
+            walker.running.push(name.into());
             let first = walker.parts.len();
             walker.apart(|walker| {
                 walker.scope.positional = Positional::unknown();

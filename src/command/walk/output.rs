@@ -1,8 +1,8 @@
 //! What a command prints, where its text alone tells.
 
-use super::{Arg, UNKNOWN};
-use crate::command::judge;
+use super::{Arg, SOMETHING, UNKNOWN};
 use crate::command::syntax::tree::{Form, Piece, Script, Word};
+use crate::command::{judge, lang::find};
 
 /// Programs whose output is a number, the name of a commit, a date, an absolute path or the like: it can neither be an
 /// option nor code. Each with the options that leave it so.
@@ -152,6 +152,7 @@ fn printed_text(args: &[Arg]) -> Option<String> {
     match program.text.as_str() {
         "pwd" if rest.is_empty() => Some(".\n".into()),
         "git" if texts().eq(["rev-parse", "--show-toplevel"]) => Some(".\n".into()),
+        "git" if texts().eq(["rev-parse", "--git-dir"]) => Some(".git\n".into()),
         "ls" => Some(listed(rest)),
         "echo" => {
             let plain = |text: &&str| matches!(*text, "-n" | "-e" | "-E" | "-ne" | "-en");
@@ -170,12 +171,32 @@ fn printed_text(args: &[Arg]) -> Option<String> {
             let (format, values) = words.split_first()?;
             formatted(format, values).map(|text| unescape(&text))
         }
-        "find" => {
-            let roots: Vec<&str> = texts().take_while(|text| !text.starts_with(['-', '(', '!'])).collect();
-            Some(if roots.is_empty() { ".\n".into() } else { roots.join("\n") + "\n" })
-        }
+        "find" | "gfind" => Some(lines(&find::found(rest))),
+        "fd" | "fdfind" => Some(lines(&find::found_by_name(rest))),
+        // Where a program lies: its name is what matters.
+        "which" if rest.len() == 1 => rest.first().map(|name| format!("/usr/local/bin/{}\n", name.text)),
+        "command" | "type" => match rest {
+            [option, name] if matches!(option.text.as_str(), "-v" | "-p" | "-P") => {
+                Some(format!("/usr/local/bin/{}\n", name.text))
+            }
+            _ => None,
+        },
+        // The directory that a path lies in.
+        "dirname" => match rest {
+            [path] if !path.text.contains([UNKNOWN, SOMETHING]) => {
+                Some(path.text.trim_end_matches('/').rsplit_once('/').map_or_else(
+                    || ".\n".into(),
+                    |(before, _)| format!("{}\n", if before.is_empty() { "/" } else { before }),
+                ))
+            }
+            _ => None,
+        },
         name => judge::printed_by_code(name, rest),
     }
+}
+
+fn lines(args: &[Arg]) -> String {
+    args.iter().map(|arg| format!("{}\n", arg.text)).collect()
 }
 
 /// What `ls` prints, as paths: the operands themselves, or something in each.

@@ -2,6 +2,7 @@
 //!
 //! Where several ways lead to one place, what is known there is what is known on all of them: see [`Scope::join`].
 
+use smol_str::SmolStr;
 use std::rc::Rc;
 
 use foldhash::HashMap;
@@ -96,9 +97,11 @@ impl Positional {
 
     fn at(&self, index: usize) -> Value {
         match self.shaky {
-            None => {
-                self.words.get(index).cloned().unwrap_or_else(|| Value::one_of(vec![String::new()], Known::Environment))
-            }
+            None => self
+                .words
+                .get(index)
+                .cloned()
+                .unwrap_or_else(|| Value::one_of(vec![SmolStr::default()], Known::Environment)),
             Some(known) => {
                 let rest = Value::one_of(vec![UNKNOWN.into()], known);
                 self.words.iter().fold(rest, |all, word| all.or(word))

@@ -40,6 +40,9 @@ impl Walker<'_> {
         self.here = span;
         let ways = self.ways(&simple.words);
         let given = self.redirects(redirects);
+        if ways.iter().all(|args| prints_nothing(args)) {
+            self.empties(redirects);
+        }
         let unset = may_fail(redirects).then(|| self.scope.clone());
         for assignment in simple.assignments.iter().filter(|assignment| !(reads && assignment.name == "IFS")) {
             self.assign(assignment, alone, span);
@@ -62,6 +65,8 @@ impl Walker<'_> {
             self.scope.join(&before);
         }
         unset.iter().for_each(|unset| self.scope.join(unset));
+        self.run_written(&ways, redirects, span);
+        self.remember_teed(output.as_ref(), &ways);
         self.kept(output, redirects)
     }
 
@@ -137,7 +142,7 @@ impl Walker<'_> {
             let verdict = variable::judge(&assignment.name, value, alone);
             if verdict.tier > Tier::Safe {
                 // A variable that a program runs (a pager, an editor) is searched like a command line.
-                let text = value.content.as_ref().unwrap_or(&value.text);
+                let text = value.content.as_deref().unwrap_or(&value.text);
                 let (found, _) = self.overhearing(|walker| walker.search_text(text, value.span));
                 let ((), starts) = self.overhearing(|walker| walker.overhear_variable(&assignment.name, value));
                 let verdict = if found.tier == Tier::Destructive { found } else { verdict };
@@ -152,7 +157,7 @@ impl Walker<'_> {
             if values.iter().any(Arg::is_wild) {
                 self.lose("a subscript evaluates text that nobody has read");
             }
-            self.evaluate(values.iter().map(|value| between_brackets(&value.text).to_owned()).collect());
+            self.evaluate(values.iter().map(|value| between_brackets(&value.text).into()).collect());
         }
         let value = match values.as_slice() {
             _ if subscript => Value::wild(),
@@ -194,10 +199,13 @@ impl Walker<'_> {
                 Flow::Read | Flow::Write => {
                     let targets = self.expand_whole(&redirect.target);
                     targets.iter().for_each(|target| self.redirect(redirect.flow, target));
+                    let nothing =
+                        matches!(targets.as_slice(), [target] if target.is_exact() && target.text == "/dev/null");
                     // Only a process substitution says what is in the file; any other word says what it is called.
                     let named = |target: Arg| target.content.filter(|_| target.text == "/dev/fd/63");
                     let content = targets.into_iter().find_map(named);
-                    (redirect.flow == Flow::Read).then(|| content.map_or(Input::Unknown, Input::Text))
+                    let empty = nothing.then(String::new);
+                    (redirect.flow == Flow::Read).then(|| content.or(empty).map_or(Input::Unknown, Input::Text))
                 }
             };
             // Another descriptor than the usual one is not what a program reads.
@@ -209,6 +217,18 @@ impl Walker<'_> {
         input
     }
 
+    /// Nothing is written into what a redirection has emptied.
+    fn empties(&mut self, redirects: &[Redirect]) {
+        for redirect in redirects.iter().filter(|redirect| redirect.flow == Flow::Write) {
+            let targets = self.named(&redirect.target);
+            let lost =
+                |target: &&Arg| self.scope.places.iter().any(|place| target::is_system_file(&target.text, place));
+            if let Some(target) = targets.iter().find(lost).filter(|target| !is_free(&target.text)) {
+                self.note(Tier::Destructive, "a redirection empties a file of the system", target.span);
+            }
+        }
+    }
+
     fn redirect(&mut self, flow: Flow, target: &Arg) {
         let text = target.text.as_str();
         let network = text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/");
@@ -218,6 +238,15 @@ impl Walker<'_> {
                 self.note(Tier::Destructive, format!("a redirection overwrites the device `{text}`"), target.span);
                 return;
             }
+            Flow::Write if self.scope.places.iter().any(|place| target::is_vital(text, place)) => {
+                let rule = "a redirection overwrites what the system starts or knows its users by";
+                self.note(Tier::Destructive, rule, target.span);
+                return;
+            }
+            Flow::Write if target::is_program_of_the_system(text) => {
+                self.note(Tier::Destructive, "a redirection overwrites a program of the system", target.span);
+                return;
+            }
             Flow::Write if !is_free(text) || !target.is_exact() => "a redirection writes a file",
             Flow::Read if target.is_wild() && target.text.contains([UNKNOWN, SOMETHING]) => {
                 "a redirection reads a file nobody knows"
@@ -225,6 +254,16 @@ impl Walker<'_> {
             Flow::Read | Flow::Write | Flow::Duplicate | Flow::HereString | Flow::HereDocument(_) => return,
         };
         self.note(Tier::Dangerous, rule, target.span);
+    }
+}
+
+/// Whether a command has nothing to say, so that a redirection of its output empties the file.
+fn prints_nothing(args: &[Arg]) -> bool {
+    match args {
+        [] => true,
+        [program] => matches!(program.text.as_str(), ":" | "true"),
+        [program, file] => program.text == "cat" && file.text == "/dev/null",
+        _ => false,
     }
 }
 

@@ -1,6 +1,12 @@
 //! What is known of a variable.
 
-use super::arg::{Arg, Known, SOMETHING, UNKNOWN};
+use smol_str::{SmolStr, format_smolstr};
+
+use super::{
+    arg::{Arg, Known, SOMETHING, UNKNOWN},
+    scope::Place,
+};
+use crate::command::destroy::target;
 
 /// The most texts one variable may have, and the most bytes in one of them: what is more is not known.
 const MAX_TEXTS: usize = 64;
@@ -9,7 +15,7 @@ const MAX_BYTES: usize = 4_096;
 /// The texts a variable may have, and how well they are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::command) struct Value {
-    pub(in crate::command) texts: Vec<String>,
+    pub(in crate::command) texts: Vec<SmolStr>,
     pub(in crate::command) known: Known,
     /// The texts are the elements of a list, in their order, and not alternatives.
     pub(in crate::command) list: bool,
@@ -17,18 +23,18 @@ pub(in crate::command) struct Value {
 
 impl Value {
     /// One of these texts.
-    pub(in crate::command) fn one_of(texts: Vec<String>, known: Known) -> Self {
+    pub(in crate::command) fn one_of(texts: Vec<SmolStr>, known: Known) -> Self {
         let small = texts.len() <= MAX_TEXTS && texts.iter().all(|text| text.len() <= MAX_BYTES);
         if small { Value { texts, known, list: false } } else { Value::wild() }
     }
 
     /// This text, to the last character.
-    pub(in crate::command) fn text(text: impl Into<String>) -> Self {
+    pub(in crate::command) fn text(text: impl Into<SmolStr>) -> Self {
         Value::one_of(vec![text.into()], Known::Fully)
     }
 
     /// These elements.
-    pub(in crate::command) fn list(texts: Vec<String>, known: Known) -> Self {
+    pub(in crate::command) fn list(texts: Vec<SmolStr>, known: Known) -> Self {
         Value { list: true, ..Value::one_of(texts, known) }
     }
 
@@ -52,7 +58,9 @@ impl Value {
         // A name that a glob finds is chosen by whoever made the files, but a glob that starts with text starts so.
         let open = values.iter().any(|value| value.is_wild() || value.may_be_option() && value.glob);
         if open {
-            let texts = values.iter().map(|value| value.text.clone()).collect();
+            let printed = values.iter().filter(|value| value.content.is_some()).flat_map(Arg::printed_words);
+            let doomed = printed.filter(|word| target::is_doomed(&word.text, &Place::Somewhere)).take(2);
+            let texts = values.iter().map(|value| value.text.clone()).chain(doomed.map(|word| word.text)).collect();
             return Value::one_of(texts, Known::Partly);
         }
         let globs = values.iter().any(|value| value.glob);
@@ -82,7 +90,8 @@ impl Value {
         if self.list || other.list || self.texts.len() * other.texts.len() > MAX_TEXTS {
             return self.or(other).or(&Value::wild());
         }
-        let both = self.texts.iter().flat_map(|start| other.texts.iter().map(move |end| format!("{start}{end}")));
+        let both =
+            self.texts.iter().flat_map(|start| other.texts.iter().map(move |end| format_smolstr!("{start}{end}")));
         Value::one_of(both.collect(), known)
     }
 }

@@ -43,7 +43,7 @@ use ground::Ground;
 
 pub(super) use before::Before;
 #[cfg(feature = "edit")]
-pub use edit::{Always, KeepError, Kept};
+pub use edit::{Always, KeepError, Kept, KeptAtFirst};
 pub use error::{ConfigError, Problem};
 pub use position::Position;
 

@@ -21,7 +21,10 @@ use std::{
 
 use tokio::runtime::Handle;
 
-use crate::engine::{Engine, WeakEngine};
+use crate::{
+    engine::{Engine, WeakEngine},
+    seam::{Disk as _, RealDisk},
+};
 
 pub use self::order::{Held, InvalidHeld, Line, Order, Reply, Verdict, carry_out, carry_out_and_end};
 
@@ -53,8 +56,10 @@ pub(crate) fn serve(engine: &Engine, directory: &Path) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// If there is one and it cannot be understood.
+/// If there is one and it cannot be understood, or somebody else may have written the directory.
 pub fn send(directory: impl AsRef<Path>, order: &Order) -> io::Result<Option<Reply>> {
+    // Somebody else's engine would say what they want it to.
+    RealDisk.refuse_others(directory.as_ref())?;
     let socket = Socket::in_directory(directory.as_ref())?;
     match UnixStream::connect(&socket.path) {
         Ok(stream) => wire::ask(&stream, order).map(Some),

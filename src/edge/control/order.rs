@@ -9,8 +9,8 @@ use crate::{
     engine::{Approver, Engine, Error},
     kernel::Refusal,
     model::{
-        Actor, AgentId, Answer, ApproverId, Grant, GrantId, HeldChange, Pending, Permission, Reason, RequestId,
-        RulingId, Scope, Shown,
+        Actor, AgentId, Answer, ApproverId, Decider, Grant, GrantId, HeldChange, Pending, Permission, Reason,
+        RequestId, Resolution, RulingId, Scope, Shown,
     },
 };
 
@@ -240,7 +240,12 @@ async fn done(engine: &Engine, order: Order) -> Result<Vec<Line>, NotDone> {
         }
         Order::Revoke { held, reason, by } => Ok(revoke(engine, held, reason, by).await?),
         Order::Answer { request, verdict, scope, feedback, by } => {
-            let waiting = waiting(engine, &request)?;
+            let waiting = match waiting(engine, &request) {
+                Err(Error::Refused(Refusal::AlreadyResolved(how))) if verdict == Verdict::Approve && is_held(&how) => {
+                    return Ok(vec![Line::new(&how, json!(*how))]);
+                }
+                waiting => waiting?,
+            };
             if verdict == Verdict::Deny && scope.is_some() && waiting.request.action.is_none() {
                 return Err(NotDone::Refused(format!(
                     "a no to a right has no scope: the same question is answered with it for as long as `denial_memory` \
@@ -255,11 +260,19 @@ async fn done(engine: &Engine, order: Order) -> Result<Vec<Line>, NotDone> {
             let answer = scope.map_or(answer.clone(), |scope| answer.scope(scope));
             let answer = feedback.map_or(answer.clone(), |feedback| answer.feedback(feedback));
             let id = waiting.request.id;
-            engine.approver(&waiting.request.owner, by, MEANS).answer(id, answer).await?;
+            let answered = engine.approver(&waiting.request.owner, by, MEANS).answer(id, answer).await;
             let resolution = engine.resolution(id)?;
+            if !(verdict == Verdict::Approve && resolution.as_deref().is_some_and(is_held)) {
+                answered?;
+            }
             Ok(resolution.iter().map(|how| Line::new(how, json!(**how))).collect())
         }
     }
+}
+
+/// The right came meanwhile: that is what a yes would have said, and how it came is told.
+fn is_held(how: &Resolution) -> bool {
+    how.decider == Decider::AlreadyHeld
 }
 
 fn grants(engine: &Engine, agent: Option<&AgentId>) -> Result<Vec<Line>, Error> {

@@ -84,8 +84,8 @@ impl fmt::Display for JournalError {
             JournalError::Damaged { file, line, sequence, what } => write!(
                 f,
                 "`{}` is damaged at line {line}, event {sequence}: {what}. Put this file back from a copy; without one, \
-                 `bestow audit cut --before {sequence} --state {}` sets aside everything from there on, and what was \
-                 revoked since holds again",
+                 `bestow audit cut --before {sequence} --state {}` sets aside everything from there on, and \
+                 takes away again what it can still read there of what was revoked",
                 shown(file),
                 file.parent().map_or_else(|| ".".to_owned(), shown)
             ),

@@ -1,6 +1,10 @@
 //! The files of a state directory.
 
-use std::{io, path::PathBuf, sync::Arc};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use super::JournalError;
 use crate::seam::{Disk, DiskFile};
@@ -47,6 +51,13 @@ fn number(name: &str, before: &str, after: &str) -> Option<u64> {
 }
 
 impl Files {
+    /// What is in `directory`, which nobody but its owner writes, who is whoever runs this, or root.
+    pub(super) fn at(disk: Arc<dyn Disk>, directory: &Path) -> Result<Files, JournalError> {
+        let refused = |why| JournalError::disk(directory, "using as a state directory", &why);
+        disk.refuse_others(directory).map_err(refused)?;
+        Ok(Files { disk, directory: directory.to_owned() })
+    }
+
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }

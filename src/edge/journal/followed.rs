@@ -18,13 +18,13 @@ const FOLLOWS: &str = "FOLLOWS";
 ///
 /// # Errors
 ///
-/// Anything the disk says.
+/// Anything the disk says, and that somebody else may have written the directory.
 pub fn followed(directory: impl AsRef<Path>) -> Result<Option<PathBuf>, JournalError> {
-    let path = directory.as_ref().join(FOLLOWS);
-    match std::fs::read(&path) {
+    let files = Files::at(Arc::new(RealDisk), directory.as_ref())?;
+    match files.disk.read(&files.path(FOLLOWS)) {
         Ok(name) => Ok(Some(PathBuf::from(OsStr::from_bytes(&name)))),
         Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(why) => Err(JournalError::disk(&path, "reading", &why)),
+        Err(why) => Err(files.failed(FOLLOWS, "reading")(why)),
     }
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn follows(directory: &Path, file: Option<&Path>) -> Result<(), Journ
     if followed(directory)?.as_deref() == file {
         return Ok(());
     }
-    let files = Files { disk: Arc::new(RealDisk), directory: directory.to_owned() };
+    let files = Files::at(Arc::new(RealDisk), directory)?;
     match file {
         Some(file) => files.write_whole(FOLLOWS, file.as_os_str().as_bytes()),
         None => files.disk.remove(&files.path(FOLLOWS)).map_err(files.failed(FOLLOWS, "removing")),

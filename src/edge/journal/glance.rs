@@ -21,7 +21,7 @@ impl Glance {
     ///
     /// [`JournalError::NotState`] if it holds no journal; [`JournalError::Damaged`] with the place; anything the disk says.
     pub fn at(directory: impl AsRef<Path>) -> Result<Glance, JournalError> {
-        let files = Files { disk: Arc::new(RealDisk), directory: directory.as_ref().to_owned() };
+        let files = Files::at(Arc::new(RealDisk), directory.as_ref())?;
         if files.list()?.segments.is_empty() {
             return Err(JournalError::NotState { directory: files.directory });
         }

@@ -39,6 +39,15 @@ pub use crate::seam::{Disk, DiskFile, RealDisk};
 /// starts is about that much besides the state itself.
 pub const SEGMENT: u64 = 8 << 20;
 
+/// Refuses a state directory that somebody else may have written, as everything that opens one does.
+///
+/// # Errors
+///
+/// [`JournalError::Disk`] with the way out.
+pub fn refuse_others(directory: impl AsRef<Path>) -> Result<(), JournalError> {
+    files::Files::at(Arc::new(RealDisk), directory.as_ref()).map(drop)
+}
+
 /// The journal in a state directory: keeps the events of one engine.
 ///
 /// One thread writes. It takes everything that waits, writes it at once, syncs once, and then reports; so writers that come

@@ -50,9 +50,9 @@ impl Last {
 }
 
 pub(super) fn open(disk: Arc<dyn Disk>, directory: &Path, limit: u64) -> Result<Opened, JournalError> {
-    let files = Files { disk, directory: directory.to_owned() };
-    let made = files.disk.create_dir(directory);
+    let made = disk.create_dir(directory);
     made.map_err(|why| JournalError::disk(directory, "using as a state directory", &why))?;
+    let files = Files::at(disk, directory)?;
     let (lock, was_closed) = files.take()?;
     let listing = files.list()?;
     files.clean(&listing)?;

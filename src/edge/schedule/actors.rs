@@ -5,6 +5,8 @@
 //! the heartbeat agent itself.
 
 use super::{Task, files};
+#[cfg(feature = "sandbox")]
+use crate::model::TaskKind;
 use crate::{
     engine::{Agent, Engine, Error, Holding},
     model::{
@@ -62,6 +64,16 @@ pub(super) fn target(engine: &Engine, task: &Task, settings: &TaskSettings) -> R
         "{id} is of kind `{}`, and a file does not choose such an agent: name it under `agents` in `[tasks]` first",
         profile.kind
     ))
+}
+
+/// Whom a task is for, as things stand.
+#[cfg(feature = "sandbox")]
+pub(crate) fn agent_of(engine: &Engine, task: &Task) -> Result<Agent, String> {
+    let settings = engine.settings().map_err(|why| why.to_string())?;
+    match task.id.kind() {
+        TaskKind::Cron => target(engine, task, &settings.tasks),
+        TaskKind::Heartbeat => heartbeat(engine, &settings.tasks),
+    }
 }
 
 /// The heartbeat agent.

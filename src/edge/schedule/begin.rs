@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Due, Happened, Last, NotStarted, Task,
-    files::{self, Version},
+    files::{self, Once},
     run::{self, Over, Place},
     work::{Key, Work, key},
     writers::Writers,
@@ -82,10 +82,10 @@ impl Work {
         }
     }
 
-    fn note(&mut self, id: &TaskId, at: Timestamp, what: Happened, once: Option<Version>) {
+    fn note(&mut self, id: &TaskId, at: Timestamp, what: Happened, once: Option<Once>) {
         if let Some(known) = self.known.get_mut(id) {
             known.memory.last = Some(Last { at, what });
-            known.memory.once = once.or(known.memory.once);
+            known.memory.once = once.or(known.memory.once.take());
             self.scribe.write(self.dir.clone(), Some(id.clone()), known.memory.clone());
         }
     }
@@ -135,13 +135,12 @@ impl Work {
     pub(super) fn over(&mut self, over: Over) {
         self.plan.ended(&over.key);
         let Ok(now) = self.clock.now() else { return };
-        for (id, what) in over.tasks {
+        for (task, what) in over.tasks {
+            // As it was when it ran: its file may say something else by now.
+            let (id, once) = (task.id.clone(), Once::of(&task).filter(|_| what == Happened::Ended(TaskEnd::Done)));
+            self.note(&id, now, what.clone(), once);
             let known = self.known.get(&id);
-            let once =
-                known.filter(|known| known.task.as_ref().is_some_and(|task| task.once)).map(|known| known.version);
-            let is_done = what == Happened::Ended(TaskEnd::Done);
-            self.note(&id, now, what.clone(), once.filter(|_| is_done));
-            if once.is_some() && is_done {
+            if known.is_some_and(|known| known.task.as_ref().is_some_and(|task| known.memory.is_over(task))) {
                 self.plan.remove(&key(&id));
             }
             self.tell(match what {

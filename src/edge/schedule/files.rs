@@ -15,6 +15,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use strsim::damerau_levenshtein;
 
+use super::{Task, When};
 use crate::{
     fs::{Base, EntryKind, FileError, ResolveError, for_shell},
     model::{SanitizedPath, Shown, Skip, TaskEnd, TaskId, TaskKind, Timestamp},
@@ -272,8 +273,37 @@ pub(super) struct Memory {
     pub(super) settled: Option<Timestamp>,
     /// What happened last.
     pub(super) last: Option<Last>,
-    /// The file whose one run is over.
-    pub(super) once: Option<Version>,
+    /// What ran once, and is over by that.
+    pub(super) once: Option<Once>,
+}
+
+/// What a task that is for once has run for: it is over until one of these is another one, however often its file is saved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Once {
+    /// Its name: a directory that was copied or renamed is another task.
+    task: TaskId,
+    schedule: String,
+    time_zone: String,
+}
+
+impl Once {
+    /// What `task` would have run for; none if it is not for once.
+    pub(super) fn of(task: &Task) -> Option<Once> {
+        match &task.when {
+            When::At(expression, zone) if task.once => {
+                let schedule = expression.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+                Some(Once { task: task.id.clone(), schedule, time_zone: zone.name().to_owned() })
+            }
+            When::At(..) | When::WithTheHeartbeat => None,
+        }
+    }
+}
+
+impl Memory {
+    /// Whether `task` was for once, and has run.
+    pub(super) fn is_over(&self, task: &Task) -> bool {
+        self.once.is_some() && self.once == Once::of(task)
+    }
 }
 
 /// What happened to a task last.

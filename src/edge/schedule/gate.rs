@@ -185,7 +185,7 @@ impl Gates<'_> {
 }
 
 /// What of a gate's permissions its agent does not hold, in the order of the file.
-pub(super) fn missing(agent: &Agent, gate: &Gate) -> Vec<Permission> {
+pub(crate) fn missing(agent: &Agent, gate: &Gate) -> Vec<Permission> {
     let lacks = |permission: &&Permission| match permission {
         Permission::Path(Access::Read, _) => !agent.check(*permission).is_held(),
         Permission::Path(Access::Write, _) | Permission::Network | Permission::Events => {

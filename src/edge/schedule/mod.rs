@@ -4,6 +4,7 @@
 //! no field for it, and what a file lists as `permissions` gives nothing and leaves a fact. `docs/tasks.md` has every key.
 
 mod actors;
+mod alone;
 mod begin;
 mod expression;
 mod files;
@@ -38,13 +39,14 @@ pub use task::{Gate, Task, When};
 
 pub use crate::model::{Domain, InvalidDomain};
 
+#[cfg(feature = "sandbox")]
+pub(crate) use {
+    actors::agent_of,
+    gate::{Asked, missing},
+    prompt::{output, tail},
+};
 pub(crate) use {
     files::{directories, matters},
     gate::{Gatekeeper, NoSandbox},
     work::{News, Watch, start},
-};
-#[cfg(feature = "sandbox")]
-pub(crate) use {
-    gate::Asked,
-    prompt::{output, tail},
 };

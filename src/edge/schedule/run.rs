@@ -33,12 +33,12 @@ pub(super) struct Place {
 #[derive(Debug)]
 pub(super) struct Over {
     pub(super) key: Key,
-    pub(super) tasks: Vec<(TaskId, Happened)>,
+    pub(super) tasks: Vec<(Arc<Task>, Happened)>,
 }
 
 impl Over {
     fn all(key: Key, tasks: &[Arc<Task>], what: &Happened) -> Over {
-        Over { key, tasks: tasks.iter().map(|task| (task.id.clone(), what.clone())).collect() }
+        Over { key, tasks: tasks.iter().map(|task| (Arc::clone(task), what.clone())).collect() }
     }
 }
 
@@ -66,13 +66,13 @@ pub(super) async fn run(place: Place, key: Key, tasks: Vec<Arc<Task>>, due: Time
     for task in tasks {
         match gates.pass(&task.id, task.gate.as_ref(), &actor, waits).await {
             Passed::On(gate) => going.push(Going { task, gate }),
-            Passed::No(why) => over.push((task.id.clone(), Happened::Skipped(why))),
+            Passed::No(why) => over.push((task, Happened::Skipped(why))),
         }
     }
     if !going.is_empty() {
         let limit = going.iter().find_map(|going| going.task.time_limit).unwrap_or(place.settings.time_limit);
         let end = place.carry_out(actor, &going, due, missed, limit).await;
-        over.extend(going.into_iter().map(|going| (going.task.id.clone(), Happened::Ended(end.clone()))));
+        over.extend(going.into_iter().map(|going| (going.task, Happened::Ended(end.clone()))));
     }
     Over { key, tasks: over }
 }

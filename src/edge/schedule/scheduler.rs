@@ -8,10 +8,10 @@ use tokio::{
     task::JoinHandle,
 };
 
-use super::{Gatekeeper, Last, Runner, work::Order};
+use super::{Gatekeeper, Last, Runner, alone::Alone, work::Order};
 use crate::{
     engine::Error,
-    model::{SanitizedPath, TaskId, TaskSettings, Timestamp},
+    model::{SanitizedPath, Shown, TaskId, TaskSettings, Timestamp},
 };
 
 /// Scheduled tasks, before they start.
@@ -69,6 +69,13 @@ pub enum SchedulerError {
     NoDirectory,
     /// The directory cannot be read, or is not to be trusted.
     Directory(Arc<str>),
+    /// Another program runs the tasks of this directory.
+    InUse {
+        /// Which.
+        dir: SanitizedPath,
+        /// Its process id, if it could be read.
+        pid: Option<u32>,
+    },
     /// There is no such time zone.
     TimeZone(Arc<str>),
     /// The engine has no answer.
@@ -80,6 +87,17 @@ impl fmt::Display for SchedulerError {
         match self {
             SchedulerError::NoDirectory => f.write_str("nobody says where the tasks are: write `dir` in `[tasks]`"),
             SchedulerError::Directory(why) => f.write_str(why),
+            SchedulerError::InUse { dir, pid } => {
+                match pid {
+                    Some(pid) => write!(f, "process {pid}")?,
+                    None => f.write_str("another process")?,
+                }
+                write!(
+                    f,
+                    " runs the tasks in `{}`, and what runs here would run there again: end that one first",
+                    Shown(dir.as_str())
+                )
+            }
             SchedulerError::TimeZone(name) => write!(f, "`{}` is no time zone", name.escape_debug()),
             SchedulerError::Engine(why) => why.fmt(f),
         }
@@ -90,7 +108,10 @@ impl std::error::Error for SchedulerError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             SchedulerError::Engine(why) => Some(why),
-            SchedulerError::NoDirectory | SchedulerError::Directory(_) | SchedulerError::TimeZone(_) => None,
+            SchedulerError::NoDirectory
+            | SchedulerError::Directory(_)
+            | SchedulerError::InUse { .. }
+            | SchedulerError::TimeZone(_) => None,
         }
     }
 }
@@ -106,6 +127,7 @@ impl From<Error> for SchedulerError {
 pub struct Tasks {
     pub(super) orders: mpsc::Sender<Order>,
     pub(super) work: JoinHandle<()>,
+    pub(super) alone: Alone,
 }
 
 /// How one task stands.
@@ -184,6 +206,7 @@ impl Tasks {
 impl Drop for Tasks {
     fn drop(&mut self) {
         self.work.abort();
+        self.alone.let_go();
     }
 }
 

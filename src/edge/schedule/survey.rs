@@ -128,7 +128,7 @@ fn next(
     settings: &TaskSettings,
     now: Timestamp,
 ) -> Option<Timestamp> {
-    let is_over = task.once && memory.once == Some(content.version);
+    let is_over = memory.is_over(task);
     match content.id.kind() {
         _ if is_over || !task.enabled => None,
         TaskKind::Cron => task.next(now),

@@ -39,6 +39,10 @@ impl Work {
 
     /// Looks at the files, and takes over what they say now.
     pub(super) async fn look(&mut self, engine: &Engine) {
+        if let Err(why) = self.hold() {
+            self.take_nothing(why.to_string().into());
+            return self.plan_heartbeat();
+        }
         let mut directory = self.directory.clone();
         let looked = tokio::task::spawn_blocking(move || {
             let look = directory.look();
@@ -141,7 +145,15 @@ impl Work {
     async fn add(&mut self, engine: &Engine, version: Version, read: Read) {
         let (task, listed) = (Arc::new(read.task), read.ignored);
         let name = task.id.clone();
-        let memory = self.remembered(Some(name.clone())).await;
+        if self.known.contains_key(&name) {
+            // What happened last may be on its way to the disk.
+            let _ = self.scribe.written().await;
+        }
+        let mut memory = self.remembered(Some(name.clone())).await;
+        // What is for more than once by now, and for once again later, has not run since.
+        if !task.once && !self.only_by_hand && memory.once.take().is_some() {
+            self.scribe.write(self.dir.clone(), Some(name.clone()), memory.clone());
+        }
         self.questions.forget(&name);
         if let Some(listed) = listed {
             let _ = engine.tell_task(TaskEvent::PermissionsIgnored { task: name.clone(), listed: listed.into() });
@@ -155,11 +167,16 @@ impl Work {
     /// Plans a cron task, unless it is not due any more.
     fn plan_task(&mut self, task: &Task, version: Version, memory: &Memory) {
         let key = Key::Task(task.id.clone());
-        let is_over = self.only_by_hand || task.once && memory.once == Some(version);
+        let is_over = self.only_by_hand || memory.is_over(task);
         match (&task.when, self.clock.now()) {
             (When::At(expression, zone), Ok(now)) if task.enabled && !is_over => {
-                // What was never run is due from when its file was saved on.
-                let settled = memory.settled.unwrap_or(version.since());
+                // What was never run is due from when its file was saved on, and so is what ran once and is for another
+                // time now.
+                let saved = version.since();
+                let settled = memory.settled.map_or(saved, |settled| match memory.once {
+                    Some(_) => settled.max(saved),
+                    None => settled,
+                });
                 self.plan.set(key, Timing::At(expression.clone(), *zone), Some(settled), now);
             }
             (When::At(..), _) => self.plan.remove(&key),

@@ -10,6 +10,7 @@ use tokio::{
 
 use super::{
     Gatekeeper, NotStarted, Plan, Runner, Scheduler, SchedulerError, Task, TaskStatus, Tasks,
+    alone::{Alone, NotAlone},
     files::{Directory, Memory, Version},
     gate::Questions,
     run::Over,
@@ -73,6 +74,9 @@ pub(super) struct Work {
     pub(super) only_by_hand: bool,
     pub(super) zone: Tz,
     pub(super) directory: Directory,
+    pub(super) alone: Alone,
+    /// It was told that nothing can be locked there.
+    pub(super) told_unlocked: bool,
     /// Where it really is, once that is known.
     pub(super) dir: SanitizedPath,
     /// Why the directory as a whole is not taken, if it is not.
@@ -115,6 +119,8 @@ pub(crate) async fn start(
         only_by_hand: scheduler.only_by_hand,
         zone,
         directory: Directory::new(dir.clone()),
+        alone: Alone::default(),
+        told_unlocked: false,
         trouble: None,
         known: BTreeMap::new(),
         nameless: BTreeMap::new(),
@@ -128,11 +134,13 @@ pub(crate) async fn start(
         dir,
         settings,
     };
+    work.hold()?;
     work.remember_heartbeat().await;
     work.look(engine).await;
     let (orders, theirs) = mpsc::channel(16);
+    let alone = work.alone.clone();
     let work = tokio::spawn(work.run(events, theirs));
-    Ok(Tasks { orders, work })
+    Ok(Tasks { orders, work, alone })
 }
 
 fn room(settings: &TaskSettings) -> usize {
@@ -141,7 +149,12 @@ fn room(settings: &TaskSettings) -> usize {
 
 impl Work {
     /// Ends with the engine, or with the handle.
-    async fn run(mut self, mut events: Subscription, mut orders: mpsc::Receiver<Order>) {
+    async fn run(mut self, events: Subscription, orders: mpsc::Receiver<Order>) {
+        self.go_on(events, orders).await;
+        self.alone.let_go();
+    }
+
+    async fn go_on(&mut self, mut events: Subscription, mut orders: mpsc::Receiver<Order>) {
         loop {
             let clock = Arc::clone(&self.clock);
             let next = self.plan.next();
@@ -181,6 +194,22 @@ impl Work {
                 () = due => self.with(Work::tick).await,
             }
         }
+    }
+
+    /// Keeps other programs from running the same tasks. Where nothing can be locked, that is told, and tasks run.
+    pub(super) fn hold(&mut self) -> Result<(), SchedulerError> {
+        match self.alone.hold(&self.dir) {
+            Ok(()) => {}
+            Err(NotAlone::Runs(pid)) => return Err(SchedulerError::InUse { dir: self.dir.clone(), pid }),
+            // There is nothing to run either; it is tried again when there is.
+            Err(NotAlone::Unknown(why)) if why.kind() == std::io::ErrorKind::NotFound => {}
+            Err(NotAlone::Unknown(_)) if self.told_unlocked => {}
+            Err(NotAlone::Unknown(why)) => {
+                self.told_unlocked = true;
+                self.tell_trouble(&format!("nothing keeps another program from running the same tasks: {why}"));
+            }
+        }
+        Ok(())
     }
 
     /// Does something with the engine, if it is still there.

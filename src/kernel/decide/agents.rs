@@ -91,7 +91,7 @@ impl State {
     }
 
     /// Everything that is an agent's goes with it: what it holds, what it gave, what it asked, its connector.
-    pub(super) fn retire(&self, agent: &Agent, now: Timestamp) -> Vec<Event> {
+    pub(in super::super) fn retire(&self, agent: &Agent, now: Timestamp) -> Vec<Event> {
         let id = &agent.profile.id;
         let held = agent
             .held

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::{
-    Actor, AgentId, Answer, Ended, Event, Operation, OwnerId, Reason, Request, RequestId, Ruling, RulingId, Scope,
-    Subject, Tier, Timestamp, Verdict,
+    Actor, AgentId, Answer, Ended, Event, Operation, OwnerId, Reason, Request, RequestId, Ruling, RulingId, RunId,
+    Scope, Subject, Tier, Timestamp, Verdict,
 };
 
 use super::{
@@ -113,11 +113,12 @@ impl State {
     /// The rulings that end as `agent` leaves its run: its own, and with the last agent of the run the noes for it.
     pub(super) fn rulings_left_behind(&self, agent: &Agent, ended: &Ended, all: bool) -> Vec<Event> {
         let run = (agent.profile.owner.clone(), agent.run.clone());
-        // A no goes on where it binds those that the agent created.
+        // A no goes on where it binds those that the agent created, now or in a run that it has left.
         let binds = all && self.binds(agent);
-        let goes_on = binds || self.goes_on(&run.0, &run.1, Some(&agent.profile.id));
+        let run_goes_on = |run: &RunId| self.goes_on(&agent.profile.owner, run, Some(&agent.profile.id));
+        let goes_on = binds || run_goes_on(&agent.run);
         let own = agent.rulings.iter().filter(|ruling| match (&ruling.run, ruling.verdict) {
-            (Some(_), Verdict::Deny) => !goes_on,
+            (Some(run), Verdict::Deny) => !binds && !run_goes_on(run),
             (Some(_), Verdict::Allow | Verdict::Ask) => true,
             (None, Verdict::Deny) => all && !binds,
             (None, Verdict::Allow | Verdict::Ask) => all,

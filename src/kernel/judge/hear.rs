@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::model::{Kind, Rule, RuleRef, Ruling, Scope, Shown, Subject, Tier, Timestamp, Verdict};
+use crate::model::{
+    AgentId, Kind, OwnerId, Rule, RuleRef, Ruling, RunId, Scope, Shown, Subject, Tier, Timestamp, Verdict,
+};
 
 use super::{
     super::{State, considered::Considered, state::Agent},
@@ -65,7 +67,7 @@ impl Heard {
 pub(super) fn all(case: &Case<'_>, above: &[&Agent]) -> Heard {
     let mut heard = Heard::default();
     rules_of(case.agent, case.action, &mut heard, |rule| rule);
-    guard_of(case.state, case.agent, case.action, &mut heard, |rule| rule);
+    guard_of(case.state, case.agent, &case.agent.run, case.action, &mut heard, |rule| rule);
     inherited(case, above, &mut heard);
     people(case, &mut heard);
     for opinion in case.opinions {
@@ -88,9 +90,16 @@ fn rules_of(agent: &Agent, action: &Considered, heard: &mut Heard, named: impl F
     }
 }
 
-/// What the guard of the tool says in the run of `agent`.
-fn guard_of(state: &State, agent: &Agent, action: &Considered, heard: &mut Heard, named: impl Fn(RuleRef) -> RuleRef) {
-    let Some(guards) = state.guards_of(&agent.profile.owner, &agent.run) else { return };
+/// What the guard of the tool says in `run`, which is one of the owner of `agent`.
+fn guard_of(
+    state: &State,
+    agent: &Agent,
+    run: &RunId,
+    action: &Considered,
+    heard: &mut Heard,
+    named: impl Fn(RuleRef) -> RuleRef,
+) {
+    let Some(guards) = state.guards_of(&agent.profile.owner, run) else { return };
     for (verdict, name) in guards.of(&action.tool).about(action) {
         let policy = named(RuleRef::Policy { tool: action.tool.clone(), name: name.into() });
         heard.list(verdict).push(policy);
@@ -104,22 +113,40 @@ fn reference(rule: &Rule) -> RuleRef {
 /// What is denied to the agent that created this one, or to one that created that, is denied to this one too. What runs a
 /// scheduled task acts for the agent above it, so what that one would be asked about, it is asked about too.
 fn inherited(case: &Case<'_>, above: &[&Agent], heard: &mut Heard) {
+    let asks_too = case.agent.profile.kind == Kind::Cron;
+    let mut add = |from_parent: Heard| {
+        heard.denies.extend(from_parent.denies);
+        if asks_too {
+            heard.asks.extend(from_parent.asks);
+        }
+    };
     for parent in above.iter().copied() {
-        let id = &parent.profile.id;
-        let of_parent = |rule| RuleRef::OfParent { agent: id.clone(), rule: Box::new(rule) };
+        let of_parent = |rule| of_parent(&parent.profile.id, rule);
         let mut from_parent = Heard::default();
         rules_of(parent, case.action, &mut from_parent, of_parent);
         // In one run, there is one guard.
         if parent.run != case.agent.run {
-            guard_of(case.state, parent, case.action, &mut from_parent, of_parent);
+            guard_of(case.state, parent, &parent.run, case.action, &mut from_parent, of_parent);
         }
-        heard.denies.extend(from_parent.denies);
-        if case.agent.profile.kind == Kind::Cron {
-            heard.asks.extend(from_parent.asks);
-        }
-        let noes = case.state.noes(parent, case.action, case.now).map(|ruling| of_parent(RuleRef::Ruling(ruling.id)));
-        heard.denies.extend(noes);
+        let noes = case.state.noes(parent, case.action, case.now);
+        from_parent.denies.extend(noes.map(|ruling| of_parent(RuleRef::Ruling(ruling.id))));
+        add(from_parent);
     }
+    // Whoever created it may be in another run by now, which binds that one and lets nobody go.
+    for (parent, run) in State::runs_of_creation(case.agent, above) {
+        let of_parent = |rule| of_parent(parent, rule);
+        let mut from_run = Heard::default();
+        if *run != case.agent.run {
+            guard_of(case.state, case.agent, run, case.action, &mut from_run, of_parent);
+        }
+        let noes = case.state.noes_in(&case.agent.profile.owner, run, case.action, case.now);
+        from_run.denies.extend(noes.map(|ruling| of_parent(RuleRef::Ruling(ruling.id))));
+        add(from_run);
+    }
+}
+
+fn of_parent(agent: &AgentId, rule: RuleRef) -> RuleRef {
+    RuleRef::OfParent { agent: agent.clone(), rule: Box::new(rule) }
 }
 
 /// What people said about this very action, and still counts.
@@ -181,9 +208,21 @@ impl State {
         action: &'s Considered,
         now: Timestamp,
     ) -> impl Iterator<Item = &'s Arc<Ruling>> {
-        let run = self.denied_in.get(&(agent.profile.owner.clone(), agent.run.clone()));
-        let of_run = run.into_iter().flatten().filter_map(|id| self.rulings.get(id));
         let lasting = agent.rulings.iter().filter(|ruling| ruling.verdict == Verdict::Deny && ruling.run.is_none());
-        of_run.chain(lasting).filter(move |ruling| ruling.is_live(now) && is_about(ruling, action))
+        let lasting = lasting.filter(move |ruling| ruling.is_live(now) && is_about(ruling, action));
+        self.noes_in(&agent.profile.owner, &agent.run, action, now).chain(lasting)
+    }
+
+    /// People's noes to `action` in `run`.
+    fn noes_in<'s>(
+        &'s self,
+        owner: &OwnerId,
+        run: &RunId,
+        action: &'s Considered,
+        now: Timestamp,
+    ) -> impl Iterator<Item = &'s Arc<Ruling>> + use<'s> {
+        let said = self.denied_in.get(&(owner.clone(), run.clone())).into_iter().flatten();
+        let said = said.filter_map(|id| self.rulings.get(id));
+        said.filter(move |ruling| ruling.is_live(now) && is_about(ruling, action))
     }
 }

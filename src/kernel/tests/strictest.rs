@@ -121,7 +121,7 @@ impl Plain {
             Operation::Command | Operation::Network => Vec::new(),
         };
         let target = if self.operation == Operation::Command {
-            let words = self.resource.split(' ').map(|word| Said::Is(word.to_owned())).collect();
+            let words = self.resource.split(' ').map(|word| Said::Is(word.into())).collect();
             let part = SpokenPart { tier: self.tier, runs: Some(Spoken::of(words)), starts: Vec::new() };
             Target::Command { text: self.resource.as_str().into(), parts: Some(vec![part]) }
         } else {
@@ -139,6 +139,7 @@ impl Plain {
             needs,
             input: String::new(),
             besides: None,
+            told: None,
             reason: None,
             call: None,
             overrides: false,
@@ -465,10 +466,10 @@ fn a_no_to_a_program_counts_under_every_path() {
         for (words, expected) in
             [("git push origin", true), ("/opt/git push origin", true), ("git pull", false), ("gitk push", false)]
         {
-            let words = words.split(' ').map(|word| Said::Is(word.to_owned())).collect();
+            let words = words.split(' ').map(|word| Said::Is(word.into())).collect();
             assert_eq!(pattern.may_cover(&Spoken::of(words)), expected, "{pattern}");
         }
-        let who_knows = Spoken::of(vec![Said::anything(), Said::Is("push".to_owned())]);
+        let who_knows = Spoken::of(vec![Said::anything(), Said::Is("push".into())]);
         assert!(pattern.may_cover(&who_knows), "who knows");
     }
 }

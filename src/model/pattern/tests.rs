@@ -20,14 +20,14 @@ impl Numbers {
     }
 
     fn said(&mut self) -> Said {
-        let ends = |start: &str, end: &str| Ends { start: start.to_owned(), end: end.to_owned() };
+        let ends = |start: &str, end: &str| Ends { start: start.into(), end: end.into() };
         match self.below(12) {
-            0 => Said::Maybe(self.word()),
+            0 => Said::Maybe(self.word().into()),
             1 => Said::One(Ends::default()),
             2 => Said::One(ends("pu", "")),
             3 => Said::Many(Ends::default()),
             4 => Said::Many(ends("", "sh")),
-            _ => Said::Is(self.word()),
+            _ => Said::Is(self.word().into()),
         }
     }
 }
@@ -39,13 +39,13 @@ fn lists(said: &Said) -> Vec<Vec<String>> {
         WORDS.iter().filter(fits).map(|word| (*word).to_owned()).collect()
     };
     match said {
-        Said::Is(word) => vec![vec![word.clone()]],
-        Said::Maybe(word) => vec![vec![], vec![word.clone()]],
+        Said::Is(word) => vec![vec![word.to_string()]],
+        Said::Maybe(word) => vec![vec![], vec![word.to_string()]],
         Said::One(ends) => fit(ends).into_iter().map(|word| vec![word]).collect(),
         Said::Many(ends) => {
             let words = fit(ends);
             let pairs = words.iter().flat_map(|one| words.iter().map(|other| vec![one.clone(), other.clone()]));
-            let single = words.iter().map(|word| vec![word.clone()]);
+            let single = words.iter().map(|word| vec![word.to_string()]);
             std::iter::once(Vec::new()).chain(single).chain(pairs).collect()
         }
     }

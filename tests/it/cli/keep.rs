@@ -20,37 +20,37 @@ kind = \"foreground\"
 kind = \"cron\"
 ";
 
-struct Place {
+pub(super) struct Place {
     directory: tempfile::TempDir,
 }
 
 impl Place {
-    fn new() -> Place {
+    pub(super) fn new() -> Place {
         let place = Place { directory: tempfile::tempdir().unwrap() };
         fs::write(place.file(), FILE).unwrap();
         fs::set_permissions(place.file(), std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
         place
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         #[expect(clippy::disallowed_methods, reason = "the second opinion on what `fs` says")]
         let real = self.directory.path().canonicalize().unwrap();
         real.join(name)
     }
 
-    fn file(&self) -> PathBuf {
+    pub(super) fn file(&self) -> PathBuf {
         self.path("agents.toml")
     }
 
-    fn content(&self) -> String {
+    pub(super) fn content(&self) -> String {
         fs::read_to_string(self.file()).unwrap()
     }
 
-    async fn engine(&self) -> Engine {
+    pub(super) async fn engine(&self) -> Engine {
         Engine::open_durable(self.file(), self.path("state")).await.unwrap()
     }
 
-    fn run(&self, words: &[&str]) -> (String, String, i32) {
+    pub(super) fn run(&self, words: &[&str]) -> (String, String, i32) {
         let (state, file) = (self.path("state"), self.file());
         let places = ["--state", state.to_str().unwrap(), "--config", file.to_str().unwrap()];
         let places = if words[0] == "keep" || words.contains(&"--write") { &places[..] } else { &places[..2] };
@@ -61,7 +61,7 @@ impl Place {
     }
 }
 
-async fn asks_to(engine: &Engine, command: &str) -> bestow::Ticket {
+pub(super) async fn asks_to(engine: &Engine, command: &str) -> bestow::Ticket {
     match engine.agent(&id("lead")).unwrap().authorize(Action::command(command)).await.unwrap() {
         Authorization::Asked(_, ticket) => ticket,
         other => panic!("it is not asked: {other:?}"),

@@ -4,6 +4,7 @@ mod classify;
 mod decide;
 mod exec;
 mod keep;
+mod killed;
 mod path;
 mod state;
 mod tasks;

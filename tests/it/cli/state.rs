@@ -233,3 +233,45 @@ fn words_that_make_no_sense_are_named() {
     }
     assert_eq!(std::fs::read_dir(&place.state).unwrap().count(), 0);
 }
+
+/// The attack: a trail that somebody else has written says what they want it to, and proves itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_state_directory_that_others_may_write_is_believed_by_nobody() {
+    let place = Place::new();
+    let engine = peopled(&place).await;
+    let all: [&[&str]; 9] = [
+        &["grants"],
+        &["requests"],
+        &["why", "bob", "@network"],
+        &["revoke", "g1"],
+        &["approve", "abcdef"],
+        &["audit", "show"],
+        &["audit", "verify"],
+        &["audit", "head"],
+        &["audit", "cut", "--before", "1"],
+    ];
+    let refused = |words: &[&str], why: &str| {
+        let (out, complaint, code) = place.run(words);
+        assert_eq!((out.as_str(), complaint.contains(why), code), ("", true, 1), "{words:?}: {complaint}");
+    };
+    let mode = |mode| std::fs::set_permissions(&place.state, std::os::unix::fs::PermissionsExt::from_mode(mode));
+    for loose in [0o770, 0o707] {
+        mode(loose).unwrap();
+        all.iter().for_each(|words| refused(words, "`chmod go-w`"));
+    }
+    mode(0o700).unwrap();
+    engine.shutdown().await;
+    mode(0o720).unwrap();
+    all.iter().for_each(|words| refused(words, "`chmod go-w`"));
+    assert!(Engine::durable(Settings::default(), &place.state).await.is_err(), "an engine says the same");
+    mode(0o700).unwrap();
+    let somebody = 4242;
+    // Only root can give a directory away, and be tricked so; anybody else cannot read what is for its owner only.
+    if std::os::unix::fs::chown(&place.state, Some(somebody), None).is_ok() {
+        all.iter().for_each(|words| refused(words, "`sudo -u '#4242'`"));
+        assert!(Engine::durable(Settings::default(), &place.state).await.is_err(), "an engine says the same");
+        std::os::unix::fs::chown(&place.state, Some(0), None).unwrap();
+    }
+    let (out, complaint, code) = place.run(&["audit", "verify"]);
+    assert_eq!((out.contains("follow from one another"), complaint.as_str(), code), (true, "", 0));
+}

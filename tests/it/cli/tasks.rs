@@ -112,11 +112,11 @@ fn running_one_task_tells_nothing_about_the_others() {
 fn check_tells_everything_that_is_wrong_with_every_file() {
     let place = Place::new("");
     place.gate("true", "");
-    assert_eq!(place.tasks(&["check"]).1, "1 task, nothing wrong\n");
+    assert_eq!(place.tasks(&["check"]).1, "cron/a/TASK.md:5: the gate runs: it is safe\n1 task, nothing wrong\n");
     place.save("tasks/cron/b/TASK.md", "---\nschedule: 99 * * * *\nagnet: x\n---\nx");
     place.save("tasks/heartbeat/c.md", "---\npermissions: [\"@network\"]\n---\nx");
     let (code, out, err) = place.tasks(&["check"]);
-    assert_eq!((code, out.as_str()), (1, ""));
+    assert_eq!((code, out.as_str()), (1, "cron/a/TASK.md:5: the gate runs: it is safe\n"));
     for expected in [
         "heartbeat/c.md: it lists permissions, which give nothing: @network",
         "cron/b/TASK.md:2: `schedule`",
@@ -261,4 +261,52 @@ fn a_task_for_once_that_is_over_runs_again_by_hand() {
         assert_eq!(place.tasks(&["run", "cron/a"]).1, "Do it.\n");
         assert!(place.tasks(&[]).1.contains("next never"));
     }
+}
+
+/// The attack on nobody but the person: a run by hand beside the program that runs the same task, which runs it twice.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_by_hand_beside_a_program_that_runs_the_same_tasks_is_refused() {
+    let place = Place::new("");
+    place.save("tasks/cron/a/TASK.md", "---\nschedule: \"@daily\"\n---\nDo it.\n");
+    let engine = bestow::Engine::open(place.path("agents.toml")).await.unwrap();
+    let runner = |_: bestow::schedule::TaskRun| async { Ok(()) };
+    let tasks = bestow::schedule::Scheduler::new(runner).start(&engine).await.unwrap();
+    let (code, out, err) = place.tasks(&["run", "cron/a"]);
+    assert_eq!((code, out.as_str()), (1, ""), "{err}");
+    assert!(err.contains(&format!("process {} runs the tasks in", std::process::id())), "{err}");
+    assert_eq!(place.tasks(&["check"]).0, 0, "who only looks is in nobody's way");
+    tasks.stop().await;
+    assert_eq!(place.tasks(&["run", "cron/a"]).0, 0);
+}
+
+#[test]
+fn check_says_what_would_be_decided_about_a_gate() {
+    let rule = "[[agents.nightly.rules]]\nverdict = \"deny\"\ncommand = \"git push **\"\nwhy = \"not at night\"\n";
+    let place = Place::new(rule);
+    place.gate("test -e /srv/inbox", "");
+    let (code, out, err) = place.tasks(&["check"]);
+    assert_eq!(
+        (code, out.as_str()),
+        (0, "cron/a/TASK.md:5: the gate runs: it is safe\n1 task, nothing wrong\n"),
+        "{err}"
+    );
+    for (command, told) in [
+        ("git push origin main", "the gate could not run, it is denied: "),
+        ("git push origin main", "not at night"),
+        ("git push origin main", "agents.toml:13"),
+        ("rm -rf /srv", "the gate could not run, it is denied: "),
+    ] {
+        place.gate(command, "");
+        let (code, out, err) = place.tasks(&["check"]);
+        assert_eq!((code, out.as_str()), (1, ""), "{command}: {err}");
+        assert!(err.starts_with("bestow: cron/a/TASK.md:5: ") && err.contains(told), "{command}: {err}");
+        // And so it is: what is said is what happens.
+        let (code, _, err) = place.tasks(&["run", "cron/a"]);
+        assert_eq!(code, 1, "{command}: {err}");
+    }
+    // What only the tier asks is no question for a gate, which is confined to what it declares.
+    place.gate("touch x", "  permissions: [\"@write:files\"]\n");
+    let (code, out, err) = place.tasks(&["check"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.starts_with("cron/a/TASK.md:5: the gate runs: it is "), "{out}");
 }

@@ -246,3 +246,36 @@ fn a_default_that_comes_from_a_file_is_not_known_text() {
     assert!(classify(": ${x:=$(cat f)}; sort $x /dev/null").tier > Tier::Safe);
     assert!(classify(text).tier > Tier::Safe, "{}", classify(text).reason);
 }
+
+/// What prints and what writes differ by a letter: each pair is run, and only the first is safe.
+#[test]
+fn what_is_unpacked_to_be_seen_leaves_no_file_behind() {
+    let pack = "echo x > marker; ln -s marker l; mkfifo p; tar cf a.tar marker l p; gzip -k marker; rm marker l p; ";
+    for (shows, writes) in [
+        ("tar -xOf a.tar", "tar -xf a.tar"),
+        ("tar xOf a.tar marker", "tar xf a.tar marker"),
+        ("gzip -dc marker.gz", "gzip -d marker.gz"),
+        ("gunzip --stdout marker.gz", "gunzip marker.gz"),
+    ] {
+        assert!(!runs(&format!("{pack}{shows}")), "the label is wrong: {shows}");
+        assert!(runs(&format!("{pack}{writes}")), "the label is wrong: {writes}");
+        assert_eq!(classify(shows).tier, Tier::Safe, "{}", classify(shows).reason);
+        assert!(classify(writes).tier > Tier::Safe, "{}", classify(writes).reason);
+    }
+}
+
+/// `find … | xargs sed` and `sort *` read, unless somebody has named a file after an option.
+#[test]
+fn a_file_that_is_called_like_an_option_is_one() {
+    for (file, text) in
+        [("-esAaAbAw marker", "ls | xargs -d '\\n' sed -n 1p"), ("-omarker", "sort *"), ("-omarker", "ls | xargs sort")]
+    {
+        assert!(runs(&format!("echo a > f; : > '{file}'; {text}")), "the label is wrong, nothing is written: {text}");
+        assert!(classify(text).tier > Tier::Safe, "{text}: {}", classify(text).reason);
+    }
+    let hostile = "echo a > f; : > '-esAaAbAw marker'; : > -omarker; ";
+    for text in ["ls | xargs wc -l", "jq . *.json", "sort ./*", "cat *"] {
+        assert!(!runs(&format!("{hostile}{text}")), "{text}");
+        assert_eq!(classify(text).tier, Tier::Safe, "{text}: {}", classify(text).reason);
+    }
+}

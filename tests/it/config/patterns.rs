@@ -116,6 +116,14 @@ const PUSHES: &[&str] = &[
     "ssh host 'git push'",
     "ssh host \"$x\"",
     "ssh -o 'ProxyCommand=git push' host",
+    "ssh \"$HOST\" uptime",
+    "ssh -- $HOST uptime",
+    "ssh -- \"$HOST\" git push",
+    "ssh -- \"$HOST\" 'git push'",
+    "ssh -- \"$HOST\" \"$x\"",
+    "ssh \"$x\" -- \"$HOST\" uptime",
+    "ssh -- \"$HOST\" -o 'ProxyCommand=git push' uptime",
+    "ssh -- \"$HOST\" -oProxyCommand='git push' uptime",
     "ssh host <<< 'git push'",
     "tmux new -d 'git push'",
     "tmux send-keys -t 1 'git push' Enter",
@@ -289,6 +297,8 @@ const OTHERS: &[&str] = &[
     "docker compose up \"$X\"",
     "docker exec \"$C\" ls",
     "kubectl exec \"$POD\" -- ls",
+    "ssh -- \"$HOST\" uptime",
+    "ssh -p 22 -- \"$HOST\" uptime",
     "git submodule add \"$U\"",
     "git bisect good \"$X\"",
     "$HOME/.cargo/bin/cargo test",
@@ -348,4 +358,40 @@ fn a_line_with_words_that_are_not_written_out_is_not_allowed_by_a_pattern() {
         assert_ne!(verdict(&place, &Action::command(line)), Verdict::Allow, "{line}");
     }
     assert_eq!(verdict(&place, &Action::command("git push && git fetch")), Verdict::Allow);
+}
+
+/// The attack: what is denied is not in the line, but in what the tool is told besides.
+#[test]
+fn what_a_tool_is_told_besides_its_command_is_heard_by_what_denies_and_asks() {
+    let call = |tool: &str, input: &str| {
+        verdict(
+            &with("deny", "git push **"),
+            &Action::tool(tool.parse().unwrap(), serde_json::from_str(input).unwrap()),
+        )
+    };
+    for input in [
+        r#"{"command":"ls","stdin":"git push"}"#,
+        r#"{"command":"sh","stdin":"git push"}"#,
+        r#"{"command":"ls","env":{"PAGER":"git push"}}"#,
+        r#"{"command":"ls","before":["git","push"]}"#,
+        r#"{"command":"ls","git push":true}"#,
+        r#"{"command":"ls","stdin":"$X push"}"#,
+        r#"{"command":"ls","cwd":"/ws; git push"}"#,
+        r#"{"command":"ls","cwd":"$(git push)"}"#,
+    ] {
+        assert_eq!(call("bash", input), Verdict::Deny, "{input}");
+    }
+    for input in [
+        r#"{"command":"ls","stdin":"hello"}"#,
+        r#"{"command":"ls","cwd":"/ws/git"}"#,
+        r#"{"command":"ls","description":"git push comes later"}"#,
+        r#"{"command":"ls","timeout":5}"#,
+    ] {
+        assert_ne!(call("bash", input), Verdict::Deny, "{input}");
+    }
+    let allowed = verdict(
+        &with("allow", "git push **"),
+        &Action::tool("bash".parse().unwrap(), serde_json::json!({"command": "ls", "stdin": "git push"})),
+    );
+    assert_ne!(allowed, Verdict::Allow, "and by nothing that allows");
 }

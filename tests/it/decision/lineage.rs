@@ -132,6 +132,81 @@ async fn a_persons_no_to_the_parent_binds_the_child_until_the_person_takes_it_ba
     }
 }
 
+/// The attack: the parent lets a child act, and begins another run, so that the no of the run before is gone for itself.
+#[tokio::test]
+async fn a_no_of_the_run_in_which_a_child_was_created_binds_it_once_its_parent_is_in_another() {
+    let world = World::new();
+    let lead = world.worker("lead", &["@write:/ws"]).await;
+    lead.begin_run(RUN.parse().unwrap()).await.unwrap();
+    let kid = child(&lead, "kid").await;
+    let grandkid = child(&kid, "grandkid").await;
+    let (_, ticket) = asked(&lead, dangerous()).await;
+    world.you().answer(ticket.id(), Answer::deny().scope(Scope::Session)).await.unwrap();
+    for next in ["day", "evening"] {
+        lead.begin_run(next.parse().unwrap()).await.unwrap();
+        kid.begin_run(format!("{next}-of-the-child").parse().unwrap()).await.unwrap();
+        for agent in [&kid, &grandkid] {
+            assert!(is_denied_through(agent, dangerous(), "lead").await, "{} in {next}", agent.id());
+        }
+    }
+    assert_eq!(ruled(&lead, dangerous()).await, Ruled::Ask, "what was said for the run ended for who was in it");
+    assert_eq!(ruled(&child(&lead, "late").await, dangerous()).await, Ruled::Ask, "and no one created later had it");
+    world.engine.retire(lead.id()).await.unwrap();
+    assert!(is_denied_through(&kid, dangerous(), "lead").await, "nor does it help that the parent goes");
+    let no = world.engine.rulings().unwrap()[0].id;
+    world.you().revoke_ruling(no, None).await.unwrap();
+    assert_eq!(ruled(&kid, dangerous()).await, Ruled::Ask, "a person takes it back");
+}
+
+#[tokio::test]
+async fn a_no_of_the_run_in_which_children_were_created_ends_with_the_last_of_them() {
+    let world = World::new();
+    let lead = world.worker("lead", &["@write:/ws"]).await;
+    lead.begin_run(RUN.parse().unwrap()).await.unwrap();
+    let (one, other) = (child(&lead, "one").await, child(&lead, "other").await);
+    let (_, ticket) = asked(&lead, dangerous()).await;
+    world.you().answer(ticket.id(), Answer::deny().scope(Scope::Session)).await.unwrap();
+    lead.begin_run("day".parse().unwrap()).await.unwrap();
+    lead.begin_run("evening".parse().unwrap()).await.unwrap();
+    for (agent, left) in [(&one, 1), (&other, 0)] {
+        world.engine.retire(agent.id()).await.unwrap();
+        assert_eq!(world.engine.rulings().unwrap().len(), left, "after {}", agent.id());
+    }
+    assert!(world.you().guards(&RUN.parse().unwrap()).is_err(), "nobody is left whom the run could bind");
+}
+
+#[tokio::test]
+async fn a_policy_of_the_run_in_which_a_child_was_created_binds_it_once_its_parent_is_in_another() {
+    let world = World::new();
+    let lead = world.worker("lead", &["@write:/ws"]).await;
+    lead.begin_run(RUN.parse().unwrap()).await.unwrap();
+    let (you, night) = (world.you(), RUN.parse().unwrap());
+    let kid = child(&lead, "kid").await;
+    let denies = PathPolicy { deny: vec![crate::guards::glob("secrets/**")], ..PathPolicy::default() };
+    you.set_policies(&night, None, Policies { write: denies, ..Policies::default() }).await.unwrap();
+    lead.begin_run("day".parse().unwrap()).await.unwrap();
+    assert!(is_denied_through(&kid, Action::write("/ws/secrets/k"), "lead").await);
+    assert_eq!(ruled(&lead, Action::write("/ws/secrets/k")).await, Ruled::Allow);
+    you.set_policies(&night, None, Policies::default()).await.unwrap();
+    assert_eq!(ruled(&kid, Action::write("/ws/secrets/k")).await, Ruled::Allow, "a person said otherwise");
+}
+
+/// A task is made by its file and in no run: it is bound by the run in which its agent is.
+#[tokio::test]
+async fn whoever_no_agent_created_is_bound_by_the_run_in_which_the_one_above_is_now() {
+    let world = World::new();
+    let lead = world.worker("lead", &["@write:/ws"]).await;
+    lead.begin_run(RUN.parse().unwrap()).await.unwrap();
+    let mut task: Profile = profile("of-a-file", "you", Kind::Cron);
+    task.parent = Some(lead.id().clone());
+    let task = world.engine.register(task, bestow::Holding::of(tags(&["@write:/ws"]))).await.unwrap();
+    let (_, ticket) = asked(&lead, dangerous()).await;
+    world.you().answer(ticket.id(), Answer::deny().scope(Scope::Session)).await.unwrap();
+    assert!(is_denied_through(&task, dangerous(), "lead").await);
+    lead.begin_run("day".parse().unwrap()).await.unwrap();
+    assert_eq!(ruled(&task, dangerous()).await, Ruled::Ask);
+}
+
 #[tokio::test]
 async fn a_no_ends_with_the_last_whom_it_binds() {
     for scope in [Scope::Session, Scope::Always] {

@@ -210,22 +210,91 @@ async fn what_cannot_be_written_down_is_told_once() {
     assert!(told.contains("would run again after a restart") && told.contains("cron/a/state.json"), "{told}");
 }
 
+/// Once is for the name and the schedule, not for the text: who mends a typo does not ask for another run.
 #[tokio::test]
-async fn a_one_shot_runs_once_until_its_file_is_saved_again() {
+async fn a_one_shot_that_ran_runs_no_more_until_its_schedule_is_another_one() {
+    let mut stage = Stage::new().await;
+    let hourly = "schedule: \"0 * * * *\"\nonce: true";
+    stage.cron("once", hourly, "x");
+    let tasks = stage.start().await;
+    stage.later(60);
+    stage.run().await;
+    stage.told_kind("task.finished").await;
+    assert_eq!(tasks.list().await[0].next, None);
+    // Saved again, with another text, another title, and other blanks; and by a program that starts anew.
+    for (front, prompt) in [(hourly, "again"), ("title: Other\nonce: true\nschedule: \"0  *  * * *\"", "x")] {
+        stage.later(600);
+        stage.cron("once", front, prompt);
+        tasks.look().await;
+        assert_eq!(tasks.list().await[0].next, None, "{front}");
+    }
+    tasks.stop().await;
+    let tasks = stage.start().await;
+    stage.later(600);
+    assert_eq!(tasks.list().await[0].next, None);
+    assert!(stage.runs.try_recv().is_err());
+    // At another time it is another task to do, from then on.
+    stage.cron("once", "schedule: \"30 * * * *\"\nonce: true", "at half past");
+    tasks.look().await;
+    assert!(stage.runs.try_recv().is_err(), "nothing that would have been before it was saved");
+    stage.later(60);
+    assert_eq!(stage.run().await.prompt, "at half past");
+}
+
+#[tokio::test]
+async fn a_one_shot_under_another_name_is_another_task() {
     let mut stage = Stage::new().await;
     stage.cron("once", "schedule: \"0 * * * *\"\nonce: true", "x");
     let tasks = stage.start().await;
     stage.later(60);
     stage.run().await;
     stage.told_kind("task.finished").await;
+    tasks.stop().await;
+    let (old, new) = (stage.path("tasks/cron/once"), stage.path("tasks/cron/more"));
+    std::fs::rename(old.as_path(), new.as_path()).unwrap();
+    let tasks = stage.start().await;
+    assert!(tasks.list().await[0].next.is_some(), "what is remembered came along, and is of another name");
+}
+
+#[tokio::test]
+async fn a_task_that_was_for_more_than_once_meanwhile_runs_once_more() {
+    let mut stage = Stage::new().await;
+    let tasks = stage.start().await;
+    for front in
+        ["schedule: \"0 * * * *\"\nonce: true", "schedule: \"0 * * * *\"", "schedule: \"0 * * * *\"\nonce: true"]
+    {
+        stage.cron("a", front, "x");
+        tasks.look().await;
+        stage.later(60);
+        stage.run().await;
+        stage.told_kind("task.finished").await;
+    }
     assert_eq!(tasks.list().await[0].next, None);
-    stage.later(600);
-    tasks.look().await;
-    assert!(stage.runs.try_recv().is_err());
-    stage.cron("once", "schedule: \"0 * * * *\"\nonce: true", "again");
-    tasks.look().await;
-    stage.later(60);
-    assert_eq!(stage.run().await.prompt, "again");
+}
+
+#[tokio::test]
+async fn two_programs_do_not_run_the_same_tasks() {
+    let stage = Stage::new().await;
+    stage.cron("a", "schedule: \"0 * * * *\"", "x");
+    let tasks = stage.start().await;
+    for scheduler in [stage.scheduler(nothing), stage.scheduler(nothing).by_hand()] {
+        let refused = scheduler.start(&stage.engine).await.unwrap_err();
+        let told = format!("process {} runs the tasks in `{}`", std::process::id(), stage.path("tasks"));
+        assert!(refused.to_string().starts_with(&told), "{refused}");
+    }
+    assert_eq!(tasks.list().await.len(), 1, "the first goes on");
+    tasks.stop().await;
+    // Dropping the handle lets go at once, and so does the end of the engine.
+    drop(stage.start().await);
+    let tasks = stage.start().await;
+    stage.engine.shutdown().await;
+    while !tasks.list().await.is_empty() {}
+    let engine = bestow::Engine::new(crate::support::settings(|_| {})).unwrap();
+    stage.scheduler(nothing).start(&engine).await.unwrap();
+}
+
+async fn nothing(_: bestow::schedule::TaskRun) -> Result<(), String> {
+    Ok(())
 }
 
 #[tokio::test]

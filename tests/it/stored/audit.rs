@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use bestow::{
-    Answer, AsWritten, Engine, ManualClock, Scope,
+    Answer, AsWritten, Check, Engine, ManualClock, Scope,
     journal::{
         Journal,
         audit::{self, Filter, Record},
     },
 };
 
-use crate::support::{START, World, ask, id, policy, settings, tag, why};
+use super::held::world_at;
+use crate::support::{START, World, ask, check, id, policy, settings, tag, why};
 
 async fn told() -> (tempfile::TempDir, Vec<Record>, bestow::RequestId) {
     let directory = tempfile::tempdir().unwrap();
@@ -137,13 +138,75 @@ async fn damage_without_a_copy_has_a_way_out() {
     let damaged = audit::verify(directory.path(), None).unwrap_err();
     let bestow::journal::JournalError::Damaged { sequence, .. } = damaged else { panic!("{damaged}") };
     assert!(Journal::open(directory.path()).is_err());
-    let head = audit::cut(directory.path(), sequence).unwrap();
-    assert!(head.sequence < sequence, "whole steps only");
+    let cut = audit::cut(directory.path(), sequence).unwrap();
+    assert!(cut.kept < sequence, "whole steps only");
     let rest = audit::records(directory.path()).unwrap().collect::<Result<Vec<_>, _>>().unwrap();
-    assert_eq!(rest, records[..head.sequence as usize]);
+    assert_eq!(rest[..cut.kept as usize], records[..cut.kept as usize]);
+    assert_eq!(
+        rest[cut.kept as usize..].iter().map(|record| &record.recorded.event).collect::<Vec<_>>(),
+        cut.again.iter().collect::<Vec<_>>()
+    );
+    assert_eq!(audit::verify(directory.path(), None).unwrap().head, cut.head);
     drop(Journal::open(directory.path()).unwrap());
     let aside = std::fs::read_dir(directory.path())
         .unwrap()
         .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("cut-"));
     assert_eq!(aside.count(), 1, "nothing is thrown away");
+}
+
+/// Makes the record after so many unreadable, and says which event it was.
+fn damaged_after(directory: &std::path::Path, count: usize) -> u64 {
+    let names = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let is_segment = |path: &std::path::PathBuf| path.to_string_lossy().contains("journal-");
+    let mut names: Vec<_> = names.filter(is_segment).collect();
+    names.sort();
+    let mut left = count;
+    for name in names {
+        let text = std::fs::read_to_string(&name).unwrap();
+        let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+        if let Some(line) = lines.get_mut(left) {
+            line.replace_range(0..1, "x");
+            std::fs::write(&name, lines.join("\n") + "\n").unwrap();
+            return count as u64 + 1;
+        }
+        left -= lines.len();
+    }
+    panic!("there are no {count} records");
+}
+
+/// The attack: one byte of an early record, and whoever has no copy cuts off the revocations after it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cut_brings_nothing_back_that_was_revoked_in_records_that_can_be_read() {
+    for segment in [bestow::journal::SEGMENT, 1] {
+        let directory = tempfile::tempdir().unwrap();
+        let journal = || Journal::open_on(Arc::new(bestow::journal::RealDisk), directory.path(), segment).unwrap();
+        let before = world_at(Arc::new(journal()), Arc::new(ManualClock::at(START)), |_| {}).await;
+        let (ann, bob) = (before.worker("ann", &["@network"]).await, before.worker("bob", &[]).await);
+        let gone = before.worker("gone", &["@network"]).await;
+        ann.grant(bob.id(), tag("@network"), why()).await.unwrap();
+        let first = before.engine.grants().unwrap()[0].id;
+        let damaged = audit::records(directory.path()).unwrap().count();
+        // From here on everything is cut off.
+        before.worker("late", &["@network"]).await;
+        before.you().revoke(first, None).await.unwrap();
+        before.engine.retire(gone.id()).await.unwrap();
+        let clock = before.clock.clone();
+        before.engine.shutdown().await;
+        let sequence = damaged_after(directory.path(), damaged);
+        let cut = audit::cut(directory.path(), sequence).unwrap();
+        assert_eq!(cut.unread, 1, "{cut:?}");
+        assert!(cut.again.iter().any(|event| event.kind() == "grant.revoked"), "{cut:?}");
+        assert_eq!(audit::verify(directory.path(), None).unwrap().head, cut.head);
+        let told = cut.again.iter().map(ToString::to_string).collect::<String>();
+        assert!(told.contains("are set aside, and one of them had taken it away"), "{told}");
+        // Once more changes nothing: what a killed cut left is cut again.
+        let again = audit::cut(directory.path(), sequence).unwrap();
+        assert_eq!((again.kept, again.again.len()), (cut.kept, cut.again.len()));
+        let after = world_at(Arc::new(journal()), clock, |_| {}).await;
+        for name in ["ann", "bob"] {
+            assert_eq!(check(&after.engine.agent(&id(name)).unwrap(), "@network"), Check::NotHeld, "{name}");
+        }
+        assert!(after.engine.agent(&id("gone")).is_err());
+        assert!(after.engine.agent(&id("late")).is_err(), "what was given there is not given");
+    }
 }

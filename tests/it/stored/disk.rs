@@ -247,6 +247,10 @@ impl Disk for FakeDisk {
         Ok(())
     }
 
+    fn refuse_others(&self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
     fn list(&self, path: &Path) -> io::Result<Vec<String>> {
         let names = self.lock().files.keys().filter(|file| file.parent() == Some(path)).cloned().collect::<Vec<_>>();
         Ok(names.iter().map(|file| file.file_name().unwrap().to_string_lossy().into_owned()).collect())

@@ -52,7 +52,7 @@ async fn a_question_of_an_engine_that_ended_is_over_for_whoever_waited_there_and
     let ann = before.worker("ann", &[]).await;
     let ticket = ann.request(ask("@network")).await.unwrap();
     let after = again(&store, before).await;
-    assert_eq!(ticket.resolution().await.outcome, Outcome::Cancelled);
+    assert_eq!(ticket.resolution().await.outcome, Outcome::Unavailable);
     assert_eq!(after.engine.pending().unwrap()[0].request.id, ticket.id());
 }
 
@@ -202,4 +202,24 @@ async fn guards_end_with_their_run_and_say_nothing_about_the_next() {
     assert_ne!(decided(&ann).run, run);
     assert_eq!(refusal(after.you().guards(&run)), Refusal::UnknownRun(run));
     assert_eq!(decided(&ann).verdict(), Verdict::Allow);
+}
+
+#[tokio::test]
+async fn a_ticket_of_an_engine_that_ended_says_that_the_question_goes_on() {
+    let store = Arc::new(MemoryStore::new());
+    let before = world(store.clone()).await;
+    let ann = before.worker("ann", &[]).await;
+    let (one, other) = (ann.request(ask("@network")).await.unwrap(), ann.request(ask("@events")).await.unwrap());
+    before.you().answer(other.id(), bestow::Answer::deny()).await.unwrap();
+    before.engine.shutdown().await;
+    let told = one.resolution().await;
+    assert_eq!((told.outcome, &told.decider), (Outcome::Unavailable, &bestow::Decider::NextEngine));
+    assert!(told.to_string().contains("the question is stored and waits for the next one"), "{told}");
+    assert_eq!(one.poll(), Some(told));
+    assert_eq!(other.resolution().await.outcome, Outcome::Denied, "what was answered was answered");
+    let after = world_at(store.clone(), before.clock, |_| {}).await;
+    let again = after.engine.agent(&id("ann")).unwrap().ticket(one.id()).unwrap();
+    assert_eq!(again.poll(), None);
+    after.you().answer(one.id(), bestow::Answer::allow()).await.unwrap();
+    assert_eq!(again.resolution().await.outcome, Outcome::Granted);
 }

@@ -79,6 +79,47 @@ impl From<ConfigError> for KeepError {
     }
 }
 
+/// What was written into a file and may still be taken back. Nobody else writes the file by this library meanwhile.
+///
+/// Dropping it lets the lines stand: what a person said is not lost by itself.
+#[derive(Debug)]
+#[must_use = "it stands or is taken back"]
+pub struct KeptAtFirst {
+    file: PolicyFile,
+    kept: Kept,
+    /// What the file said, unless it said so already.
+    before: Option<Vec<u8>>,
+    after: Vec<u8>,
+    _alone: Option<std::fs::File>,
+}
+
+impl KeptAtFirst {
+    /// What the file says.
+    pub fn kept(&self) -> &Kept {
+        &self.kept
+    }
+
+    /// It stays.
+    pub fn stands(self) -> Kept {
+        self.kept
+    }
+
+    /// Puts back what the file said before; nothing is done if it said so already.
+    ///
+    /// # Errors
+    ///
+    /// [`KeepError::Disk`] if somebody else has saved the file meanwhile, or it cannot be replaced: then the lines are
+    /// still in it.
+    pub fn take_back(self) -> Result<(), KeepError> {
+        let Some(before) = &self.before else { return Ok(()) };
+        let text = self.file.read()?;
+        if text.bytes == self.after && matches!(replace::replace(&text, before)?, Replaced::Done) {
+            return Ok(());
+        }
+        Err(KeepError::disk(&text, "somebody else has saved it meanwhile"))
+    }
+}
+
 impl PolicyFile {
     /// Writes what a person said for good into the file: a permission among the agent's `permissions`, a yes to an action as
     /// one of its rules, with a comment that says who said so and when. Everything else in the file stays as it is, to the
@@ -100,16 +141,28 @@ impl PolicyFile {
     /// is read-only or cannot be replaced, or somebody holds the lock of its directory for seconds. In each case the file is as
     /// it was.
     pub fn keep(&self, said: &Always) -> Result<Kept, KeepError> {
-        let _alone = replace::alone(&self.read()?)?;
+        self.keep_at_first(said).map(KeptAtFirst::stands)
+    }
+
+    /// The same, for as long as nothing speaks against it: who writes it down before it is said elsewhere loses nothing if
+    /// killed in between, and can take it back if it must not be said there.
+    ///
+    /// # Authority
+    ///
+    /// As [`PolicyFile::keep`].
+    ///
+    /// # Errors
+    ///
+    /// As [`PolicyFile::keep`].
+    pub fn keep_at_first(&self, said: &Always) -> Result<KeptAtFirst, KeepError> {
+        let alone = replace::alone(&self.read()?)?;
         for _ in 0..MAX_TRIES {
             let text = self.read()?;
             let (new, kept) = plan(&text, said)?;
-            if kept.was_there {
-                return Ok(kept);
-            }
-            match replace::replace(&text, &new)? {
-                Replaced::Done => return Ok(kept),
-                Replaced::ChangedMeanwhile => {}
+            let before = (!kept.was_there).then(|| text.bytes.clone());
+            let is_there = kept.was_there || matches!(replace::replace(&text, &new)?, Replaced::Done);
+            if is_there {
+                return Ok(KeptAtFirst { file: self.clone(), kept, before, after: new, _alone: alone });
             }
         }
         Err(KeepError::disk(&self.read()?, "somebody else saves it again and again"))

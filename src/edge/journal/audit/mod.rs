@@ -19,7 +19,7 @@ use super::{
 use crate::seam::{Disk, RealDisk};
 
 pub use self::{
-    cut::cut,
+    cut::{Cut, cut},
     filter::Filter,
     record::Record,
     verify::{Verified, verify, verify_on},
@@ -63,7 +63,7 @@ struct Trail {
 
 impl Trail {
     fn open(disk: Arc<dyn Disk>, directory: &Path) -> Result<Trail, JournalError> {
-        let files = Files { disk, directory: directory.to_owned() };
+        let files = Files::at(disk, directory)?;
         let listing = files.list()?;
         if listing.segments.is_empty() {
             return Err(JournalError::NotState { directory: directory.to_owned() });

@@ -123,7 +123,7 @@ fn decider(decider: &Decider) -> (String, String) {
         Decider::Person { by, means } | Decider::Policies { by, means } => because(by, means),
         Decider::AlreadyHeld => because(decider, "grant"),
         Decider::Asker => because(decider, "agent"),
-        Decider::EngineGone | Decider::Retired | Decider::RunOver => because(decider, "end"),
+        Decider::EngineGone | Decider::NextEngine | Decider::Retired | Decider::RunOver => because(decider, "end"),
         Decider::FreshRefusal => because(decider, "memory"),
         Decider::NobodyThere => because(decider, "setting"),
         Decider::Timeout => because(decider, "timeout"),

@@ -1,0 +1,125 @@
+//! What a container is given of this machine: destroyed inside is destroyed outside.
+
+use super::{Verdict, basename};
+use crate::command::{
+    destroy::target,
+    walk::{Arg, HOME, Walker},
+};
+
+/// More mounts than this are not followed one by one.
+const MAX_MOUNTS: usize = 8;
+
+/// A directory or a volume, and where it lies inside.
+#[derive(Debug)]
+struct Mount {
+    source: String,
+    inside: String,
+}
+
+/// Whether a program starts containers.
+fn starts_containers(name: &str) -> bool {
+    matches!(name, "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" | "finch" | "ctr")
+}
+
+impl Walker<'_> {
+    /// Looks for destruction of what is mounted as a whole: a root, a home, the working directory, a volume.
+    pub(super) fn search_mounts(&mut self, name: &str, rest: &[Arg]) -> Verdict {
+        if !starts_containers(basename(name)) {
+            return Verdict::safe("");
+        }
+        let (mounts, start) = mounts(rest);
+        let mut found = Verdict::safe("");
+        for mount in mounts.iter().take(MAX_MOUNTS) {
+            if !self.is_whole(&mount.source) {
+                continue;
+            }
+            let words =
+                rest.iter().skip(start).map(|word| Arg { text: outside(&word.text, mount).into(), ..word.clone() });
+            let words: Vec<Arg> = words.collect();
+            if words.iter().zip(rest.iter().skip(start)).any(|(word, before)| word.text != before.text) {
+                found = found.or_stricter(self.search_words(&words));
+            }
+        }
+        found
+    }
+
+    fn is_whole(&self, source: &str) -> bool {
+        self.scope.places.iter().any(|place| target::is_doomed(source, place))
+    }
+}
+
+/// The mounts that options ask for, and where the words behind the last of them begin.
+fn mounts(rest: &[Arg]) -> (Vec<Mount>, usize) {
+    let (mut mounts, mut start) = (Vec::new(), 0);
+    let mut words = rest.iter().enumerate();
+    while let Some((index, word)) = words.next() {
+        let (option, joined) = match word.text.split_once('=') {
+            Some((option, value)) if option.starts_with("--") => (option, Some(value)),
+            _ if word.text.starts_with("-v") && word.text.len() > 2 => ("-v", word.text.get(2..)),
+            _ => (word.text.as_str(), None),
+        };
+        let read: fn(&str) -> Option<Mount> = match option {
+            "-v" | "--volume" => volume,
+            "--mount" => mount,
+            _ => continue,
+        };
+        let (value, end) = match joined {
+            Some(value) => (Some(value), index + 1),
+            None => (words.next().map(|(_, word)| word.text.as_str()), index + 2),
+        };
+        if let Some(mount) = value.and_then(read) {
+            mounts.push(mount);
+            start = end;
+        }
+    }
+    (mounts, start)
+}
+
+/// `source:inside[:options]`.
+fn volume(value: &str) -> Option<Mount> {
+    let mut parts = value.split(':');
+    let (source, inside) = (parts.next()?, parts.next()?);
+    Some(Mount { source: source_of(source), inside: inside.trim_end_matches('/').to_owned() })
+}
+
+/// `type=bind,source=…,target=…`.
+fn mount(value: &str) -> Option<Mount> {
+    let field = |names: &[&str]| {
+        value.split(',').filter_map(|field| field.split_once('=')).find(|(name, _)| names.contains(name))
+    };
+    let (_, source) = field(&["source", "src"])?;
+    let (_, inside) = field(&["target", "dst", "destination"])?;
+    Some(Mount { source: source_of(source), inside: inside.trim_end_matches('/').to_owned() })
+}
+
+/// A volume lies where the system keeps all of them.
+fn source_of(source: &str) -> String {
+    let named = source.starts_with(|c: char| c.is_ascii_alphanumeric()) && !source.contains('/');
+    if named { format!("/var/lib/{source}") } else { source.trim_end_matches('/').to_owned() + trailing(source) }
+}
+
+/// The root of the disk is nothing but its slash.
+fn trailing(source: &str) -> &str {
+    if source.trim_end_matches('/').is_empty() { "/" } else { "" }
+}
+
+/// A word as it reads outside: every path that lies in the mount begins where the mount comes from.
+fn outside(text: &str, mount: &Mount) -> String {
+    if mount.inside.len() < 2 || !text.contains(&mount.inside) {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(&mount.inside) {
+        let (before, found) = rest.split_at(at);
+        let behind = found.get(mount.inside.len()..).unwrap_or_default();
+        let begins = !before.ends_with(|c: char| c.is_ascii_alphanumeric() || "/._-".contains(c) || c == HOME)
+            && (!before.is_empty() || out.is_empty());
+        let ends = !behind.starts_with(|c: char| c.is_ascii_alphanumeric() || "._-".contains(c));
+        out.push_str(before);
+        let source = if behind.starts_with('/') { mount.source.trim_end_matches('/') } else { &mount.source };
+        out.push_str(if begins && ends { source } else { &mount.inside });
+        rest = behind;
+    }
+    out + rest
+}

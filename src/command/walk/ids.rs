@@ -1,0 +1,121 @@
+//! Commands that print nothing but names which a program gave out: containers, commits, objects of a cluster. Each is one
+//! word that begins with a letter or a digit.
+
+use crate::command::syntax::tree::{Command, Form, Piece, Word};
+
+/// What is read where such names are printed into a pipe: any number of them, and nothing else.
+pub(in crate::command) const IDS: &str = "\u{2}";
+
+/// Whether a command of a pipeline prints only such names; `before` says so of what it reads, `is_function` what may mean
+/// something else.
+pub(super) fn are_printed(command: &Command, before: bool, is_function: impl Fn(&str) -> bool) -> bool {
+    let Form::Simple(simple) = &command.form else { return false };
+    let words: Vec<Option<String>> = simple.words.iter().map(written).collect();
+    let Some((Some(program), rest)) = words.split_first() else { return false };
+    if is_function(program) || !command.redirects.is_empty() || !simple.assignments.is_empty() {
+        return false;
+    }
+    match program.as_str() {
+        "head" | "tail" | "sort" | "uniq" => before && rest.iter().all(leaves_lines),
+        "docker" => containers(rest),
+        "kubectl" => objects(rest),
+        "git" => commits(rest),
+        _ => false,
+    }
+}
+
+/// A word without anything that is expanded.
+fn written(word: &Word) -> Option<String> {
+    let text = |piece: &Piece| match piece {
+        Piece::Bare(text) | Piece::Quoted(text) => Some(text.clone()),
+        Piece::Glob(_) | Piece::Tilde(_) | Piece::Parameter(_) | Piece::Command { .. } => None,
+        Piece::Process(_) | Piece::Arithmetic(_) => None,
+    };
+    // Braces become several words.
+    let braces = |piece: &Piece| matches!(piece, Piece::Bare(text) if text.contains('{'));
+    if word.pieces.iter().any(braces) { None } else { word.pieces.iter().map(text).collect() }
+}
+
+/// `-1`, `-n 5`, `-u`, `-V`: an option that leaves whole lines.
+fn leaves_lines(word: &Option<String>) -> bool {
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    word.as_deref().is_some_and(|text| {
+        let letters = text.strip_prefix('-').unwrap_or_default();
+        number(text) || number(letters) || matches!(letters, "n" | "u" | "r" | "V" | "rV" | "ru")
+    })
+}
+
+/// `docker ps -q` and its kin, with filters; names are shown if the format asks for nothing else.
+fn containers(rest: &[Option<String>]) -> bool {
+    const LISTS: &[&[&str]] = &[&["ps"], &["container", "ls"], &["images"], &["image", "ls"], &["compose", "ps"]];
+    let behind = |list: &&[&str]| {
+        let named = rest.iter().map(Option::as_deref).take(list.len()).eq(list.iter().copied().map(Some));
+        named.then(|| rest.get(list.len()..)).flatten()
+    };
+    let Some(rest) = LISTS.iter().find_map(behind) else { return false };
+    let mut words = rest.iter();
+    let mut only_names = false;
+    while let Some(word) = words.next() {
+        match word.as_deref() {
+            Some("-q" | "-aq" | "-qa" | "-lq" | "-ql" | "--quiet") => only_names = true,
+            Some("-a" | "-l" | "--all" | "--latest" | "--no-trunc") => {}
+            // What is filtered for is not shown.
+            Some("-f" | "--filter" | "-n" | "--last") => drop(words.next()),
+            Some("--format") => match words.next().and_then(Option::as_deref) {
+                Some("{{.ID}}" | "{{.Names}}") => only_names = true,
+                _ => return false,
+            },
+            Some(text) if text.starts_with("--filter=") => {}
+            _ => return false,
+        }
+    }
+    only_names
+}
+
+/// `kubectl get pods -o name`: the kind stands in front of every name.
+fn objects(rest: &[Option<String>]) -> bool {
+    let Some((Some(get), rest)) = rest.split_first() else { return false };
+    let mut words = rest.iter();
+    let mut only_names = false;
+    while let Some(word) = words.next() {
+        match word.as_deref() {
+            Some("-oname" | "-o=name" | "--output=name") => only_names = true,
+            Some("-o" | "--output") => match words.next().and_then(Option::as_deref) {
+                Some("name") => only_names = true,
+                _ => return false,
+            },
+            Some("-n" | "--namespace" | "-l" | "--selector" | "--field-selector") => drop(words.next()),
+            Some("-A" | "--all-namespaces") => {}
+            Some(text) if text.starts_with('-') || text.contains('=') => return false,
+            Some(_) => {}
+            None => return false,
+        }
+    }
+    get == "get" && only_names
+}
+
+/// `git rev-list` and `git log --format=%H`: names of commits, if nothing else is asked for.
+fn commits(rest: &[Option<String>]) -> bool {
+    const PLAIN: &[&str] =
+        &["--all", "--branches", "--tags", "--remotes", "--reverse", "--no-merges", "--merges", "--first-parent", "-n"];
+    const VALUED: &[&str] =
+        &["--max-count=", "--skip=", "--since=", "--until=", "--after=", "--before=", "--author=", "--grep="];
+    const FORMATS: &[&str] =
+        &["--format=%H", "--format=%h", "--pretty=%H", "--pretty=%h", "--pretty=format:%H", "--pretty=format:%h"];
+    let Some((Some(subcommand), rest)) = rest.split_first() else { return false };
+    let mut only_names = subcommand == "rev-list";
+    for word in rest {
+        let Some(text) = word.as_deref() else { return false };
+        only_names |= FORMATS.contains(&text);
+        let number = text.strip_prefix('-').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+        let known = !text.starts_with('-')
+            || number
+            || PLAIN.contains(&text)
+            || (FORMATS.contains(&text) && subcommand == "log")
+            || VALUED.iter().any(|start| text.starts_with(start));
+        if !known {
+            return false;
+        }
+    }
+    only_names && matches!(subcommand.as_str(), "rev-list" | "log")
+}

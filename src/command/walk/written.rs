@@ -1,0 +1,104 @@
+//! Files that the text itself writes and then runs: what is in them is searched for what destroys.
+//!
+//! Nothing becomes safe by this, and nothing that is said about the file is taken back: another one may lie there by
+//! the time it runs.
+
+use super::{Arg, Output, Walker};
+use crate::command::{
+    answer::Span,
+    syntax::tree::{Change, Flow, Piece, Redirect, Word},
+    tier::Tier,
+};
+
+/// The most files that are remembered, and the most bytes of one.
+const MAX_FILES: usize = 16;
+const MAX_BYTES: usize = 8 * 1024;
+
+/// How often what was written is looked into, over all.
+const MAX_RUNS: usize = 64;
+
+/// A name as it is written, and what was written there.
+#[derive(Clone, Debug)]
+pub(super) struct Written {
+    name: String,
+    text: String,
+}
+
+/// `./x` is `x`.
+fn plain(name: &str) -> &str {
+    name.trim_start_matches("./")
+}
+
+impl Walker<'_> {
+    /// Remembers what a redirection writes.
+    pub(super) fn remember_redirected(&mut self, output: Option<&Output>, redirects: &[Redirect]) {
+        let Some(output) = output.filter(|output| !output.text.trim().is_empty()) else { return };
+        let writes =
+            |redirect: &&Redirect| redirect.flow == Flow::Write && redirect.descriptor.is_none_or(|number| number == 1);
+        for redirect in redirects.iter().filter(writes) {
+            let targets = self.named(&redirect.target);
+            self.remember_written(&targets, &output.text);
+        }
+    }
+
+    /// What a target is called, if nothing has to run to say so: it has run already.
+    pub(super) fn named(&mut self, target: &Word) -> Vec<Arg> {
+        let plain = |piece: &Piece| match piece {
+            Piece::Bare(_) | Piece::Quoted(_) | Piece::Glob(_) | Piece::Tilde(_) => true,
+            Piece::Parameter(parameter) => parameter.form == Change::Nothing,
+            Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => false,
+        };
+        if target.pieces.iter().all(plain) { self.expand_whole(target) } else { Vec::new() }
+    }
+
+    /// Remembers what `tee` writes into the files of its words.
+    pub(super) fn remember_teed(&mut self, output: Option<&Output>, ways: &[Vec<Arg>]) {
+        for way in ways {
+            if let ([program, files @ ..], Some(output)) = (way.as_slice(), output)
+                && program.text == "tee"
+            {
+                self.remember_written(files, &output.text);
+            }
+        }
+    }
+
+    fn remember_written(&mut self, files: &[Arg], text: &str) {
+        let files = files.iter().filter(|file| !file.text.starts_with('-') && !super::is_free(&file.text));
+        for file in files {
+            if self.written.len() < MAX_FILES && text.len() <= MAX_BYTES {
+                self.written.push(Written { name: plain(&file.text).to_owned(), text: text.to_owned() });
+            }
+        }
+    }
+
+    /// Looks into what was written where these commands find what they run.
+    pub(super) fn run_written(&mut self, ways: &[Vec<Arg>], redirects: &[Redirect], span: Span) {
+        if self.written.is_empty() {
+            return;
+        }
+        let reads = redirects.iter().filter(|redirect| redirect.flow == Flow::Read);
+        let read: Vec<Arg> = reads.flat_map(|redirect| self.named(&redirect.target)).collect();
+        for way in ways {
+            let Some((program, rest)) = way.split_first() else { continue };
+            let itself = program.text.contains('/').then_some((program, true));
+            let named = itself.into_iter().chain(rest.iter().chain(&read).map(|word| (word, false)));
+            let mut texts: Vec<(String, bool)> = Vec::new();
+            for (word, is_program) in named {
+                let name = plain(word.text.split_once('=').map_or(word.text.as_str(), |(_, value)| value));
+                let found = self.written.iter().rev().filter(|file| file.name == name);
+                texts.extend(found.take(4).map(|file| (file.text.clone(), is_program)));
+            }
+            for (text, is_program) in texts {
+                self.looked_into += 1;
+                if self.looked_into > MAX_RUNS {
+                    return;
+                }
+                let verdict = self.judge_file(way, &text, is_program);
+                if verdict.tier == Tier::Destructive {
+                    self.note(verdict.tier, verdict.rule, span);
+                    return;
+                }
+            }
+        }
+    }
+}

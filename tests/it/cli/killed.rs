@@ -1,0 +1,223 @@
+//! A yes for good is on its way, and the process that says it is killed.
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader, Write as _},
+    os::unix::net::{UnixListener, UnixStream},
+    path::Path,
+    process::Child,
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+
+use bestow::{Ask, Engine, Permission, Ticket};
+use notify::Watcher as _;
+
+use super::{
+    keep::{Place, asks_to},
+    started,
+};
+use crate::support::{id, tag, why};
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+enum About {
+    Command,
+    Right,
+}
+
+impl About {
+    async fn asked(self, place: &Place, engine: &Engine) -> Ticket {
+        match self {
+            About::Command => asks_to(engine, "npm run build").await,
+            About::Right => {
+                fs::create_dir_all(place.path("site")).unwrap();
+                let wanted: Permission = tag(&format!("@write:{}", place.path("site").display()));
+                engine.agent(&id("lead")).unwrap().request(Ask::new(wanted, why())).await.unwrap()
+            }
+        }
+    }
+}
+
+/// Where the process is when it ends.
+#[derive(Clone, Copy, Debug)]
+enum Killed {
+    /// The engine has not heard its order of this number.
+    BeforeOrder(usize),
+    /// The engine has carried it out, and the process does not hear of it.
+    AfterOrder(usize),
+}
+
+fn starts(place: &Place, ticket: &Ticket) -> Child {
+    let (state, file, code) = (place.path("state"), place.file(), ticket.code().to_string());
+    let (state, file) = (state.to_str().unwrap(), file.to_str().unwrap());
+    started(&["approve", &code, "--write", "--as", "eve", "--state", state, "--config", file])
+}
+
+/// Stands between the engine and who gives it orders, and kills them at that point.
+fn stand_between(place: &Place, ticket: &Ticket, killed: Killed) {
+    let (socket, aside) = (place.path("state/control"), place.path("state/aside"));
+    fs::rename(&socket, &aside).unwrap();
+    let listener = UnixListener::bind(&socket).unwrap();
+    let mut child = starts(place, ticket);
+    for number in 1.. {
+        let (mut from, _) = listener.accept().unwrap();
+        let order = line(&from);
+        if matches!(killed, Killed::BeforeOrder(at) if at == number) {
+            child.kill().unwrap();
+            break;
+        }
+        let mut to = UnixStream::connect(&aside).unwrap();
+        to.write_all(order.as_bytes()).unwrap();
+        let reply = line(&to);
+        if matches!(killed, Killed::AfterOrder(at) if at == number) {
+            child.kill().unwrap();
+            break;
+        }
+        from.write_all(reply.as_bytes()).unwrap();
+    }
+    assert_eq!(child.wait().unwrap().code(), None, "{killed:?}: it was killed, and did not end before");
+    fs::rename(&aside, &socket).unwrap();
+}
+
+fn line(stream: &UnixStream) -> String {
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).unwrap();
+    line
+}
+
+/// Kills it as soon as so much has happened in the directory of the file.
+fn kill_when_it_writes(place: &Place, ticket: &Ticket, after: usize) {
+    let (tell, told) = mpsc::channel();
+    let mut watcher = notify::recommended_watcher(move |event| drop(tell.send(event))).unwrap();
+    let directory = place.file().parent().map(Path::to_owned).unwrap();
+    watcher.watch(&directory, notify::RecursiveMode::NonRecursive).unwrap();
+    let mut child = starts(place, ticket);
+    for _ in 0..after {
+        // A file system that tells less: then it has ended by itself, which is one of the ends.
+        if told.recv_timeout(Duration::from_secs(2)).is_err() {
+            break;
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+fn says_it(place: &Place) -> usize {
+    place.content().matches("eve (cli) said yes for good").count()
+}
+
+fn waits(engine: &Engine, ticket: &Ticket) -> bool {
+    engine.pending().unwrap().iter().any(|pending| pending.request.id == ticket.id())
+}
+
+/// The attack on the promise: the engine has its yes for this time, and nothing lasts although a person said so. Whoever
+/// answers first and writes then falls to it at the last of these points.
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_between_any_two_steps_no_yes_for_good_is_answered_and_lost() {
+    let points = [Killed::BeforeOrder(1), Killed::AfterOrder(1), Killed::BeforeOrder(2), Killed::AfterOrder(2)];
+    for (about, killed) in [About::Command, About::Right].into_iter().flat_map(|about| points.map(|at| (about, at))) {
+        let place = Place::new();
+        let engine = place.engine().await;
+        let ticket = about.asked(&place, &engine).await;
+        thread::scope(|scope| scope.spawn(|| stand_between(&place, &ticket, killed)).join().unwrap());
+        is_whole(&place, &engine, &ticket, &format!("{about:?}, {killed:?}"));
+        let said = usize::from(matches!(killed, Killed::BeforeOrder(2) | Killed::AfterOrder(2)));
+        assert_eq!(says_it(&place), said, "{killed:?}");
+        ends_well(&place, &engine, &ticket);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_while_the_file_is_written_no_yes_for_good_is_answered_and_lost() {
+    for after in 1..=8 {
+        let place = Place::new();
+        let engine = place.engine().await;
+        let ticket = About::Command.asked(&place, &engine).await;
+        thread::scope(|scope| scope.spawn(|| kill_when_it_writes(&place, &ticket, after)).join().unwrap());
+        is_whole(&place, &engine, &ticket, &format!("after {after} events"));
+        ends_well(&place, &engine, &ticket);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_while_no_engine_runs_the_lines_are_there_and_the_question_is_answered_by_saying_it_again() {
+    let place = Place::new();
+    let engine = place.engine().await;
+    let ticket = About::Right.asked(&place, &engine).await;
+    engine.shutdown().await;
+    thread::scope(|scope| scope.spawn(|| kill_when_it_writes(&place, &ticket, 1)).join().unwrap());
+    let (_, complaint, code) = place.run(&["approve", &ticket.code().to_string(), "--write", "--as", "eve"]);
+    assert!(code == 0 || complaint.contains("granted"), "{complaint}");
+    assert_eq!(says_it(&place), 1);
+}
+
+/// What was answered lasts, and the file is one that an engine takes.
+fn is_whole(place: &Place, engine: &Engine, ticket: &Ticket, at: &str) {
+    assert!(bestow::PolicyFile::new(place.file()).load().is_ok(), "{at}: {}", place.content());
+    assert!(waits(engine, ticket) || says_it(place) == 1, "{at}: answered, and nothing lasts");
+    assert!(says_it(place) <= 1, "{at}");
+}
+
+/// Whoever does not know what became of it says it again.
+fn ends_well(place: &Place, engine: &Engine, ticket: &Ticket) {
+    let (_, complaint, code) = place.run(&["approve", &ticket.code().to_string(), "--write", "--as", "eve"]);
+    assert!(code == 0 || code == 3 && complaint.contains("no pending request"), "{complaint}");
+    assert!(!waits(engine, ticket));
+    assert_eq!(says_it(place), 1, "{}", place.content());
+}
+
+/// Somebody else says no at the very moment at which the lines are in the file.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_no_that_comes_first_takes_the_lines_back() {
+    let place = Place::new();
+    let engine = place.engine().await;
+    let before = place.content();
+    let ticket = About::Command.asked(&place, &engine).await;
+    let (socket, aside) = (place.path("state/control"), place.path("state/aside"));
+    fs::rename(&socket, &aside).unwrap();
+    let listener = UnixListener::bind(&socket).unwrap();
+    let child = starts(&place, &ticket);
+    for number in 1..=2 {
+        let (mut from, _) = listener.accept().unwrap();
+        let order = line(&from);
+        if number == 2 {
+            assert_eq!(says_it(&place), 1, "written before it is answered");
+            let you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test");
+            you.answer(ticket.id(), bestow::Answer::deny()).await.unwrap();
+        }
+        let mut to = UnixStream::connect(&aside).unwrap();
+        to.write_all(order.as_bytes()).unwrap();
+        let reply = line(&to);
+        from.write_all(reply.as_bytes()).unwrap();
+    }
+    let told = child.wait_with_output().unwrap();
+    assert_eq!(told.status.code(), Some(3), "{told:?}");
+    assert!(String::from_utf8_lossy(&told.stderr).contains("denied"), "{told:?}");
+    assert_eq!(place.content(), before);
+}
+
+/// The engine may have heard the yes or not: nothing is taken back, and that is told.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_that_ends_before_it_says_whether_it_heard_leaves_the_lines_and_that_is_told() {
+    let place = Place::new();
+    let engine = place.engine().await;
+    let ticket = About::Command.asked(&place, &engine).await;
+    let (socket, aside) = (place.path("state/control"), place.path("state/aside"));
+    fs::rename(&socket, &aside).unwrap();
+    let listener = UnixListener::bind(&socket).unwrap();
+    let child = starts(&place, &ticket);
+    let (mut from, _) = listener.accept().unwrap();
+    let mut to = UnixStream::connect(&aside).unwrap();
+    to.write_all(line(&from).as_bytes()).unwrap();
+    from.write_all(line(&to).as_bytes()).unwrap();
+    let (from, _) = listener.accept().unwrap();
+    line(&from);
+    drop(from);
+    let told = child.wait_with_output().unwrap();
+    let complaint = String::from_utf8_lossy(&told.stderr);
+    assert_eq!(told.status.code(), Some(1), "{complaint}");
+    assert!(complaint.contains("for good it is said, by") && complaint.contains("bestow requests"), "{complaint}");
+    assert_eq!(says_it(&place), 1);
+}

@@ -1,0 +1,30 @@
+//! Values of which the theorems speak.
+
+use bestow::{Permission, PermissionSet};
+use proptest::prelude::*;
+
+/// Paths over few names, so that they often contain one another.
+pub(super) fn path() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(vec!["a", "b", "ab", "a.b", "..a"]), 0..4).prop_map(|parts| {
+        if parts.is_empty() { "/".to_owned() } else { parts.iter().fold(String::new(), |all, part| all + "/" + part) }
+    })
+}
+
+pub(super) fn permission() -> impl Strategy<Value = Permission> {
+    prop_oneof![
+        1 => Just(Permission::Events),
+        1 => Just(Permission::Network),
+        4 => path().prop_map(|path| Permission::read(path.parse().unwrap())),
+        4 => path().prop_map(|path| Permission::write(path.parse().unwrap())),
+    ]
+}
+
+pub(super) fn permissions() -> impl Strategy<Value = Vec<Permission>> {
+    prop::collection::vec(permission(), 0..6)
+}
+
+pub(super) fn set(permissions: &[Permission]) -> PermissionSet {
+    let mut set = PermissionSet::empty("/wd".parse().unwrap());
+    permissions.iter().cloned().for_each(|permission| set.insert(permission));
+    set
+}
