@@ -96,7 +96,12 @@ fn no_option(rest: &[Arg], names: &[&str]) -> Result<(), String> {
         value.starts_with('@')
             || ["file://", "fileb://", "http://", "https://"].iter().any(|start| word.text.contains(start))
     };
-    match rest.iter().find(|word| named(word) || from_elsewhere(word)) {
+    // Values of a question are kept beside the project; what lies elsewhere is not meant to be sent.
+    let beside = |word: &Arg| {
+        let path = word.text.strip_prefix("file://").unwrap_or("/");
+        word.is_exact() && !path.starts_with('/') && !path.contains("..") && path.ends_with(".json")
+    };
+    match rest.iter().find(|word| named(word) || (from_elsewhere(word) && !beside(word))) {
         Some(_) => Err("an option that is not on the list".into()),
         None => Ok(()),
     }

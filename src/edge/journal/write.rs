@@ -80,8 +80,10 @@ impl Writer {
             loose: 0,
             snapshot,
         };
-        // What was finished before and is in no snapshot yet.
-        writer.take_snapshot();
+        // What was finished before and may be in no snapshot yet.
+        if first > 1 {
+            writer.take_snapshot();
+        }
         Ok(writer)
     }
 
