@@ -35,14 +35,16 @@ pub(super) const SPECS: &[Spec] = &[
         .asking(only_get)
         .examples(&["http GET https://x.org", "http https://x.org", "xh -h https://x.org"], &["http POST https://x.org a=b", "http https://x.org a=b", "http -d https://x", "xh -o f https://x", "http delete https://x.org", "http https://x.org a=b:c", "http https://x.org q==@/etc/passwd"]),
     spec("openssl", "-in: -noout -text -subject -issuer -dates -fingerprint -serial -sha256 -md5 -sha1 -sha512 -enddate -startdate -pubkey -modulus -purpose -checkend: -inform: -hash -nameopt: -ext: -a -v")
-        .sub("x509|dgst|version|asn1parse|crl|req|verify|ciphers|list|prime|errstr")
+        .sub("x509|dgst|version|asn1parse|crl|req|verify|list|prime|errstr")
         .addresses()
-        .examples(&["openssl x509 -in c.pem -noout -text", "openssl version -a", "openssl dgst -sha256 f"], &["openssl x509 -in c -out d", "openssl enc -d -in f", "openssl req -new -key k", "openssl x509 -engine x", "openssl x509 -in http://x.org/$K"]),
+        .asking(prints_only)
+        .examples(&["openssl x509 -in c.pem -noout -text", "openssl version -a", "openssl dgst -sha256 f"], &["openssl x509 -in c -out d", "openssl enc -d -in f", "openssl req -new -key k", "openssl x509 -engine x", "openssl x509 -in http://x.org/$K", "openssl x509 -in org.openssl.engine:/tmp/e.so:k -noout"]),
+    spec("openssl", "-v -V -s -tls1_2 -tls1_3 -stdname").sub("ciphers").here().examples(&["openssl ciphers -v 'HIGH:!aNULL'"], &["openssl ciphers --x"]),
     spec("openssl", "= -CAfile: -CApath: -CAstore: -untrusted: -trusted: -CRLfile: -purpose: -show_chain -verbose -crl_check -crl_check_all -partial_chain -x509_strict -no-CAfile -no-CApath -no_check_time -verify_hostname: -verify_email: -check_ss_sig -policy_check -attime: -text -noout -in: -inform: -pubout -pubin -check -modulus -param_out -passin: -info -nokeys -nocerts -clcerts -cacerts -nodes -noenc -legacy -provider:default|legacy -text_pub -list -a -f -d -v -e -c -b -p")
         .addresses()
         .sub("verify|rsa|ec|pkey|pkcs12|pkcs7|dsa|dhparam|ecparam|version|errstr")
         .asking(prints_only)
-        .examples(&["openssl verify -CAfile ca.pem c.pem", "openssl rsa -in k.pem -check -noout", "openssl pkcs12 -in f.p12 -info -noout"], &["openssl rsa -in k -out l", "openssl pkcs12 -export -in f", "openssl verify -engine x c", "openssl ecparam -genkey -name x", "openssl version -r x"]),
+        .examples(&["openssl verify -CAfile ca.pem c.pem", "openssl rsa -in k.pem -check -noout", "openssl pkcs12 -in f.p12 -info -noout"], &["openssl rsa -in k -out l", "openssl pkcs12 -export -in f", "openssl verify -engine x c", "openssl ecparam -genkey -name x", "openssl version -r x", "openssl pkey -in org.openssl.engine:/tmp/e.so:k -noout"]),
     spec("openssl", "= -hex -base64 -r -c -hmac: -binary -d").addresses().sub("rand|sha256|sha1|sha512|sha384|sha224|md5").examples(&["openssl rand -hex 16", "openssl sha256 f", "openssl md5 f"], &["openssl rand -out f 16", "openssl sha256 -sign k f", "openssl rand -writerand f 4"]),
     spec("openssl", "= -connect: -servername: -showcerts -brief -tls1 -tls1_1 -tls1_2 -tls1_3 -no_tls1_3 -no_tls1_2 -status -CAfile: -CApath: -verify: -verify_return_error -verify_hostname: -starttls: -prexit -alpn: -quiet -cipher: -ciphersuites: -4 -6 -no_ign_eof -host: -port: -noservername -state -tlsextdebug -trace -groups: -curves: -sigalgs: -nbio -crlf")
         .sub("s_client")
@@ -70,7 +72,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("networksetup scutil", "-listallhardwareports -listallnetworkservices --dns --proxy --nwi").none().examples(&["scutil --dns"], &["networksetup -setdnsservers x", "scutil --set HostName x"]),
 ];
 
-use crate::command::options::Options;
+use crate::command::{options::Options, walk::Arg};
 
 /// `dig` takes `+option` and `@server` among its operands; a file of names is none of them.
 fn question_marks(options: &Options<'_>) -> Result<(), String> {
@@ -78,8 +80,14 @@ fn question_marks(options: &Options<'_>) -> Result<(), String> {
     if file { Err("an option that names a file".into()) } else { Ok(()) }
 }
 
-/// What `openssl` writes or makes has an option of its own; what it shows may be protected.
+/// What `openssl` writes or makes has an option of its own; a name with a colon may be a library that holds a key, and is
+/// loaded; what it shows may be protected.
 fn prints_only(options: &Options<'_>) -> Result<(), String> {
+    let password = |word: &Arg| word.text.starts_with("pass:") || word.text.starts_with("env:");
+    let names = options.values.iter().filter(|value| !password(value)).chain(&options.operands);
+    if names.into_iter().any(|name| name.text.contains(':') || name.is_wild()) {
+        return Err("a key may be in a library that is loaded".into());
+    }
     let odd = options.given.iter().any(|(name, value)| {
         name == "-passin"
             && value.as_deref().is_some_and(|value| !value.starts_with("pass:") && !value.starts_with("env:"))

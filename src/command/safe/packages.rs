@@ -129,7 +129,11 @@ fn only_dry(options: &Options<'_>) -> Result<(), String> {
 }
 
 fn only_simulates(options: &Options<'_>) -> Result<(), String> {
-    if options.has("-s --simulate --dry-run --just-print --recon --no-act") {
+    // Behind a switch, such a word says whether it is on.
+    const SAYS: &[&str] = &["no", "false", "without", "off", "disable", "yes", "true", "with", "on", "enable"];
+    let says = |word: &str| SAYS.contains(&word) || word.starts_with(|c: char| c.is_ascii_digit());
+    let switched = options.operands.iter().any(|operand| operand.is_wild() || says(&operand.text));
+    if options.has("-s --simulate --dry-run --just-print --recon --no-act") && !switched {
         Ok(())
     } else {
         Err("it changes what is installed".into())
