@@ -127,7 +127,7 @@ impl State {
         let lasting: BTreeSet<_> = everybody().flat_map(|agent| agent.rulings.iter().map(|ruling| ruling.id)).collect();
         let is_over = |ruling: &&Arc<Ruling>| match &ruling.run {
             Some(run) => !runs.contains(&(ruling.owner.clone(), run.clone())),
-            None => !lasting.contains(&ruling.id),
+            None => !lasting.contains(&ruling.id) && !self.noes_for_later.contains(&ruling.id),
         };
         let noes = self.rulings.values().filter(|ruling| ruling.verdict == Verdict::Deny);
         let ended =

@@ -5,7 +5,9 @@ use std::{
     sync::Arc,
 };
 
-use crate::model::{Actor, AgentId, Ended, Event, GrantId, Reason, Ruling, RulingId, Timestamp, Verdict};
+use crate::model::{
+    Actor, AgentId, Ended, Event, GrantId, Profile, Reason, Rule, Ruling, RulingId, Settings, Timestamp, Verdict,
+};
 
 use super::State;
 
@@ -13,9 +15,19 @@ use super::State;
 #[derive(Debug, Default)]
 pub(crate) struct Lost {
     grants: BTreeSet<GrantId>,
-    agents: Vec<AgentId>,
     rulings: BTreeSet<RulingId>,
-    noes: BTreeMap<RulingId, Arc<Ruling>>,
+    /// Noes for good and agents that went, in their order: a no is said to whoever has the name then.
+    in_order: Vec<Taken>,
+    /// What was in force at the end.
+    settings: Option<Arc<Settings>>,
+    profiles: BTreeMap<AgentId, Arc<Profile>>,
+    rules: BTreeMap<AgentId, Arc<[Rule]>>,
+}
+
+#[derive(Debug)]
+enum Taken {
+    No(Arc<Ruling>),
+    Agent(AgentId),
 }
 
 impl Lost {
@@ -27,26 +39,38 @@ impl Lost {
             self.grants.insert(grant.id);
         }
         if let Event::AgentRetired { agent } = event {
-            self.agents.push(agent.clone());
+            self.in_order.push(Taken::Agent(agent.clone()));
         }
         if let Event::RulingMade { ruling } = event
             && ruling.verdict == Verdict::Deny
             && ruling.run.is_none()
         {
-            self.noes.insert(ruling.id, Arc::clone(ruling));
+            self.in_order.push(Taken::No(Arc::clone(ruling)));
         }
-        if let Event::RulingUsed { ruling } | Event::RulingEnded { ruling, .. } = event
-            && self.noes.remove(&ruling.id).is_none()
-            && ruling.verdict == Verdict::Allow
-        {
-            self.rulings.insert(ruling.id);
+        if let Event::RulingUsed { ruling } | Event::RulingEnded { ruling, .. } = event {
+            match ruling.verdict {
+                Verdict::Allow => drop(self.rulings.insert(ruling.id)),
+                // After a cut that was killed, one number may mean two of them.
+                Verdict::Deny => self.in_order.retain(|taken| !matches!(taken, Taken::No(no) if no == ruling)),
+                Verdict::Ask => {}
+            }
+        }
+        if let Event::SettingsChanged { settings } = event {
+            self.settings = Some(Arc::clone(settings));
+        }
+        if let Event::AgentChanged { profile } = event {
+            self.profiles.insert(profile.id.clone(), Arc::clone(profile));
+        }
+        if let Event::RulesChanged { agent, rules } = event {
+            self.rules.insert(agent.clone(), Arc::clone(rules));
         }
     }
 }
 
 impl State {
     /// Takes away again what `lost` had taken away from what is there, and nothing else: rights that ended or were used up,
-    /// agents that went, what people no longer allow and what they denied for good. What was given is not given.
+    /// agents that went, what people no longer allow, what they denied for good, and what a file narrowed of settings, modes
+    /// and rules: it may be wide again by now, and wait for a person. What was given is not given.
     ///
     /// Each event is a step of its own with what follows from it.
     pub(crate) fn take_away_again(&mut self, lost: &Lost, reason: Option<&Reason>, now: Timestamp) -> Vec<Vec<Event>> {
@@ -63,16 +87,26 @@ impl State {
             let event = ruling.map(|ruling| Event::RulingEnded { ruling, ended: ended() });
             steps.extend(event.map(|event| self.carry_on(vec![event], now)));
         }
-        for ruling in lost.noes.values() {
-            let is_there = self.agents.get(&ruling.agent).is_some_and(|agent| agent.profile.owner == ruling.owner);
-            if is_there && ruling.is_live(now) {
-                let ruling = Arc::new(Ruling { id: RulingId::new(self.next_ruling), ..Ruling::clone(ruling) });
-                steps.push(self.carry_on(vec![Event::RulingMade { ruling }], now));
-            }
-        }
-        for agent in &lost.agents {
-            let events = self.agents.get(agent).map(|agent| self.retire(agent, now));
+        for taken in &lost.in_order {
+            let events = match taken {
+                Taken::Agent(agent) => self.agents.get(agent).map(|agent| self.retire(agent, now)),
+                // If nobody has the name, it waits for whoever does: a file may bring the agent back.
+                Taken::No(ruling) => ruling.is_live(now).then(|| {
+                    let id = RulingId::new(self.next_ruling);
+                    vec![Event::RulingMade { ruling: Arc::new(Ruling { id, ..Ruling::clone(ruling) }) }]
+                }),
+            };
             steps.extend(events.map(|events| self.carry_on(events, now)));
+        }
+        let settings = lost.settings.as_ref().and_then(|settings| self.settings_within(settings));
+        steps.extend(settings.map(|event| self.carry_on(vec![event], now)));
+        for profile in lost.profiles.values() {
+            let event = self.profile_within(profile);
+            steps.extend(event.map(|event| self.carry_on(vec![event], now)));
+        }
+        for (agent, rules) in &lost.rules {
+            let event = self.rules_within(agent, rules);
+            steps.extend(event.map(|event| self.carry_on(vec![event], now)));
         }
         steps
     }

@@ -55,6 +55,9 @@ pub(crate) struct State {
     pub(super) last_change: u64,
     pub(super) next_grant: u64,
     pub(crate) rulings: BTreeMap<RulingId, Arc<Ruling>>,
+    /// Noes for good that were said to an agent that is not there, and bind it when it comes.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) noes_for_later: BTreeSet<RulingId>,
     /// Noes that bind a whole run, whichever of its agents they were said to.
     #[serde(with = "super::image::pairs")]
     pub(super) denied_in: BTreeMap<(OwnerId, RunId), BTreeSet<RulingId>>,
@@ -316,6 +319,18 @@ impl State {
             active: 0,
         };
         self.agents.insert(profile.id.clone(), agent);
+        self.bind_by_earlier_noes(profile);
+    }
+
+    /// What was said to an agent of this name and owner before it was there.
+    fn bind_by_earlier_noes(&mut self, profile: &Profile) {
+        let Some(agent) = self.agents.get_mut(&profile.id) else { return };
+        for ruling in self.noes_for_later.iter().filter_map(|id| self.rulings.get(id)) {
+            if ruling.agent == profile.id && ruling.owner == profile.owner {
+                agent.rulings.push(Arc::clone(ruling));
+            }
+        }
+        self.noes_for_later.retain(|id| !agent.rulings.iter().any(|ruling| ruling.id == *id));
     }
 
     fn forget(&mut self, agent: &AgentId) {
@@ -349,12 +364,18 @@ impl State {
 
     fn rule(&mut self, ruling: &Arc<Ruling>) {
         self.next_ruling = self.next_ruling.max(ruling.id.number() + 1);
-        let Some(agent) = self.agents.get_mut(&ruling.agent) else { return };
-        agent.rulings.push(Arc::clone(ruling));
+        let agent = self.agents.get_mut(&ruling.agent).filter(|agent| agent.profile.owner == ruling.owner);
+        match agent {
+            Some(agent) => agent.rulings.push(Arc::clone(ruling)),
+            None if ruling.verdict == Verdict::Deny && ruling.run.is_none() => {
+                self.noes_for_later.insert(ruling.id);
+            }
+            None => return,
+        }
         if ruling.verdict == Verdict::Deny
             && let Some(run) = ruling.run.clone()
         {
-            self.denied_in.entry((agent.profile.owner.clone(), run)).or_default().insert(ruling.id);
+            self.denied_in.entry((ruling.owner.clone(), run)).or_default().insert(ruling.id);
         }
         if let Some(until) = ruling.until {
             self.rulings_ending.insert((until, ruling.id));
@@ -364,6 +385,7 @@ impl State {
 
     fn end_ruling(&mut self, id: RulingId) {
         let Some(ruling) = self.rulings.remove(&id) else { return };
+        self.noes_for_later.remove(&id);
         if let Some(until) = ruling.until {
             self.rulings_ending.remove(&(until, id));
         }

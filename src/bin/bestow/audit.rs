@@ -49,9 +49,12 @@ fn aside(cut: &Cut) -> String {
     let again: String = cut.again.iter().map(|event| format!("again: {event}\n")).collect();
     let unread = match cut.unread {
         0 => String::new(),
-        1 => "1 record cannot be read or was altered: what it revoked, if it did, holds again\n".to_owned(),
+        1 => "1 record cannot be read or was altered: what it revoked, denied or narrowed, if it did, is undone\n"
+            .to_owned(),
         count => {
-            format!("{count} records cannot be read or were altered: what they revoked, if they did, holds again\n")
+            format!(
+                "{count} records cannot be read or were altered: what they revoked, denied or narrowed, if they did, is undone\n"
+            )
         }
     };
     format!("what follows event {} is set aside\n{again}{unread}head {}\n", cut.kept, cut.head)

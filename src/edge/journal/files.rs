@@ -50,6 +50,12 @@ fn number(name: &str, before: &str, after: &str) -> Option<u64> {
     name.strip_prefix(before)?.strip_suffix(after).filter(|digits| digits.len() == 20)?.parse().ok()
 }
 
+/// `cut-7.jsonl`, `cut-7-2.jsonl`, and so on without an end.
+fn names_like(name: &str) -> impl Iterator<Item = String> + '_ {
+    let (stem, end) = name.rsplit_once('.').unwrap_or((name, "jsonl"));
+    std::iter::once(name.to_owned()).chain((2_u64..).map(move |count| format!("{stem}-{count}.{end}")))
+}
+
 impl Files {
     /// What is in `directory`, which nobody but its owner writes, who is whoever runs this, or root.
     pub(super) fn at(disk: Arc<dyn Disk>, directory: &Path) -> Result<Files, JournalError> {
@@ -68,10 +74,8 @@ impl Files {
     }
 
     pub(super) fn list(&self) -> Result<Listing, JournalError> {
-        let names = self.disk.list(&self.directory);
-        let names = names.map_err(|why| JournalError::disk(&self.directory, "reading", &why))?;
         let mut listing = Listing::default();
-        for name in names {
+        for name in self.names()? {
             listing.segments.extend(number(&name, "journal-", ".jsonl"));
             listing.snapshots.extend(number(&name, "snapshot-", ".json"));
             if name.ends_with(UNFINISHED) {
@@ -93,6 +97,35 @@ impl Files {
         self.write(&unfinished, content).map_err(self.failed(&unfinished, "writing"))?;
         let renamed = self.disk.rename(&self.path(&unfinished), &self.path(name));
         renamed.and_then(|()| self.disk.sync_dir(&self.directory)).map_err(self.failed(name, "naming"))
+    }
+
+    /// Sets `content` aside in a file that nothing else is in, called `name` or nearly so. Says how.
+    pub(super) fn write_aside(&self, name: &str, content: &[u8]) -> Result<String, JournalError> {
+        let taken = self.names()?;
+        for free in names_like(name) {
+            if !taken.contains(&free) {
+                self.write_whole(&free, content)?;
+                return Ok(free);
+            }
+            // Whoever was killed over it begins anew.
+            if self.read(&free)? == content {
+                return Ok(free);
+            }
+        }
+        Ok(name.to_owned())
+    }
+
+    /// Gives a file a name like `aside`, which no other file has.
+    pub(super) fn rename_aside(&self, name: &str, aside: &str) -> Result<(), JournalError> {
+        let taken = self.names()?;
+        let Some(free) = names_like(aside).find(|free| !taken.contains(free)) else { return Ok(()) };
+        let renamed = self.disk.rename(&self.path(name), &self.path(&free));
+        renamed.and_then(|()| self.disk.sync_dir(&self.directory)).map_err(self.failed(name, "setting aside"))
+    }
+
+    fn names(&self) -> Result<Vec<String>, JournalError> {
+        let names = self.disk.list(&self.directory);
+        names.map_err(|why| JournalError::disk(&self.directory, "reading", &why))
     }
 
     fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {

@@ -119,7 +119,7 @@ fn missing(files: &Files, wanted: u64, first: u64) -> JournalError {
 fn set_aside(files: &Files, head: Head, torn: &[u8]) -> Result<Arc<str>, JournalError> {
     let (next, hash) = (head.sequence + 1, Hash::of(torn).to_string());
     let name = format!("cut-{next:020}-{}.jsonl", hash.get(..8).unwrap_or_default());
-    files.write_whole(&name, torn)?;
+    let name = files.write_aside(&name, torn)?;
     Ok(format!("{} bytes after event {}, never acknowledged, are in {name}", torn.len(), head.sequence).into())
 }
 

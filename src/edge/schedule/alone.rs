@@ -1,9 +1,9 @@
 //! One program at a time runs the tasks of a directory: two that do not know of each other would run each task twice.
 
 use std::{
-    fs::{File, OpenOptions, TryLockError},
-    io::{self, Read, Write},
-    os::unix::fs::{MetadataExt, OpenOptionsExt},
+    fs::{File, OpenOptions, Permissions, TryLockError},
+    io,
+    os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -11,8 +11,11 @@ use rustix::fs::OFlags;
 
 use crate::model::SanitizedPath;
 
-/// Whose lock means that the tasks beside it are run. It says by which process.
+/// Whose lock means that the tasks beside it are run.
 const LOCK: &str = "LOCK";
+
+/// Whoever can open it can lock it, and a command of an agent may read almost everything: so nobody reads it.
+const WRITE_ONLY: u32 = 0o200;
 
 /// The directory that is held, by the loop and by its handle: whichever lets go of it first.
 #[derive(Clone, Debug, Default)]
@@ -61,9 +64,13 @@ impl Alone {
 fn open(dir: &SanitizedPath) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    options.write(true).create(true).truncate(false).mode(WRITE_ONLY);
     options.custom_flags(flags.bits().cast_signed());
-    options.open(dir.as_path().join(LOCK))
+    let file = options.open(dir.as_path().join(LOCK))?;
+    if file.metadata()?.mode() & 0o777 != WRITE_ONLY {
+        file.set_permissions(Permissions::from_mode(WRITE_ONLY))?;
+    }
+    Ok(file)
 }
 
 fn is_same(one: &File, other: &File) -> bool {
@@ -71,19 +78,24 @@ fn is_same(one: &File, other: &File) -> bool {
     identity(one).is_some_and(|identity_of_one| Some(identity_of_one) == identity(other))
 }
 
-fn lock(mut file: &File) -> Result<(), NotAlone> {
+fn lock(file: &File) -> Result<(), NotAlone> {
     match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Err(NotAlone::Runs(holder(file))),
-        Err(TryLockError::Error(why)) => return Err(NotAlone::Unknown(why)),
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(NotAlone::Runs(holder(file))),
+        Err(TryLockError::Error(why)) => Err(NotAlone::Unknown(why)),
     }
-    // For people; that it is locked is known without.
-    let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
-    Ok(())
 }
 
+/// The process that has it locked, as far as the kernel tells this one.
 fn holder(file: &File) -> Option<u32> {
-    let mut text = String::new();
-    file.take(32).read_to_string(&mut text).ok()?;
-    text.trim().parse().ok()
+    let about = file.metadata().ok()?;
+    let (major, minor) = (rustix::fs::major(about.dev()), rustix::fs::minor(about.dev()));
+    let locked = format!("{major:02x}:{minor:02x}:{}", about.ino());
+    // `1: FLOCK  ADVISORY  WRITE 17268 fe:00:10436678 0 EOF`
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    locks.lines().find_map(|line| {
+        let words: Vec<_> = line.split_whitespace().collect();
+        let [_, "FLOCK", _, _, pid, file, ..] = *words.as_slice() else { return None };
+        pid.parse().ok().filter(|pid| file == locked && 0 < *pid)
+    })
 }

@@ -5,6 +5,33 @@
 use std::sync::Arc;
 
 use crate::model::{Interaction, Mode, OnNoUser, Profile, Reads, Rule, SanitizedPath, Settings, Verdict, Widening};
+#[cfg(feature = "journal")]
+use crate::{
+    kernel::State,
+    model::{AgentId, Event},
+};
+
+/// What was in force once, as far as it is narrower than what is now.
+#[cfg(feature = "journal")]
+impl State {
+    pub(in super::super) fn settings_within(&self, once: &Settings) -> Option<Event> {
+        let settings = settings(&self.settings, once);
+        (settings != *self.settings).then(|| Event::SettingsChanged { settings: Arc::new(settings) })
+    }
+
+    pub(in super::super) fn profile_within(&self, once: &Profile) -> Option<Event> {
+        let now = &self.agents.get(&once.id)?.profile;
+        let profile = profile(now, once);
+        (now.owner == once.owner && profile.mode != now.mode)
+            .then(|| Event::AgentChanged { profile: Arc::new(Profile { mode: profile.mode, ..Profile::clone(now) }) })
+    }
+
+    pub(in super::super) fn rules_within(&self, agent: &AgentId, once: &[Rule]) -> Option<Event> {
+        let now = self.agents.get(agent)?.rules.written();
+        let rules = rules(now, once);
+        (rules != *now).then(|| Event::RulesChanged { agent: agent.clone(), rules })
+    }
+}
 
 /// The new settings, as far as they are no wider.
 pub(super) fn settings(now: &Settings, new: &Settings) -> Settings {

@@ -279,6 +279,35 @@ async fn a_run_by_hand_beside_a_program_that_runs_the_same_tasks_is_refused() {
     assert_eq!(place.tasks(&["run", "cron/a"]).0, 0);
 }
 
+/// The attack: to read is enough to hold the lock that says that somebody runs the tasks, and then nobody does.
+#[test]
+fn no_confined_command_keeps_the_tasks_from_running() {
+    let worker = "[agents.worker]\nkind = \"permanent\"\n";
+    let place = Place::new(worker);
+    place.save("tasks/cron/a/TASK.md", "---\nschedule: \"@daily\"\n---\nDo it.\n");
+    // As an earlier version left it.
+    place.save("tasks/LOCK", "1\n");
+    let alone = place.tasks(&["run", "cron/a"]);
+    assert_eq!(alone.0, 0, "{alone:?}");
+    let (config, lock) = (place.path("agents.toml"), place.path("tasks/LOCK"));
+    let wait = place.path("over");
+    let attack = format!(
+        "exec 9< {0}; flock -n 9 && echo held; flock -n {0} echo held; flock -n -x {0} echo held; chmod 600 {0}; echo tried; \
+         for i in $(seq 300); do test -e {1} && break; sleep 0.1; done",
+        lock.display(),
+        wait.display()
+    );
+    let words = ["exec", "--agent", "worker", "--config", config.to_str().unwrap(), "--", "bash", "-c", &attack];
+    let mut child = super::started(&words);
+    let mut said = std::io::BufReader::new(child.stdout.take().unwrap());
+    let mut first = String::new();
+    std::io::BufRead::read_line(&mut said, &mut first).unwrap();
+    let run = place.tasks(&["run", "cron/a"]);
+    fs::write(wait, "").unwrap();
+    let told = child.wait_with_output().unwrap();
+    assert_eq!((first.as_str(), run.0), ("tried\n", 0), "{run:?} {}", text(&told.stderr));
+}
+
 #[test]
 fn check_says_what_would_be_decided_about_a_gate() {
     let rule = "[[agents.nightly.rules]]\nverdict = \"deny\"\ncommand = \"git push **\"\nwhy = \"not at night\"\n";

@@ -4,6 +4,8 @@
 mod audit;
 #[cfg(feature = "journal")]
 mod crash;
+#[cfg(all(feature = "config", feature = "journal"))]
+mod cuts;
 #[cfg(feature = "journal")]
 mod damage;
 #[cfg(feature = "journal")]

@@ -103,7 +103,8 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
 
   audit cut
       The way out of damage without a copy: sets aside everything from event NUMBER on, and takes away again
-      what can still be read there of what was revoked. It says what that is, and how many records nobody can read.
+      what can still be read there of what was revoked, denied or narrowed. It says what that is, and how many records
+      nobody can read.
 
   --help, --version
 

@@ -34,7 +34,8 @@ pub struct Cut {
 
 /// Sets aside everything from event `before` on, so that an engine can be opened on the rest. What is set aside stays in
 /// the directory, under names that begin with `cut-`. As far as it can still be read there, what was taken away stays away:
-/// rights that were revoked, ended or used up, agents that went, what people no longer allow, and what they denied for good.
+/// rights that were revoked, ended or used up, agents that went, what people no longer allow, what they denied for good (of
+/// agents that are not known yet, too), and what a file narrowed of settings, modes and rules.
 ///
 /// It is one step: until it is done, the trail is damaged as it was, and can be cut again.
 ///
@@ -52,10 +53,11 @@ pub fn cut(directory: impl AsRef<Path>, before: u64) -> Result<Cut, JournalError
     let again = kept.taken_again(&aside, before);
     // Snapshots go first: an engine would begin with the newest.
     for sequence in files.list()?.snapshots.into_iter().filter(|sequence| before <= *sequence) {
-        set_aside(&files, &snapshot(sequence))?;
+        let name = snapshot(sequence);
+        files.rename_aside(&name, &format!("cut-{name}"))?;
     }
     if !aside.rest.is_empty() {
-        files.write_whole(&format!("cut-{:020}.jsonl", kept.head.sequence + 1), &aside.rest)?;
+        files.write_aside(&format!("cut-{:020}.jsonl", kept.head.sequence + 1), &aside.rest)?;
     }
     let mut content = kept.segment.clone();
     let head = again
@@ -65,12 +67,13 @@ pub fn cut(directory: impl AsRef<Path>, before: u64) -> Result<Cut, JournalError
     if goes_on {
         if aside.segments.contains(&kept.first) {
             let name = segment(kept.first);
-            files.write_whole(&format!("cut-{name}"), &files.read(&name)?)?;
+            files.write_aside(&format!("cut-{name}"), &files.read(&name)?)?;
         }
         files.write_whole(&segment(kept.first), &content)?;
     }
     for first in aside.segments.into_iter().filter(|first| !(goes_on && *first == kept.first)) {
-        set_aside(&files, &segment(first))?;
+        let name = segment(first);
+        files.rename_aside(&name, &format!("cut-{name}"))?;
     }
     let_go(lock);
     let again = again.steps.into_iter().flatten().collect();
@@ -195,9 +198,4 @@ impl Again {
         }
         Ok(head)
     }
-}
-
-fn set_aside(files: &Files, name: &str) -> Result<(), JournalError> {
-    let renamed = files.disk.rename(&files.path(name), &files.path(&format!("cut-{name}")));
-    renamed.and_then(|()| files.disk.sync_dir(&files.directory)).map_err(files.failed(name, "setting aside"))
 }
