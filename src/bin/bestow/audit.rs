@@ -26,10 +26,12 @@ pub(crate) fn audit(asked: &Audit) -> End {
         Audit::Verify { state, expected } => match audit::verify(state, *expected) {
             Ok(verified) => {
                 let torn = verified.torn.map_or_else(String::new, |torn| format!("\nnot acknowledged, {torn}"));
-                End::said(&format!(
-                    "events {} to {} follow from one another{torn}\nhead {}\n",
-                    verified.first, verified.head.sequence, verified.head
-                ))
+                let events = if verified.head.sequence < verified.first {
+                    "there is no event: nothing has been decided here yet, or the records are gone".to_owned()
+                } else {
+                    format!("events {} to {} follow from one another", verified.first, verified.head.sequence)
+                };
+                End::said(&format!("{events}{torn}\nhead {}\n", verified.head))
             }
             Err(why) => End::failed(why),
         },

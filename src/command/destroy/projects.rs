@@ -33,7 +33,7 @@ pub(super) const RULES: &[Rule] = &[
         .sub("state rm|workspace delete|force-unlock|state push")
         .examples(&["terraform state rm x", "terraform workspace delete -force x"], &["terraform state list"]),
     rule("pulumi cdk cdktf sst sls serverless ampx copilot", "destroys infrastructure")
-        .sub("destroy|remove|stack rm|app delete|env delete|svc delete|sandbox delete")
+        .sub("destroy|down|dn|remove|stack rm|app delete|env delete|svc delete|sandbox delete")
         .examples(
             &["pulumi destroy --yes", "cdk destroy --all", "serverless remove", "pulumi stack rm x", "sst remove"],
             &["pulumi up", "cdk deploy", "cdk diff"],

@@ -93,7 +93,8 @@ fn destroying(words: &[String]) -> Option<&'static str> {
         "REMOVE" => matches!(word(1), "TABLE" | "DATABASE" | "NAMESPACE").then_some("REMOVE"),
         "MATCH" | "OPTIONAL" => until_end(words).any(|word| word == "DELETE").then_some("MATCH … DELETE"),
         "TRUNCATE" => (!word(1).is_empty() && !word(1).starts_with(['-', '(', '=', ';'])).then_some("TRUNCATE"),
-        "DELETE" => (word(1) == "FROM").then_some("DELETE FROM"),
+        // `DELETE a FROM a JOIN b` names what goes before it says where it is.
+        "DELETE" => (word(1) == "FROM" || word(2) == "FROM").then_some("DELETE FROM"),
         "ALTER" => until_end(words)
             .any(|word| word == "DROP" || word == "DELETE")
             .then_some("ALTER … DROP")

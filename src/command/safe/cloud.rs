@@ -99,7 +99,9 @@ fn no_option(rest: &[Arg], names: &[&str]) -> Result<(), String> {
     // Values of a question are kept beside the project; what lies elsewhere is not meant to be sent.
     let beside = |word: &Arg| {
         let path = word.text.strip_prefix("file://").unwrap_or("/");
-        word.is_exact() && !path.starts_with('/') && !path.contains("..") && path.ends_with(".json")
+        let elsewhere = path.starts_with(['/', '~', '.']) || path.contains("..") || path.contains("/.");
+        let secret = ["cred", "secret", "key", "token", "pass", "account"].iter().any(|name| path.contains(name));
+        word.is_exact() && !elsewhere && !secret && path.ends_with(".json")
     };
     match rest.iter().find(|word| named(word) || (from_elsewhere(word) && !beside(word))) {
         Some(_) => Err("an option that is not on the list".into()),

@@ -1,7 +1,7 @@
 //! Containers and clusters, where they only report.
 
 use super::{Spec, spec};
-use crate::command::options::Options;
+use crate::command::{options::Options, walk::UNKNOWN};
 
 const KUBE_GLOBALS: &str = "-n: --namespace: --context: --cluster: -v: --request-timeout: --user:";
 
@@ -62,7 +62,8 @@ pub(super) const SPECS: &[Spec] = &[
 /// A file behind an address is fetched, from whoever has it.
 fn local_files(options: &Options<'_>) -> Result<(), String> {
     let named = |(name, value): &(smol_str::SmolStr, Option<smol_str::SmolStr>)| {
-        matches!(name.as_str(), "-f" | "--filename" | "-k") && value.as_ref().is_none_or(|value| value.contains("://"))
+        matches!(name.as_str(), "-f" | "--filename" | "-k")
+            && value.as_ref().is_none_or(|value| value.contains("://") || value.starts_with(UNKNOWN))
     };
     if options.given.iter().any(named) { Err("a file that is fetched".into()) } else { Ok(()) }
 }

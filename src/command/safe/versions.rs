@@ -61,15 +61,15 @@ const ASKED: &str = "ansible awk aws az bash brew bun bundle bundler bunx cargo 
     elixir emacs erl eslint fd ffmpeg fish flutter g++ gawk gcc gcloud gdb gem gh ghc git gmake go gofmt gradle grep groovy helm heroku http hugo java javac jest jq julia just k6 \
     kubectl kustomize lua luajit make mamba mercurial meson mise mix mocha mongosh mvn mypy mysql nano nasm ninja nim nix node nodejs npm npx nvim nvm openssl perl php pip pip3 pipenv pipx pnpm podman poetry \
     prettier protoc psql pulumi py.test pyright pytest python python2 python3 qemu-img R redis-cli rg rsync ruby ruff rustc rustfmt rustup sbt scala scp sed sh sqlite3 ssh swift tar task terraform terragrunt tmux tofu \
-    ts-node tsc tsx turbo uv uvx vagrant vault vim vite vitest wget xcodebuild yarn yq zig zsh clippy-driver cargo-clippy black isort flake8 pylint rubocop rspec rake rails phpunit webpack rollup esbuild nx lerna playwright cypress";
+    ts-node tsc tsx uv uvx vagrant vault vim vite vitest wget xcodebuild yarn yq zig zsh clippy-driver cargo-clippy black isort flake8 pylint rubocop rspec rake rails phpunit webpack rollup esbuild nx lerna playwright cypress";
 
 /// More programs that do nothing but answer when all they are asked is their version or their help. Of anything else that
 /// they do, nothing is known: some of them run what their words say.
-const ANSWERING: &str = "7z act age ajv alembic ansible-inventory ansible-lint argocd bandit bazel bazelisk bc buf bzr caddy cabal cargo-audit cargo-deny cargo-nextest certbot checkov chromium clang-format clang-tidy code codex colima commitlint convert cucumber cue dlv dmd \
-    dvc emcc eksctl etcdctl fastlane firefox flux fossil fvm gitleaks gnuplot golangci-lint google-chrome gopls goreleaser gpg gpg2 grpcurl grype gs hatch hexo hg hyperfine identify influx istioctl jj jupyter k3s k9s ktlint kotlin kotlinc lefthook lima lld lldb llvm-config ltrace lz4 \
+const ANSWERING: &str = "7z act age ajv alembic ansible-inventory ansible-lint argocd bandit bc buf bzr caddy cabal cargo-audit cargo-deny cargo-nextest certbot checkov chromium clang-format clang-tidy code codex colima commitlint convert cucumber cue dlv dmd \
+    dvc emcc eksctl etcdctl fastlane firefox flux fossil fvm gitleaks gnuplot golangci-lint google-chrome gopls goreleaser gpg gpg2 grpcurl grype gs hatch hg hyperfine identify influx istioctl jj jupyter k3s k9s ktlint kotlin kotlinc lefthook lima lld lldb llvm-config ltrace lz4 \
     magick mariadb minikube multipass mvnd mycli mysqldump mysqladmin nmap nox npm-check-updates ocaml octave ollama opa opentofu packer pandoc parallel pdm perf pg_config pg_ctl pg_dump pg_restore pgcli pixi pkg-config postgres pre-commit pwsh pyflakes quarto rclone redis-server restic rye sass \
-    screen semgrep serverless shfmt skaffold skopeo snyk solc sops sox staticcheck strace stylelint subl supabase svn syft tailscale tcpdump terraform-docs tesseract tfsec tilt tox trivy tshark twine unzip upx valgrind verilator virtualenv wasm-pack wireshark wrangler xz yt-dlp zip zstd \
-    timeout nice stdbuf nohup watch ncu httpie bandwhich hugo mdbook tectonic typst vsce expo eas turbo oxlint biome dprint swc rollup ember ionic cordova docusaurus storybook newman locust wrk ab vegeta siege";
+    screen semgrep shfmt skaffold skopeo snyk solc sops sox staticcheck strace stylelint subl supabase svn syft tailscale tcpdump terraform-docs tesseract tfsec tilt trivy tshark twine unzip upx valgrind verilator virtualenv wasm-pack wireshark wrangler xz yt-dlp zip zstd \
+    timeout nice stdbuf nohup watch ncu httpie bandwhich hugo mdbook tectonic typst vsce expo eas oxlint biome dprint swc rollup ionic cordova newman locust wrk ab vegeta siege";
 
 /// Whether `name` with nothing but this question behind it does nothing but answer.
 pub(super) fn answers(name: &str, question: &str) -> bool {
