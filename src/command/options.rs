@@ -179,7 +179,7 @@ impl<'a> Options<'a> {
             (Takes::Value(allowed), None) => {
                 let value = next().ok_or_else(|| Misfit::MissingValue(name.into()))?;
                 // A value that may be several words or none leaves its place to another word.
-                if must_stay && (value.splits || value.glob || value.open) {
+                if must_stay && (value.splits || value.glob || value.open || is_dashed(&value.text)) {
                     return Err(Misfit::MayBeOption);
                 }
                 self.values.push(value);
@@ -211,4 +211,9 @@ fn find<'l>(list: &'l str, name: &str) -> Option<Takes<'l>> {
 fn shown(name: &str) -> String {
     let short: String = name.chars().take(24).filter(|c| !c.is_control()).collect();
     format!("`{short}`")
+}
+
+/// Looks like an option and not like a number: to programs where the value may be left out, it is one.
+fn is_dashed(value: &str) -> bool {
+    value.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| !c.is_ascii_digit()))
 }

@@ -116,6 +116,8 @@ pub enum Refusal {
     FromFile(GrantId, Place),
     /// Nobody may have this, except by a file that names exactly this path.
     Protected(Permission),
+    /// Nobody may have this: what it lets an agent write holds the file that says what agents may do.
+    Governs(Permission),
     /// A right for the directory is there, but not one that names the sensitive part of the path.
     Sensitive {
         /// What.
@@ -284,6 +286,12 @@ impl fmt::Display for Refusal {
             Refusal::Protected(permission) => write!(
                 f,
                 "`{}` is protected: only a line of agents.toml that names exactly this path gives it",
+                Shown(&permission.to_string())
+            ),
+            Refusal::Governs(permission) => write!(
+                f,
+                "`{}` holds agents.toml, and whoever may write that gives itself any right: name a smaller directory, or move \
+                 the file out of there",
                 Shown(&permission.to_string())
             ),
             Refusal::Sensitive { permission, part } => write!(

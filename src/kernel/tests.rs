@@ -43,6 +43,7 @@ fn request_id(number: u128) -> RequestId {
 fn settings(change: impl FnOnce(&mut Settings)) -> Settings {
     let mut settings = Settings { reads: Reads::Granted, ..Settings::default() };
     settings.protected = ["/p".parse().unwrap()].into();
+    settings.governing = ["/rules/agents.toml".parse().unwrap()].into();
     change(&mut settings);
     settings
 }

@@ -75,6 +75,10 @@ pub struct Settings {
     pub hook_timeout: Duration,
     /// Paths that no grant reaches, except one from a file that names exactly that path.
     pub protected: Arc<[SanitizedPath]>,
+    /// The names of the file that says all this: nobody is given a right to write what holds it. In the file itself such a right
+    /// is a mistake.
+    #[serde(default)]
+    pub governing: Arc<[SanitizedPath]>,
     /// Scheduled tasks.
     #[serde(default)]
     pub tasks: TaskSettings,
@@ -107,6 +111,7 @@ impl Default for Settings {
             max_depth: 8,
             hook_timeout: for_hooks(),
             protected: Arc::default(),
+            governing: Arc::default(),
             tasks: TaskSettings::default(),
             commands: CommandRules::default(),
             sensitive: Arc::default(),

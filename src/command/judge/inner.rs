@@ -229,7 +229,7 @@ impl Walker<'_> {
         };
         let file = options.given.iter().any(|(name, _)| name == "-a" || name == "--arg-file");
         let content = options.values.iter().find_map(|value| value.content.clone()).filter(|_| file).map(Input::Text);
-        let input = content.as_ref().unwrap_or(input);
+        let input = if file { content.as_ref().unwrap_or(&Input::Unknown) } else { input };
         // Cut elsewhere than at blanks, a name may begin with anything.
         let cut = matches!(input, Input::Text(text) if text == IDS) && options.has("-d --delimiter");
         let input = if cut { &Input::Unknown } else { input };
@@ -300,6 +300,7 @@ fn input_words(input: &Input, whole_lines: bool, span: Span) -> Vec<Arg> {
                 span,
                 known: Known::Environment,
                 expanded: true,
+                splits: true,
                 open: true,
                 ..Arg::default()
             }]

@@ -77,10 +77,26 @@ impl Walker<'_> {
         }
         self.speak(args);
         self.overhear_wrapper(args, input);
-        self.deeper(|walker| walker.judge_here(args, input)).unwrap_or_else(|| {
+        let outer = self.is_fed;
+        self.is_fed |= !is_silent(input);
+        let verdict = self.deeper(|walker| walker.judge_here(args, input)).unwrap_or_else(|| {
             self.speak_of_anything();
             Verdict::dangerous("wrapped too deeply to follow")
-        })
+        });
+        self.is_fed = outer;
+        verdict.or_stricter(self.judge_with_feed(args, input))
+    }
+
+    /// What is not given anything itself may read what the compound around it is given.
+    fn judge_with_feed(&mut self, args: &[Arg], input: &Input) -> Verdict {
+        if !matches!(input, Input::Terminal) {
+            return Verdict::safe("");
+        }
+        let Some(text) = self.feed.take() else { return Verdict::safe("") };
+        let given = Input::Text(text.clone());
+        let verdict = self.quietly(|walker| walker.deeper(|walker| walker.judge_here(args, &given)));
+        self.feed = Some(text);
+        verdict.filter(|verdict| verdict.tier == Tier::Destructive).unwrap_or_else(|| Verdict::safe(""))
     }
 
     fn judge_here(&mut self, args: &[Arg], input: &Input) -> Verdict {
@@ -110,7 +126,7 @@ impl Walker<'_> {
         if let Some(verdict) = known {
             return self.distrust_name(args, verdict);
         }
-        if sends_its_input(name, args) && !is_silent(input) {
+        if sends_its_input(name, args) && (self.is_fed || !is_silent(input)) {
             return Verdict::dangerous(format!("`{name}` may send what it is given to read"));
         }
         let verdict = match safe::prove(args, self.classifier, &self.scope.places) {
@@ -170,7 +186,7 @@ fn sends_its_input(name: &str, args: &[Arg]) -> bool {
 }
 
 /// Whether there is nothing in what is read, or only the word that ends a session.
-fn is_silent(input: &Input) -> bool {
+pub(super) fn is_silent(input: &Input) -> bool {
     match input {
         Input::Terminal => true,
         Input::Text(text) => matches!(text.trim_end_matches('\n'), "" | "Q"),

@@ -114,9 +114,13 @@ pub(super) fn destroys(name: &str, text: &str) -> Verdict {
 
 /// `psql-15` and `mysql.exe` are what they say.
 fn client(name: &str) -> Option<Search> {
+    let known = INDEX.get(name);
+    if known.is_some() || !name.contains(['.', '-']) {
+        return known.copied();
+    }
     let plain = name.strip_suffix(".exe").unwrap_or(name);
     let plain = plain.split_once("-1").map_or(plain, |(plain, _)| plain);
-    INDEX.get(name).or_else(|| INDEX.get(plain)).copied()
+    INDEX.get(plain).copied()
 }
 
 /// The most commands in statements that are followed.

@@ -236,8 +236,15 @@ pub(in crate::command) fn names_an_address(name: &str) -> bool {
         "TOKEN",
         "WEBHOOK",
     ];
+    // Of other things, an address may have a password in it.
+    const OF: &[&str] = &[
+        "APP", "API", "BACKEND", "BASE", "DEPLOY", "FRONTEND", "HEALTH", "HOST", "PREVIEW", "PUBLIC", "ROOT", "SERVER",
+        "SERVICE", "SITE", "STAGING", "TARGET", "URI", "URL", "WEB",
+    ];
     let upper = name.to_ascii_uppercase();
-    let mut words = upper.split('_');
-    let kept = words.clone().any(|word| KEPT.contains(&word));
-    !kept && words.next_back().is_some_and(|last| SAYS.contains(&last))
+    let words: Vec<&str> = upper.split('_').collect();
+    let kept = words.iter().any(|word| KEPT.contains(word));
+    let addresses = words.last().is_some_and(|last| matches!(*last, "URL" | "URI"));
+    let open = !addresses || words.iter().all(|word| OF.contains(word));
+    !kept && open && words.last().is_some_and(|last| SAYS.contains(last))
 }

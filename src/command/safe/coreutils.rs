@@ -26,7 +26,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("yes", "").inert().examples(&["yes | head -1"], &["yes > f"]),
     spec("seq", "-w -f: -s: -# --equal-width --format: --separator:").inert().examples(&["seq 1 10", "seq -w 5"], &["seq 3 > f"]),
     spec("sleep", "").inert().examples(&["sleep 5"], &["sleep 1; reboot"]),
-    spec("test [", "").raw(question::no_evaluation).examples(&["test -f x", "[ -n \"$X\" ]"], &["test -v 'a[$(id)]'"]),
+    spec("test [", "").raw(question::plain_test).examples(&["test -f x", "[ -n \"$X\" ]", "[ $# -eq 0 ]", "[ \"$(cat f)\" = a ]"], &["test -v 'a[$(id)]'", "[ $(cat f) -gt 3 ]", "read x < f; [ $x = a ]"]),
     spec("expr", "").inert().raw(anything).examples(&["expr 1 + 2"], &["expr 1 > f"]),
     spec("factor", "").inert().examples(&["factor 12"], &["factor 12 > f"]),
     spec("basename", "-a -s: -z --multiple --suffix: --zero").inert().examples(&["basename /a/b .c"], &["basename --x"]),

@@ -33,7 +33,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("uv", "--outdated --format: --depth: --package: --invert --all-packages --only-installed --project: --frozen --locked --no-dev --all-groups --universal --exclude-newer: -q --color: --offline")
         .here().sub("pip list|pip show|pip freeze|pip tree|pip check|tool list|python list|python find|python dir|cache dir|tool dir|self version|help")
         .examples(&["uv pip list", "uv pip show x"], &["uv pip install x", "uv run x", "uv sync", "uv cache clean"]),
-    spec("uv hatch", "--short").sub("version").none().examples(&["uv version"], &["uv version 1.2.3", "hatch version dev"]),
+    spec("uv", "--short").sub("version").none().examples(&["uv version"], &["uv version 1.2.3", "hatch version"]),
     spec("poetry pdm hatch pipenv rye", "-l -o -a -t -T --latest --outdated --tree --all --why --only: --with: --without: --no-dev --top-level --no-ansi --json --graph --freeze --bare --reverse --full-path --path")
         .sub("show|env info|env list|check|list|info|graph|config --list|source show|about|env show|dep show")
         .here()
@@ -51,7 +51,7 @@ pub(super) const SPECS: &[Spec] = &[
         .here()
         .examples(&["conda list", "conda env list", "conda list -n \"$ENV\""], &["conda install x", "conda env remove -n x", "conda run x"]),
     spec("gem", "-a -l -r -q -e -i -v: --all --local --remote --versions --details --exact --installed --prerelease").sub("list|info|search|specification|environment|env|outdated|which|contents|dependency|query|help").examples(&["gem list", "gem env"], &["gem install x", "gem push x", "gem list -r $SECRET"]),
-    spec("bundle bundler", "").sub("version|env|platform").none().examples(&["bundle version"], &["bundle install", "bundle exec x", "bundle list", "bundle config set a b"]),
+    spec("bundle bundler", "").sub("version|env").none().examples(&["bundle version"], &["bundle install", "bundle exec x", "bundle list", "bundle config set a b"]),
     spec("composer", "-a -i -l -o -D -t -s -N -P -p --all --installed --latest --outdated --direct --tree --format: --self --no-dev --minor-only --strict --available --platform --name-only --no-ansi -n")
         .sub("show|info|outdated|licenses|why|depends|why-not|prohibits|search|validate|diagnose|fund|suggests|check-platform-reqs|about|audit").examples(&["composer show -t", "composer outdated"], &["composer install", "composer run x"]),
     spec("cargo", "--exclude: --prune: --ignore-rust-version -i: -e: -p: -d -q -v -F: --invert: --prefix: --depth: --edges: --package: --workspace --all-features --no-default-features --features: --target: --format: --charset: --no-dedupe --duplicates --locked --offline --frozen --format-version: --no-deps --color: --manifest-path: --filter-platform: --limit: --verbose --quiet --message-format: --version: --list")
@@ -93,14 +93,14 @@ pub(super) const SPECS: &[Spec] = &[
     spec("nix-env", "-q --query --installed -a").asking(given).examples(&["nix-env -q"], &["nix-env -e x"]),
     spec("asdf mise rtx volta fnm nvm pyenv rbenv nodenv goenv sdk", "--bare --current --installed --json -g --all --unaliased --no-colors --default").sub("list|current|ls|versions|version|which|where|plugin list|plugins ls|ls-remote|doctor|root|prefix|whence|commands|list all|ls remote|latest").examples(&["pyenv versions", "nvm ls", "asdf current"], &["pyenv install 3", "nvm use 20", "mise exec x"]),
     spec("opam cabal", "--all -a --installed -i").sub("list|info|show|switch list").operands(Operands::AtMost(2)).examples(&["opam list"], &["opam config set a b c"]),
-    spec("dotnet", "").sub("--info|--list-sdks|--list-runtimes|list package|nuget list source").none().examples(&["dotnet --info"], &["dotnet run"]),
+    spec("dotnet", "").sub("--info|--list-sdks|--list-runtimes|nuget list source").none().examples(&["dotnet --info"], &["dotnet run"]),
     spec("flutter dart", "").sub("pub deps|pub outdated").none().examples(&["dart pub deps"], &["flutter run", "dart info"]),
     spec("flutter", "-v").sub("doctor|devices").none().examples(&["flutter doctor"], &["flutter upgrade"]),
     // What is not asked for its version here loads the project first, which is code.
     spec("mix rebar3 stack swift", "").sub("--version").none().examples(&["mix --version"], &["mix test", "mix hex.info", "rebar3 list", "stack path"]),
     spec("dotnet", "--outdated --vulnerable --deprecated --include-transitive --highest-minor --highest-patch --include-prerelease --format: --framework: --verbosity: -v: -g --global --local --tool-path: --help -h --all")
-        .sub("list package|list reference|package list|reference list|sln list|solution list|nuget list source|tool list|workload list|sdk check|help|tool search|workload search")
-        .examples(&["dotnet list package --outdated", "dotnet tool list -g"], &["dotnet tool install x", "dotnet nuget push x", "dotnet build"]),
+        .sub("sln list|solution list|nuget list source|tool list|workload list|sdk check|help|tool search|workload search")
+        .examples(&["dotnet tool list -g"], &["dotnet list package", "dotnet tool install x", "dotnet nuget push x", "dotnet build"]),
     spec("npm", "--json --no-color --unicode --omit:").sub("fund").none().examples(&["npm fund"], &["npm fund x"]),
     spec("npm", "").here().sub("cache ls|cache list").examples(&["npm cache ls"], &["npm cache clean --force"]),
     spec("apt-get", "-s --simulate --dry-run --just-print --recon --no-act -y -q -qq -V --yes --quiet --assume-no --no-install-recommends --with-new-pkgs --only-upgrade --no-upgrade -t:")
@@ -129,7 +129,11 @@ fn only_dry(options: &Options<'_>) -> Result<(), String> {
 }
 
 fn only_simulates(options: &Options<'_>) -> Result<(), String> {
-    if options.has("-s --simulate --dry-run --just-print --recon --no-act") {
+    // Behind a switch, such a word says whether it is on.
+    const SAYS: &[&str] = &["no", "false", "without", "off", "disable", "yes", "true", "with", "on", "enable"];
+    let says = |word: &str| SAYS.contains(&word) || word.starts_with(|c: char| c.is_ascii_digit());
+    let switched = options.operands.iter().any(|operand| operand.is_wild() || says(&operand.text));
+    if options.has("-s --simulate --dry-run --just-print --recon --no-act") && !switched {
         Ok(())
     } else {
         Err("it changes what is installed".into())

@@ -18,7 +18,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("packer", "-machine-readable").sub("validate|version|inspect").examples(&["packer validate x.pkr.hcl"], &["packer build x"]),
     spec("make gmake", "-n -v -C: -f: --dry-run --just-print --version").asking(prints_version).examples(&["make --version"], &["make", "make all", "make -n"]),
     spec("just", "-l --list --summary --show: -s: --version --dump").asking(lists).none().examples(&["just --list"], &["just build", "just"]),
-    spec("task", "-l -a --list --list-all --json --version").asking(lists).none().examples(&["task --list"], &["task build"]),
+    spec("task", "-l -a --list --list-all --version").asking(lists).none().examples(&["task --list"], &["task build"]),
     spec("shellcheck hadolint yamllint actionlint tflint", "= -f: -s: -e: -x -a -o: -S: -d: --format: --shell: --exclude: --severity: --no-color --color? --strict --ignore: -t: -V --version --list-optional").examples(&["shellcheck -f gcc a.sh", "hadolint Dockerfile", "yamllint ."], &["actionlint -shellcheck=/x", "yamllint -c x ."]),
     spec("gofmt goimports", "-l -d -s -e").asking(does_not_write).examples(&["gofmt -l .", "gofmt -d f.go"], &["gofmt -w ."]),
     // With `-l` it names the files that it has just written.

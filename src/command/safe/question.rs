@@ -332,6 +332,13 @@ pub(super) fn no_evaluation(rest: &[Arg]) -> Answer {
     if traps || wild { Err("an operand that is evaluated".into()) } else { Ok(()) }
 }
 
+/// What becomes several words may say `-v name`.
+pub(super) fn plain_test(rest: &[Arg]) -> Answer {
+    no_evaluation(rest)?;
+    let several = rest.iter().any(|word| word.is_wild() && (word.splits || word.open));
+    if several { Err("without quotes it may become a test that runs code".into()) } else { Ok(()) }
+}
+
 /// `printf -v name` sets a variable, and evaluates its name.
 pub(super) fn printf_operands(rest: &[Arg]) -> Answer {
     no_evaluation(rest)?;

@@ -60,7 +60,7 @@ pub(super) const SPECS: &[Spec] = &[
         .asking(yq_expression)
         .examples(&["yq '.a.b' f.yml", "yq -o=json . f.yml", "yq eval '.a' f.yml"], &["yq -i '.a=1' f.yml", "yq --inplace '.a=1' f", "yq -s '.a' f.yml"]),
     spec("xq gron", "-r -c --ungron -m -s").addresses().examples(&["gron f.json", "gron \"$FILE\""], &["xq --x", "gron https://x.org/$SECRET"]),
-    spec("xmllint", "--xpath: --format --noout --valid --nonet --html").addresses().examples(&["xmllint --noout f.xml", "xmllint --xpath '//a' f.xml"], &["xmllint --output x f.xml", "xmllint --shell f", "xmllint http://x.org/$SECRET"]),
+    spec("xmllint", "--xpath: --format --noout --nonet --html").addresses().examples(&["xmllint --noout f.xml", "xmllint --xpath '//a' f.xml"], &["xmllint --output x f.xml", "xmllint --shell f", "xmllint http://x.org/$SECRET"]),
     spec("csvcut csvlook csvstat csvgrep csvjson", "-c: -d: -n -m: -r: -i -H --columns: --delimiter: --names").examples(&["csvcut -c 1 f.csv"], &["csvstat --x"]),
     spec("ts", "-i -s -r").inert().examples(&["ts -i"], &["ts --x"]),
     spec("shuf", "--random-source: --zero-terminated -e -i: -n: -z -r --echo --input-range: --head-count: --repeat").examples(&["shuf -n 5 f"], &["shuf -o f f", "shuf --output=f f"]),

@@ -5,8 +5,8 @@ use smol_str::{SmolStr, SmolStrBuilder, format_smolstr};
 use super::{
     MAX_EXPANDED, Walker,
     arg::{Arg, HOME, Known, SOMETHING, UNKNOWN},
-    brace, edit,
-    scope::Place,
+    brace, edit, output,
+    scope::{Place, Places},
     value::Value,
 };
 use crate::command::{
@@ -292,6 +292,10 @@ impl Walker<'_> {
             }
             Piece::Command { script, quoted } => {
                 let (Value { texts, known, .. }, content) = self.substitution(script);
+                // A directory that the line itself has chosen may have a name of several words.
+                let chosen = self.scope.places != Places::default() || output::follows_links(script);
+                let several = !quoted && splits && chosen && output::prints_a_path(script);
+                let known = if several { Known::Partly } else { known };
                 let text = texts.into_iter().next().unwrap_or_default();
                 let separators = (!quoted && splits).then(|| self.separators());
                 for draft in drafts {

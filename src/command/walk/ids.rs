@@ -10,18 +10,18 @@ pub(in crate::command) const IDS: &str = "\u{2}";
 /// something else.
 pub(super) fn are_printed(command: &Command, before: bool, is_function: impl Fn(&str) -> bool) -> bool {
     let Form::Simple(simple) = &command.form else { return false };
-    let words: Vec<Option<String>> = simple.words.iter().map(written).collect();
-    let Some((Some(program), rest)) = words.split_first() else { return false };
-    if is_function(program) || !command.redirects.is_empty() || !simple.assignments.is_empty() {
-        return false;
-    }
-    match program.as_str() {
-        "head" | "tail" | "sort" | "uniq" => before && rest.iter().all(leaves_lines),
-        "docker" => containers(rest),
-        "kubectl" => objects(rest),
-        "git" => commits(rest),
-        _ => false,
-    }
+    let Some((program, rest)) = simple.words.split_first() else { return false };
+    let Some(program) = written(program) else { return false };
+    let prints: fn(&[Option<String>]) -> bool = match program.as_str() {
+        "head" | "tail" if before => leaves_first_or_last,
+        "sort" | "uniq" if before => |rest| rest.iter().all(leaves_lines),
+        "docker" => containers,
+        "kubectl" => objects,
+        "git" => commits,
+        _ => return false,
+    };
+    let other = is_function(&program) || !command.redirects.is_empty() || !simple.assignments.is_empty();
+    !other && prints(&rest.iter().map(written).collect::<Vec<_>>())
 }
 
 /// A word without anything that is expanded.
@@ -36,13 +36,20 @@ fn written(word: &Word) -> Option<String> {
     if word.pieces.iter().any(braces) { None } else { word.pieces.iter().map(text).collect() }
 }
 
-/// `-1`, `-n 5`, `-u`, `-V`: an option that leaves whole lines.
+/// `-n`, `-u`, `-V`: an option that leaves whole lines, of `sort` and `uniq`.
 fn leaves_lines(word: &Option<String>) -> bool {
+    matches!(word.as_deref(), Some("-n" | "-u" | "-r" | "-V" | "-rV" | "-ru"))
+}
+
+/// `-1`, `-n 5`, `-n5` of `head` and `tail`; a number that stands alone is a file.
+fn leaves_first_or_last(rest: &[Option<String>]) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    word.as_deref().is_some_and(|text| {
-        let letters = text.strip_prefix('-').unwrap_or_default();
-        number(text) || number(letters) || matches!(letters, "n" | "u" | "r" | "V" | "rV" | "ru")
-    })
+    match rest {
+        [] => true,
+        [Some(only)] => only.strip_prefix('-').is_some_and(|count| number(count.strip_prefix('n').unwrap_or(count))),
+        [Some(option), Some(count)] => option == "-n" && number(count),
+        _ => false,
+    }
 }
 
 /// `docker ps -q` and its kin, with filters; names are shown if the format asks for nothing else.

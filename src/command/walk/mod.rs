@@ -36,7 +36,7 @@ use super::{
     answer::{Part, Span},
     classifier::Classifier,
     destroy,
-    judge::{Input, variable},
+    judge::{self, Input, variable},
     overheard::Overheard,
     syntax::{
         self,
@@ -137,6 +137,8 @@ pub(super) struct Walker<'c> {
     expanded: usize,
     /// What the compound command that is being walked is given to read.
     pub(super) feed: Option<String>,
+    /// What runs here may read something besides what it is given itself: a compound around it is given it.
+    pub(super) is_fed: bool,
     /// The shell whose text is being walked.
     pub(super) dialect: Dialect,
     /// Texts of traps: they run again at the end, with what is known then.
@@ -168,6 +170,7 @@ impl<'c> Walker<'c> {
             left: None,
             expanded: 0,
             feed: None,
+            is_fed: false,
             dialect: Dialect::Bash,
             traps: Vec::new(),
             written: Vec::new(),
@@ -273,14 +276,15 @@ impl<'c> Walker<'c> {
             return self.simple(simple, &command.redirects, command.span, input);
         }
         let given = self.redirects(&command.redirects).unwrap_or(input);
-        let outer = self.feed.clone();
+        let outer = (self.feed.clone(), self.is_fed);
+        self.is_fed |= !judge::is_silent(&given);
         if let Input::Text(text) = given {
             self.feed = Some(text);
         }
         let unchanged = simple::may_fail(&command.redirects).then(|| self.scope.clone());
         let output = self.compound(command);
         unchanged.iter().for_each(|unchanged| self.scope.join(unchanged));
-        self.feed = outer;
+        (self.feed, self.is_fed) = outer;
         self.kept(output, &command.redirects)
     }
 
@@ -381,9 +385,11 @@ impl<'c> Walker<'c> {
 
     /// What is in the file that `<(…)` names; what is not certain ends in something unknown.
     fn content(&mut self, script: &Script) -> Option<String> {
-        let here = self.here;
+        let (here, outer) = (self.here, self.is_fed);
+        // `>(…)` reads what is written to it.
+        self.is_fed = true;
         let printed = self.output(script);
-        self.here = here;
+        (self.here, self.is_fed) = (here, outer);
         let output = printed.filter(|output| output.exact || !output.text.is_empty())?;
         Some(output.at_least())
     }

@@ -1,7 +1,7 @@
 //! What a command prints, where its text alone tells.
 
 use super::{Arg, SOMETHING, UNKNOWN};
-use crate::command::syntax::tree::{Form, Piece, Script, Word};
+use crate::command::syntax::tree::{Form, Piece, Script, Simple, Word};
 use crate::command::{judge, lang::find};
 
 /// Programs whose output is a number, the name of a commit, a date, an absolute path or the like: it can neither be an
@@ -57,6 +57,23 @@ pub(super) fn is_tame(script: &Script, is_function: impl Fn(&str) -> bool) -> bo
         let start: Vec<Option<&str>> = start.split(' ').map(Some).collect();
         words.strip_prefix(start.as_slice()).is_some_and(|rest| is_plain(&start, rest, options))
     })
+}
+
+/// Whether a tame output of `script` is a path, which may have blanks in it.
+pub(super) fn prints_a_path(script: &Script) -> bool {
+    has_word(script, &["pwd", "realpath", "--show-toplevel", "--git-dir", "--absolute-git-dir", "--git-common-dir"])
+}
+
+/// Whether the path is where a link leads, which whoever made the link has chosen.
+pub(super) fn follows_links(script: &Script) -> bool {
+    has_word(script, &["realpath", "cd", "pushd"])
+}
+
+fn has_word(script: &Script, wanted: &[&str]) -> bool {
+    let of = |simple: &Simple| simple.words.iter().filter_map(bare).any(|word| wanted.contains(&word));
+    let pipelines = script.statements.iter().flat_map(|statement| &statement.pipelines);
+    let commands = pipelines.flat_map(|pipeline| &pipeline.commands);
+    commands.filter_map(|command| if let Form::Simple(simple) = &command.form { Some(simple) } else { None }).any(of)
 }
 
 /// The text of a word outside quotes, or of one within them that can be nothing but an operand.

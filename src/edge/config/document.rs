@@ -127,7 +127,7 @@ fn engine(
     let tasks = root.table("tasks", found).map(|entries| Table::new("`[tasks]`", entries));
     let gates = root.table("gates", found).map(|entries| Table::new("`[gates]`", entries));
     let (tasks, named) = settings::tasks(tasks, gates, base, found);
-    let settings = Settings { tasks, ..settings };
+    let settings = Settings { tasks, governing: own.clone().into(), ..settings };
     (Settings { protected: protected::list(base.home, added, own, &mut known.protected), ..settings }, named)
 }
 

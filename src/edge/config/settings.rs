@@ -42,6 +42,7 @@ pub(super) fn read(mut table: Table<'_>, base: Base<'_>, found: &mut Findings<'_
         max_children: table.number("max_children", 0..=1_000_000, found).unwrap_or(start.max_children),
         hook_timeout: table.duration("hook_timeout", Duration::from_millis(1), found).unwrap_or(start.hook_timeout),
         protected: start.protected,
+        governing: start.governing,
         tasks: start.tasks,
         commands: start.commands,
         sensitive: names(&mut table, found),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::{
-    Actor, AgentId, Ended, Event, Grant, GrantId, Hold, Origin, OwnerId, Permission, Reason, Right, RunId, Scope,
-    Timestamp,
+    Access, Actor, AgentId, Ended, Event, Grant, GrantId, Hold, Origin, OwnerId, Permission, Reason, Right, RunId,
+    SanitizedPath, Scope, Timestamp,
 };
 
 use super::super::{
@@ -224,9 +224,11 @@ impl State {
     }
 
     pub(super) fn refuse_protected(&self, permission: &Permission) -> Result<(), Refusal> {
-        match permission.path() {
-            Some(path) if self.is_protected(path) => Err(Refusal::Protected(permission.clone())),
-            Some(_) | None => Ok(()),
+        let governs = |root: &SanitizedPath| self.settings.governing.iter().any(|file| root.contains(file));
+        match permission {
+            Permission::Path(_, path) if self.is_protected(path) => Err(Refusal::Protected(permission.clone())),
+            Permission::Path(Access::Write, root) if governs(root) => Err(Refusal::Governs(permission.clone())),
+            Permission::Path(..) | Permission::Events | Permission::Network => Ok(()),
         }
     }
 

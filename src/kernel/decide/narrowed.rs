@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Interaction, Mode, OnNoUser, Profile, Reads, Rule, Settings, Verdict, Widening};
+use crate::model::{Interaction, Mode, OnNoUser, Profile, Reads, Rule, SanitizedPath, Settings, Verdict, Widening};
 #[cfg(feature = "journal")]
 use crate::{
     kernel::State,
@@ -51,6 +51,7 @@ pub(super) fn settings(now: &Settings, new: &Settings) -> Settings {
         // One that has less time says less, be it yes or no.
         hook_timeout: _,
         protected,
+        governing,
         // Whom tasks run as, when and with what: any change can be more.
         tasks: _,
         commands,
@@ -71,10 +72,15 @@ pub(super) fn settings(now: &Settings, new: &Settings) -> Settings {
         max_depth: now.max_depth.min(*max_depth),
         hook_timeout: now.hook_timeout,
         protected: with_all(protected, &now.protected),
+        governing: with_all(governing, &now.governing),
         tasks: now.tasks.clone(),
         commands: now.commands.narrowed(commands),
         sensitive: with_all(sensitive, &now.sensitive),
     }
+}
+
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn unless<T>(is_narrow: bool, now: T, new: T) -> T {
@@ -175,6 +181,8 @@ pub(super) fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
         max_depth,
         hook_timeout,
         protected,
+        // Where the file lies is no matter of what it says.
+        governing: _,
         tasks,
         commands,
         sensitive,
@@ -200,7 +208,9 @@ pub(super) fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
         field!(max_depth, "max_depth"),
         field!(tasks, "tasks"),
     ];
-    let unprotected = protected.iter().filter(|path| !new.protected.contains(path));
+    // The memory of an engine that is gone is nothing that anybody could read.
+    let is_memory = |path: &SanitizedPath| path.as_str().strip_prefix("/proc/").is_some_and(is_number);
+    let unprotected = protected.iter().filter(|path| !new.protected.contains(path) && !is_memory(path));
     let unprotected = unprotected.map(|path| format!("{path} is no longer protected"));
     let plain = sensitive.iter().filter(|name| !new.sensitive.contains(name));
     let plain = plain.map(|name| format!("{name} is no longer sensitive"));

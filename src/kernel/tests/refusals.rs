@@ -31,6 +31,7 @@ fn name(refusal: &Refusal) -> &'static str {
         Refusal::TooManyAsked { .. } => "TooManyAsked",
         Refusal::FromFile(..) => "FromFile",
         Refusal::Protected(_) => "Protected",
+        Refusal::Governs(_) => "Governs",
         Refusal::Sensitive { .. } => "Sensitive",
         Refusal::NotYourGrant(_) => "NotYourGrant",
         Refusal::SelfGrant(_) => "SelfGrant",
@@ -221,6 +222,10 @@ fn a_refused_command_leaves_the_state_equal() {
         ("Protected", grant("lead", "ann", &["@read:/p/key"])),
         ("Protected", give("ann", "you", &["@read:/p"], Scope::Always)),
         ("Protected", spend("ann", "@read:/p", Broken::new())),
+        ("Governs", register("kid", "you", Kind::Subagent, &["@write:/rules"])),
+        ("Governs", request(3, "lead", &["@write:/rules"])),
+        ("Governs", grant("lead", "ann", &["@write:/"])),
+        ("Governs", give("ann", "you", &["@write:/rules"], Scope::Always)),
         ("Sensitive", grant("lead", "ann", &["@write:/w/.git/hooks"])),
         ("Sensitive", spend("lead", "@write:/w/.env", Broken::new())),
         ("NotYourGrant", revoke(number("lead"), Actor::Agent(id("ann")), None)),
@@ -276,5 +281,5 @@ fn a_refused_command_leaves_the_state_equal() {
         assert!(!sentence.ends_with('.') && !sentence.contains('\n'), "{sentence}");
         met.insert(expected);
     }
-    assert_eq!(met.len(), 40, "each reason has a row");
+    assert_eq!(met.len(), 41, "each reason has a row");
 }

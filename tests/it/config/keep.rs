@@ -363,6 +363,21 @@ async fn a_file_that_is_wrong_is_not_made_worse() {
     assert_eq!(content(&place), forbidding);
 }
 
+/// In the file such a right is a mistake. The attack on a given one: a confined command opens the file that is written beside
+/// agents.toml, keeps it open, and writes what it likes once that is in its place.
+#[tokio::test]
+async fn nobody_is_given_a_directory_that_holds_agents_toml() {
+    let place = Place::with(FILE);
+    let (engine, _there) = engine(&place).await;
+    for root in [place.text("policy"), place.text("policy/agents.toml"), place.text(""), "/".to_owned()] {
+        let wanted = tag(&format!("@write:{root}"));
+        let refused = you(&engine).give(&id("lead"), wanted, Scope::Always, why()).await.unwrap_err().to_string();
+        assert!(refused.contains("agents.toml"), "{refused}");
+    }
+    you(&engine).give(&id("lead"), tag(&format!("@read:{}", place.text(""))), Scope::Always, why()).await.unwrap();
+    you(&engine).give(&id("lead"), tag(&format!("@write:{}", place.text("home"))), Scope::Always, why()).await.unwrap();
+}
+
 /// The naive way, read and write, loses what was saved in between.
 #[tokio::test]
 async fn nobodys_save_is_lost_whoever_writes_at_the_same_time() {

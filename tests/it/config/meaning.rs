@@ -20,6 +20,7 @@ fn protects(policy: &Policy, path: &str) -> bool {
 fn a_file_that_says_little_leaves_every_setting_at_its_default() {
     let mut settings = Place::with(&one_agent("")).load().unwrap().settings;
     settings.protected = Default::default();
+    assert_eq!(std::mem::take(&mut settings.governing).len(), 1, "the file itself");
     assert_eq!(settings, Settings::default());
 }
 
