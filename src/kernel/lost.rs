@@ -7,6 +7,7 @@ use std::{
 
 use crate::model::{
     Actor, AgentId, Ended, Event, GrantId, Profile, Reason, Rule, Ruling, RulingId, Settings, Timestamp, Verdict,
+    Widening,
 };
 
 use super::State;
@@ -20,6 +21,8 @@ pub(crate) struct Lost {
     in_order: Vec<Taken>,
     /// What was in force at the end.
     settings: Option<Arc<Settings>>,
+    /// A change was held back under them, whatever can be read of them.
+    confirms: bool,
     profiles: BTreeMap<AgentId, Arc<Profile>>,
     rules: BTreeMap<AgentId, Arc<[Rule]>>,
 }
@@ -56,7 +59,10 @@ impl Lost {
             }
         }
         if let Event::SettingsChanged { settings } = event {
-            self.settings = Some(Arc::clone(settings));
+            (self.settings, self.confirms) = (Some(Arc::clone(settings)), false);
+        }
+        if let Event::ConfigHeldBack { .. } = event {
+            self.confirms = true;
         }
         if let Event::AgentChanged { profile } = event {
             self.profiles.insert(profile.id.clone(), Arc::clone(profile));
@@ -98,7 +104,11 @@ impl State {
             };
             steps.extend(events.map(|events| self.carry_on(events, now)));
         }
-        let settings = lost.settings.as_ref().and_then(|settings| self.settings_within(settings));
+        let mut settings = Settings::clone(lost.settings.as_ref().unwrap_or(&self.settings));
+        if lost.confirms {
+            settings.widening = Widening::Confirm;
+        }
+        let settings = self.settings_within(&settings);
         steps.extend(settings.map(|event| self.carry_on(vec![event], now)));
         for profile in lost.profiles.values() {
             let event = self.profile_within(profile);

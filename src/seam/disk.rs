@@ -10,6 +10,8 @@ use std::{
 
 use rustix::fs::OFlags;
 
+use crate::fs::{Trail, for_shell};
+
 /// A directory tree, as a journal uses it.
 pub trait Disk: fmt::Debug + Send + Sync {
     /// Makes a directory that only its owner can use, unless there is one already.
@@ -19,11 +21,13 @@ pub trait Disk: fmt::Debug + Send + Sync {
     /// If it cannot be made.
     fn create_dir(&self, path: &Path) -> io::Result<()>;
 
-    /// Refuses a directory that somebody else may have written: what it says is what they want it to say.
+    /// Refuses a directory that somebody else may have written, or put in its place: what it says is what they want it to
+    /// say.
     ///
     /// # Errors
     ///
-    /// If it is not a directory, others than its owner can write it, or its owner is neither whoever runs this nor root.
+    /// If it is not a directory, others than its owner can write it or a directory on the way to it (other than one that is
+    /// sticky), or the owner of one of them is neither whoever runs this nor root.
     fn refuse_others(&self, path: &Path) -> io::Result<()>;
 
     /// The names in a directory.
@@ -152,6 +156,36 @@ fn refuse_written_by_others(about: &Metadata) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
 }
 
+/// Whoever may rename what is on the way puts another directory in the place of this one, or none.
+fn refuse_replaced_by_others(path: &Path) -> io::Result<()> {
+    const STICKY: u32 = 0o1000;
+    let (trail, us) = (Trail::of(&std::path::absolute(path)?)?, rustix::process::geteuid().as_raw());
+    let is_trusted = |owner: u32| owner == us || owner == 0;
+    let denied = |why: String| Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    for directory in &trail.directories {
+        let (about, shown) = (std::fs::symlink_metadata(directory)?, for_shell(directory));
+        if !is_trusted(about.uid()) {
+            return denied(format!("user {}, who owns {shown}, may put another in its place", about.uid()));
+        }
+        if about.mode() & 0o022 == 0 {
+            continue;
+        }
+        if about.mode() & STICKY == 0 {
+            return denied(format!(
+                "others may put another in its place, who can write a directory above: `chmod go-w {shown}`"
+            ));
+        }
+        // There, each owns what is theirs.
+        for name in trail.names.iter().filter(|name| name.parent() == Some(directory)) {
+            let owner = std::fs::symlink_metadata(name)?.uid();
+            if !is_trusted(owner) {
+                return denied(format!("user {owner}, who owns {}, may put another in its place", for_shell(name)));
+            }
+        }
+    }
+    Ok(())
+}
+
 impl Disk for RealDisk {
     fn create_dir(&self, path: &Path) -> io::Result<()> {
         match std::fs::DirBuilder::new().mode(0o700).create(path) {
@@ -170,7 +204,8 @@ impl Disk for RealDisk {
         if !about.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
         }
-        refuse_written_by_others(&about)
+        refuse_written_by_others(&about)?;
+        refuse_replaced_by_others(path)
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<String>> {

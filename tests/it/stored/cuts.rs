@@ -176,6 +176,32 @@ async fn a_widening_that_waited_for_a_person_waits_after_a_cut() {
     }
 }
 
+/// The record that says that changes are confirmed is the one that cannot be read.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_widening_that_waited_waits_although_the_record_of_that_setting_is_gone() {
+    let narrow = format!("[engine]\nconfirm_widening = true\n\n{FILE}");
+    let wide = format!("{narrow}mode = \"bypass\"\n");
+    let place = Place::new(&narrow);
+    let reopened = async |policy: &str| {
+        place.save(policy);
+        let engine = place.engine().await;
+        let lead = engine.agent(&id("lead"));
+        let (there, waits) = (lead.is_ok(), engine.held_change().unwrap());
+        if let (true, Some(waits)) = (there, &waits) {
+            drop(asked(&engine, "npm run build").await);
+            assert!(waits.besides.iter().any(|(_, what)| what.contains("Bypass")), "{waits:?}");
+        }
+        engine.shutdown().await;
+        (there, waits.is_some())
+    };
+    assert_eq!(reopened(&narrow).await, (true, false));
+    let changed = audit::records(place.state()).unwrap().map(|record| record.unwrap().recorded);
+    let changed = changed.filter(|record| record.event.kind() == "config.settings").last().unwrap().sequence;
+    assert_eq!(reopened(&wide).await, (true, true));
+    place.cut_at(changed);
+    assert_eq!(reopened(&wide).await, (false, true), "nobody agreed, and nobody knows to what of it somebody did");
+}
+
 /// That it is done again is what whoever's cut was killed is told to do.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_set_aside_is_never_overwritten() {

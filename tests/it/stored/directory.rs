@@ -32,6 +32,35 @@ async fn an_engine_goes_on_where_the_one_before_ended() {
     assert_eq!(engine.check(&id("ann"), Want::Network), Check::Held);
 }
 
+/// The attack: who can rename it has every no for good forgotten, or puts an older copy in its place.
+#[tokio::test]
+async fn a_directory_that_others_may_put_another_in_the_place_of_is_used_by_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let (shared, state) = (place.path().join("shared"), place.path().join("shared/state"));
+    fs::create_dir(&shared).unwrap();
+    drop(Journal::open(&state).unwrap());
+    let opens = |mode: u32, state: &Path| {
+        fs::set_permissions(&shared, fs::Permissions::from_mode(mode)).unwrap();
+        let checked = bestow::journal::refuse_others(state).map_err(|why| why.to_string());
+        let opened = Journal::open(state).map(drop).map_err(|why| why.to_string());
+        assert_eq!(checked, opened);
+        opened
+    };
+    for mode in [0o777, 0o770, 0o757] {
+        let why = opens(mode, &state).unwrap_err();
+        assert!(why.contains(&format!("chmod go-w {}", shared.display())), "{mode:o}: {why}");
+    }
+    // Where each may rename their own only, it is as safe as its owner.
+    for mode in [0o755, 0o1777] {
+        assert_eq!(opens(mode, &state), Ok(()), "{mode:o}");
+    }
+    let (elsewhere, link) = (place.path().join("elsewhere"), shared.join("link"));
+    drop(Journal::open(&elsewhere).unwrap());
+    symlink(&elsewhere, &link).unwrap();
+    assert!(opens(0o777, &link).is_err(), "the link could lead elsewhere");
+    assert_eq!(opens(0o755, &link), Ok(()));
+}
+
 #[tokio::test]
 async fn the_directory_and_what_is_in_it_are_for_their_owner_only() {
     let directory = tempfile::tempdir().unwrap();
