@@ -97,8 +97,8 @@ impl<'v> Call<'v> {
             return Call::Unknown;
         };
         match only_text(input, keys) {
-            Ok(Some(text)) => call(text),
-            Ok(None) => Call::Unclear(operation, "the input does not say on what"),
+            Ok(Some(text)) if operation == Operation::Command || !text.trim().is_empty() => call(text),
+            Ok(_) => Call::Unclear(operation, "the input does not say on what"),
             Err(why) => Call::Unclear(operation, why),
         }
     }

@@ -275,10 +275,7 @@ impl fmt::Display for Refusal {
                 )
             }
             Refusal::OtherChange { waiting } => {
-                write!(
-                    f,
-                    "the file changed again, and change {waiting} is what waits now: look at it and agree to that"
-                )
+                write!(f, "another change of the file waits, {waiting}: look at that one and agree to it")
             }
             Refusal::FromFile(grant, place) => {
                 write!(f, "grant {grant} stands in {place}: take it away there")

@@ -88,7 +88,8 @@ pub(super) fn did_you_mean<'k>(text: &str, known: impl IntoIterator<Item = &'k s
     }
     let near = known.into_iter().map(|word| (strsim::damerau_levenshtein(&text.to_lowercase(), word), word));
     let (distance, word) = near.min()?;
-    (distance <= word.len().div_ceil(3)).then(|| format!("did you mean `{word}`?"))
+    // What is written as it should be is wrong in another way.
+    (word != text && distance <= word.len().div_ceil(3)).then(|| format!("did you mean `{word}`?"))
 }
 
 /// What the system says about a failure, without its number.

@@ -28,6 +28,13 @@ fn an_input_that_says_two_things_or_none_is_dangerous() {
 }
 
 #[test]
+fn a_write_that_does_not_say_where_is_dangerous() {
+    for input in [json!({}), json!({"path": ""}), json!({"file_path": " "}), json!({"path": null})] {
+        assert_eq!(tier("write", input.clone()), Tier::Dangerous, "{input}");
+    }
+}
+
+#[test]
 fn a_write_is_safe_unless_its_path_is_sensitive() {
     for key in ["path", "file_path"] {
         for name in ["write", "file_write"] {
