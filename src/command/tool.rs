@@ -18,34 +18,26 @@ const WRITING: &[&str] = &["write", "file_write"];
 const READING: &[&str] = &["read", "file_read"];
 
 pub(super) fn classify(classifier: &Classifier, name: &str, input: &Value) -> Classification {
-    if RUNNING.contains(&name) {
-        return match only_text(input, &["command", "input"]) {
-            Ok(Some(command)) => classifier.classify_with(command, &Call::besides(input)),
-            Ok(None) => Classification::plain(Tier::Dangerous, "there is nothing to run"),
-            Err(why) => Classification::plain(Tier::Dangerous, why),
-        };
+    match Call::of(name, input) {
+        Call::Runs(command) => classifier.classify_with(command, &Call::besides(input)),
+        Call::Writes(path) if is_sensitive(path) || is_guarded(path) => {
+            Classification::plain(Tier::Dangerous, "writes to a sensitive path")
+        }
+        Call::Writes(_) => Classification::plain(Tier::Safe, "writes to a path that is not sensitive"),
+        Call::Reads(path) => {
+            let (tier, why) = reading(classifier.profile(), path);
+            Classification::plain(tier, why)
+        }
+        Call::Unclear(Operation::Read, _) if classifier.profile() == Profile::Default => {
+            Classification::plain(Tier::Safe, "reads only")
+        }
+        Call::Unclear(_, why) => Classification::plain(Tier::Dangerous, why),
+        Call::Unknown => unlisted(classifier, input),
     }
-    if WRITING.contains(&name) {
-        return match only_text(input, &["path", "file_path"]) {
-            Ok(Some(path)) if is_sensitive(path) || is_guarded(path) => {
-                Classification::plain(Tier::Dangerous, "writes to a sensitive path")
-            }
-            Ok(Some(_)) => Classification::plain(Tier::Safe, "writes to a path that is not sensitive"),
-            Ok(None) => Classification::plain(Tier::Dangerous, "writes without saying where"),
-            Err(why) => Classification::plain(Tier::Dangerous, why),
-        };
-    }
-    if READING.contains(&name) {
-        return match only_text(input, &["path", "file_path"]) {
-            Ok(Some(path)) if classifier.profile() == Profile::Strict && is_sensitive(path) => {
-                Classification::plain(Tier::Dangerous, "reads something that is usually secret")
-            }
-            Ok(_) => Classification::plain(Tier::Safe, "reads only"),
-            Err(why) if classifier.profile() == Profile::Strict => Classification::plain(Tier::Dangerous, why),
-            Err(_) => Classification::plain(Tier::Safe, "reads only"),
-        };
-    }
-    // It may be a shell under another name: then what destroys must not pass for less.
+}
+
+/// It may be a shell under another name: then what destroys must not pass for less.
+fn unlisted(classifier: &Classifier, input: &Value) -> Classification {
     match only_text(input, &["command", "input"]) {
         Ok(Some(command)) => {
             let found = classifier.classify(command);
