@@ -237,7 +237,11 @@ async fn a_change_that_is_held_back_is_listed_and_agreed_to_with_and_without_an_
     let line = out.lines().find(|line| line.contains("is held back")).unwrap();
     assert!(line.contains(&place.path("site").display().to_string()), "{line}");
     let (_, complaint, code) = place.run(&["agree", "99"]);
-    assert_eq!((complaint.contains(&format!("change {number} is what waits")), code), (true, 3), "{complaint}");
+    assert_eq!(
+        (complaint.contains(&format!("another change of the file waits, {number}:")), code),
+        (true, 3),
+        "{complaint}"
+    );
 
     engine.shutdown().await;
     drop((lead, engine));
