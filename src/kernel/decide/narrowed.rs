@@ -71,16 +71,27 @@ pub(super) fn settings(now: &Settings, new: &Settings) -> Settings {
         max_children: now.max_children.min(*max_children),
         max_depth: now.max_depth.min(*max_depth),
         hook_timeout: now.hook_timeout,
-        protected: with_all(protected, &now.protected),
-        governing: with_all(governing, &now.governing),
+        protected: protected.iter().chain(unprotected(now, new)).cloned().collect(),
+        // Where the file lies is no matter of what it says.
+        governing: Arc::clone(governing),
         tasks: now.tasks.clone(),
         commands: now.commands.narrowed(commands),
         sensitive: with_all(sensitive, &now.sensitive),
     }
 }
 
-fn is_number(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_digit())
+/// What would no longer be protected. Each engine protects its own memory: after a restart one such path has taken the place
+/// of another, and nobody can read more.
+fn unprotected<'s>(now: &'s Settings, new: &Settings) -> Vec<&'s SanitizedPath> {
+    let is_memory = |path: &SanitizedPath| {
+        let process = path.as_str().strip_prefix("/proc/").unwrap_or_default();
+        !process.is_empty() && process.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let missing = |path: &&SanitizedPath| !new.protected.contains(path);
+    let came = new.protected.iter().filter(|path| is_memory(path) && !now.protected.contains(path)).count();
+    let went = now.protected.iter().filter(missing).filter(|path| is_memory(path)).count();
+    let is_replaced = |path: &SanitizedPath| is_memory(path) && went <= came;
+    now.protected.iter().filter(missing).filter(|path| !is_replaced(path)).collect()
 }
 
 fn unless<T>(is_narrow: bool, now: T, new: T) -> T {
@@ -180,8 +191,7 @@ pub(super) fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
         max_children,
         max_depth,
         hook_timeout,
-        protected,
-        // Where the file lies is no matter of what it says.
+        protected: _,
         governing: _,
         tasks,
         commands,
@@ -208,10 +218,7 @@ pub(super) fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
         field!(max_depth, "max_depth"),
         field!(tasks, "tasks"),
     ];
-    // The memory of an engine that is gone is nothing that anybody could read.
-    let is_memory = |path: &SanitizedPath| path.as_str().strip_prefix("/proc/").is_some_and(is_number);
-    let unprotected = protected.iter().filter(|path| !new.protected.contains(path) && !is_memory(path));
-    let unprotected = unprotected.map(|path| format!("{path} is no longer protected"));
+    let unprotected = unprotected(now, new).into_iter().map(|path| format!("{path} is no longer protected"));
     let plain = sensitive.iter().filter(|name| !new.sensitive.contains(name));
     let plain = plain.map(|name| format!("{name} is no longer sensitive"));
     in_words(fields).chain(unprotected).chain(plain).chain(commands.changes(&new.commands)).collect()

@@ -266,6 +266,32 @@ async fn a_looser_mode_and_a_shorter_list_of_protected_paths_are_widening() {
     assert_eq!((ann.profile().unwrap().mode, check(&ann, "@read:/p")), (Mode::Bypass, Check::Held));
 }
 
+/// Each engine protects its own memory, under a number of its own.
+#[tokio::test]
+async fn a_restart_and_a_file_that_was_moved_widen_nothing() {
+    let (world, agents): (_, Agents<'_>) = (World::new(), &[("ann", "you", &["@read:/a"])]);
+    let with = |protected: &'static [&str], file: &'static str| {
+        careful(
+            move |settings| {
+                settings.protected = protected.iter().map(|path| path.parse().unwrap()).collect();
+                settings.governing = [file.parse().unwrap()].into();
+            },
+            agents,
+        )
+    };
+    world.engine.configure(with(&["/proc/self", "/proc/1", "/proc/41"], "/old/agents.toml")).await.unwrap();
+    world.engine.configure(with(&["/proc/self", "/proc/1", "/proc/42"], "/new/agents.toml")).await.unwrap();
+    assert_eq!(world.engine.held_change().unwrap(), None);
+    let settings = world.engine.settings().unwrap();
+    assert!(settings.protected.contains(&"/proc/42".parse().unwrap()) && settings.protected.len() == 3);
+    assert_eq!(*settings.governing, ["/new/agents.toml".parse().unwrap()]);
+    // What a person wrote and took out is not replaced by anything.
+    world.engine.configure(with(&["/proc/self", "/proc/43"], "/new/agents.toml")).await.unwrap();
+    let held = world.engine.held_change().unwrap().unwrap();
+    assert!(held.to_string().contains("/proc/1 is no longer protected"), "{held}");
+    assert!(world.engine.settings().unwrap().protected.contains(&"/proc/1".parse().unwrap()));
+}
+
 /// Whatever of a file can let more happen waits for a person, key by key; what goes the other way takes effect at once.
 #[tokio::test]
 async fn every_key_that_can_widen_waits_and_every_one_that_narrows_does_not() {
