@@ -20,6 +20,7 @@ mod command;
 mod config;
 mod decision;
 mod engine;
+mod findings;
 mod fs;
 mod guards;
 mod invariants;

@@ -1,0 +1,1 @@
+//! Rules that allow mean what they read, and nothing more.

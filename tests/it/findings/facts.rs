@@ -1,0 +1,1 @@
+//! What a record of a decision says.

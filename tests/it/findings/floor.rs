@@ -1,0 +1,1 @@
+//! What no engine gives up: protected paths, sensitive names, and what a right is anchored to.

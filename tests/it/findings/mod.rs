@@ -1,0 +1,13 @@
+//! Attacks on the first version of the engine: each of them worked once, and is a test of its name now.
+
+mod allow_rules;
+mod facts;
+mod floor;
+mod models;
+mod modes;
+mod person;
+mod processes;
+mod runs;
+mod taking;
+mod tools;
+mod uses;

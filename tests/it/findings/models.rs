@@ -1,0 +1,1 @@
+//! What a model is told about asking, granting and checking.

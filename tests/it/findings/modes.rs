@@ -1,0 +1,1 @@
+//! What each mode does with a question.

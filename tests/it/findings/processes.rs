@@ -1,0 +1,1 @@
+//! Processes that go on after the call that started them.

@@ -1,0 +1,1 @@
+//! Runs: one for each agent, begun and ended by people.

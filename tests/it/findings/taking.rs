@@ -1,0 +1,1 @@
+//! Taking a right away never gives one.

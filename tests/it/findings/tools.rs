@@ -1,0 +1,1 @@
+//! Tools by any name: declared, well known, or unknown.

@@ -1,0 +1,1 @@
+//! Everything that an action uses is judged, whatever it is called.
