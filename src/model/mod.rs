@@ -30,6 +30,7 @@ mod spoken;
 mod task;
 mod text;
 mod time;
+mod used;
 mod verdict;
 
 pub(crate) use action::What;
@@ -70,4 +71,5 @@ pub use task::{
 };
 pub use text::{InvalidName, InvalidReason, Name, Reason, Shown};
 pub use time::{InvalidTimestamp, Timestamp};
+pub use used::{UseFacts, UseOrigin};
 pub use verdict::{InvalidVerdict, Verdict};
