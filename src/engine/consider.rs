@@ -52,7 +52,10 @@ impl Shared {
                 Operation::Command => self.command(&profile.id, base, &text, &besides)?,
                 Operation::Network => host(base, &text),
                 Operation::Events => events(base, &text),
-                Operation::Tool => invalid(base, &text, "a tool is used by calling it with its input"),
+                Operation::Tool => match text.parse() {
+                    Ok(name) => by_itself(base, Permission::Tool(name)),
+                    Err(_) => invalid(base, &text, "a capability is named like `github/issues`"),
+                },
                 Operation::Read | Operation::Write | Operation::Exec => self.path(profile, base, &text),
             },
         };
@@ -132,21 +135,24 @@ impl Shared {
     }
 }
 
-/// The use of a permission that is about no path.
+/// The use of a permission by itself; of a path, as a whole.
 pub(super) fn using_right(right: Right) -> Considered {
     let operation = operation_for(&right.permission);
     let base = blank(operation, operation.own_tool(), &Action::new(operation, ""), String::new());
-    let (target, why) = match operation {
-        Operation::Events => (Target::Events, "uses the engine's own socket"),
-        Operation::Network
-        | Operation::Read
-        | Operation::Write
-        | Operation::Exec
-        | Operation::Command
-        | Operation::Tool => (Target::Network, "reaches what it may reach"),
+    let (target, why) = match &right.permission {
+        Permission::Path(_, path) => (Target::Tree(path.clone()), "uses what it may use"),
+        Permission::Network => (Target::Network, "reaches what it may reach"),
+        Permission::Events => (Target::Events, "uses the engine's own socket"),
+        Permission::Tool(name) => (Target::Capability(name.clone()), "uses a capability that it may use"),
     };
     let shown = target.resource().into();
     Considered { shown, tier: Some(Tier::Safe), tier_reason: why.into(), ..about(base, target, Some(right)) }
+}
+
+/// The same, which is the use of this permission.
+fn by_itself(base: Considered, permission: Permission) -> Considered {
+    let Considered { uses, shown, tier, tier_reason, .. } = using_right(Right::from(permission));
+    Considered { uses, shown, tier, tier_reason, ..base }
 }
 
 /// The same, now that its own use is understood.
@@ -219,8 +225,7 @@ fn command(base: Considered, text: &str, besides: &Map<String, Value>, classifie
 /// Whoever may use the network may reach any host; what it may do there is for rules.
 fn host(base: Considered, text: &str) -> Considered {
     if text == Target::Network.resource() {
-        let any = using_right(Right::from(Permission::Network));
-        return Considered { uses: any.uses, shown: any.shown, tier: any.tier, tier_reason: any.tier_reason, ..base };
+        return by_itself(base, Permission::Network);
     }
     if let Some(host) = host_of_url(text) {
         return invalid(base, text, &format!("a URL is no host: name the host, `{}`", Shown(host)));
@@ -241,9 +246,8 @@ fn host(base: Considered, text: &str) -> Considered {
 
 /// The engine's own socket, which has one name.
 fn events(base: Considered, text: &str) -> Considered {
-    let own = using_right(Right::from(Permission::Events));
-    if text.is_empty() || text == own.target().resource() {
-        Considered { uses: own.uses, shown: own.shown, tier: own.tier, tier_reason: own.tier_reason, ..base }
+    if text.is_empty() || text == Target::Events.resource() {
+        by_itself(base, Permission::Events)
     } else {
         invalid(base, text, "the engine's own socket is called `@events`")
     }

@@ -4,7 +4,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use crate::model::{
     ActionFacts, CallId, CommandPattern, CommandShape, Destructive, Digest, Doing, Operation, Permission, Reason,
-    SanitizedPath, SpokenPart, Tier, ToolName,
+    SanitizedPath, SpokenPart, Tier, ToolName, ToolPath,
 };
 
 use super::{
@@ -62,6 +62,8 @@ pub(crate) enum Target {
     Network,
     /// The engine's own socket.
     Events,
+    /// A capability of the host program.
+    Capability(ToolPath),
     /// Nothing that could happen, and why.
     Invalid { text: Arc<str>, why: Arc<str> },
 }
@@ -76,6 +78,7 @@ impl Target {
             Target::Tool { name, .. } => name,
             Target::Network => "@network",
             Target::Events => "@events",
+            Target::Capability(name) => name.as_str(),
         }
     }
 }
@@ -168,6 +171,7 @@ impl Considered {
             | Target::Host(_)
             | Target::Network
             | Target::Events
+            | Target::Capability(_)
             | Target::Invalid { .. } => None,
         }
     }

@@ -164,7 +164,7 @@ impl Compiled {
                 let asked = may_run(&self.0.written.approve_commands);
                 said.extend(denied.into_iter().chain(asked.then_some((Verdict::Ask, Policies::APPROVE_COMMANDS))));
             }
-            Target::Host(_) | Target::Network | Target::Events | Target::Invalid { .. } => {}
+            Target::Host(_) | Target::Network | Target::Events | Target::Capability(_) | Target::Invalid { .. } => {}
         }
         if used.origin != UseOrigin::Own {
             said.retain(|(verdict, _)| *verdict > Verdict::Allow);

@@ -101,7 +101,9 @@ impl Rules {
             Target::Command { .. } if action.told.is_some() => self.about_programs(None),
             Target::Command { parts, .. } => self.about_programs(parts.as_deref()),
             Target::Tool { .. } => self.about_programs(None),
-            Target::Host(_) | Target::Network | Target::Events | Target::Invalid { .. } => Vec::new(),
+            Target::Host(_) | Target::Network | Target::Events | Target::Capability(_) | Target::Invalid { .. } => {
+                Vec::new()
+            }
         };
         // What may be no path is spoken about by who names the path.
         if used.origin != UseOrigin::Word {
@@ -193,6 +195,7 @@ fn speaks_about(rule: &Rule, action: &Considered, used: &Use) -> bool {
         | Target::Host(_)
         | Target::Network
         | Target::Events
+        | Target::Capability(_)
         | Target::Invalid { .. } => false,
     });
     verdict && tool && operation && shape && command

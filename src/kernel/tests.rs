@@ -105,6 +105,7 @@ fn using(tag: &str) -> std::sync::Arc<super::Considered> {
         Permission::Path(_, path) => super::Target::Path(path.clone()),
         Permission::Network => super::Target::Network,
         Permission::Events => super::Target::Events,
+        Permission::Tool(name) => super::Target::Capability(name.clone()),
     };
     let blank = command("x", crate::model::Tier::Safe);
     let blank = std::sync::Arc::into_inner(blank).unwrap();

@@ -29,6 +29,7 @@ impl Use {
             Permission::Path(access, path) => (operation_of(*access), Target::Tree(path.clone())),
             Permission::Network => (Operation::Network, Target::Network),
             Permission::Events => (Operation::Events, Target::Events),
+            Permission::Tool(name) => (Operation::Tool, Target::Capability(name.clone())),
         };
         Use { operation, target, takes: Some(right), origin: UseOrigin::Given }
     }
@@ -48,6 +49,7 @@ impl Use {
             | Target::Host(_)
             | Target::Network
             | Target::Events
+            | Target::Capability(_)
             | Target::Invalid { .. } => None,
         }
     }
@@ -78,6 +80,7 @@ impl Use {
             (Target::Tree(one), Target::Path(other) | Target::Tree(other)) => one == other,
             (Target::Host(one), Target::Host(other)) => one == other,
             (Target::Network, Target::Network) | (Target::Events, Target::Events) => true,
+            (Target::Capability(one), Target::Capability(other)) => one == other,
             (
                 Target::Path(_)
                 | Target::Tree(_)
@@ -86,6 +89,7 @@ impl Use {
                 | Target::Host(_)
                 | Target::Network
                 | Target::Events
+                | Target::Capability(_)
                 | Target::Invalid { .. },
                 _,
             ) => false,
@@ -124,6 +128,7 @@ pub(crate) fn operation_for(permission: &Permission) -> Operation {
         Permission::Path(access, _) => operation_of(*access),
         Permission::Network => Operation::Network,
         Permission::Events => Operation::Events,
+        Permission::Tool(_) => Operation::Tool,
     }
 }
 

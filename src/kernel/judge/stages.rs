@@ -57,7 +57,8 @@ pub(super) fn protected(case: &Case<'_>) -> Option<Finding> {
         | Target::Tool { .. }
         | Target::Host(_)
         | Target::Network
-        | Target::Events => None,
+        | Target::Events
+        | Target::Capability(_) => None,
     };
     if let Some(invalid) = case.action.uses.iter().enumerate().find_map(invalid) {
         return Some(invalid);

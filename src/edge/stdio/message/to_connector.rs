@@ -75,7 +75,7 @@ pub enum Operation {
     /// `@events`.
     #[serde(rename = "events")]
     Events,
-    /// A declared tool that is none of the above is used.
+    /// `@tool`: a capability of the host program is used.
     #[serde(rename = "tool")]
     Tool,
 }
