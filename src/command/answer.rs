@@ -5,6 +5,7 @@ use serde::{Serialize, Serializer, ser::SerializeTuple};
 use crate::model::{Said, Spoken, SpokenPart};
 
 use super::{
+    needs::NamedUses,
     shape::Shape,
     tier::{Tier, prefix},
 };
@@ -64,6 +65,9 @@ pub struct Classification {
     /// What may be remembered if a person says "always"; `None` when nothing may.
     #[serde(skip)]
     pub shape: Option<Shape>,
+    /// What it names of what it uses.
+    #[serde(skip)]
+    pub(crate) named: NamedUses,
 }
 
 /// Longer parts are cut: a person reads the beginning, the span finds the rest.
@@ -95,7 +99,8 @@ impl Classification {
         let tier = part.tier;
         let Span { start, end } = part.span;
         let reason = format!("{}: {} (part {}, bytes {start}..{end})", prefix(tier), part.rule, index + 1);
-        Classification { tier, reason, parts, understood: true, shape: shape.filter(|_| tier == Tier::Dangerous) }
+        let shape = shape.filter(|_| tier == Tier::Dangerous);
+        Classification { tier, reason, parts, understood: true, shape, named: NamedUses::default() }
     }
 
     /// The same, run with something besides that may change what runs and start `starts`.
@@ -132,6 +137,7 @@ impl Classification {
             parts: Vec::new(),
             understood: true,
             shape: None,
+            named: NamedUses::default(),
         }
     }
 

@@ -131,7 +131,8 @@ impl Classifier {
         if understood && walker.parts.is_empty() && is_comment(text) {
             return (Classification::plain(Tier::Safe, "nothing but comments"), steps);
         }
-        (Classification { understood, ..Classification::of_parts(walker.parts, shape) }, steps)
+        let named = walker.uses;
+        (Classification { understood, named, ..Classification::of_parts(walker.parts, shape) }, steps)
     }
 
     /// A bare statement of SQL may contain what is an operator to a shell: it is looked at as a whole too.

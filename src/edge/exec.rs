@@ -11,6 +11,7 @@ use std::{
 use tokio::sync::{Semaphore, oneshot};
 
 use super::{
+    denied,
     sandbox::{Command, Door, ExecError, Finished, Profile, Sandbox, SandboxError, Wanted, Watched, watched},
     stdio::{Bot, Limits},
 };
@@ -107,7 +108,11 @@ impl Agent {
         let run = move || {
             // What is protected or denied since the profile was made, while a person was asked, say.
             let kept = agent.kept_from_commands()?;
-            let profile = profile.hiding(kept.hidden).not_writing(kept.unwritten);
+            let roots = profile.roots();
+            let hidden = denied::found(&kept.hidden_globs, &roots).map_err(SandboxError::Io)?;
+            let unwritten = denied::found(&kept.unwritten_globs, &roots).map_err(SandboxError::Io)?;
+            let profile = profile.hiding(kept.hidden).hiding(hidden);
+            let profile = profile.not_writing(kept.unwritten).not_writing(unwritten);
             let tell = |facts: &SandboxFacts| agent.tell_sandbox(facts.clone(), cause.clone()).map_err(ExecError::from);
             let (_listening, way) = if profile.events() { Listening::start(&agent)? } else { Listening::nowhere() };
             let done = sandbox.run_with(&profile, &command, way, &watched, tell)?;

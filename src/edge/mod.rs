@@ -4,6 +4,8 @@
 pub(crate) mod config;
 #[cfg(feature = "journal")]
 pub mod control;
+#[cfg(feature = "sandbox")]
+mod denied;
 #[cfg(feature = "journal")]
 mod durable;
 #[cfg(feature = "sandbox")]

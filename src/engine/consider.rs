@@ -1,17 +1,17 @@
 //! From an action as it is described to one that can be decided: paths followed, commands parsed, all in one form.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value};
 
 use crate::{
-    command::{Call, Classifier},
-    kernel::{Considered, Mentions, Target, Use, operation_for},
+    command::{Call, Classification, Classifier, NamedUses},
+    kernel::{Considered, Mentions, Target, Use, operation_for, operation_of},
     model::{
-        Access, Action, AgentId, CommandShape, Destructive, Operation, Permission, Profile, Reason, Right,
+        Access, Action, AgentId, CommandShape, Destructive, Named, Operation, Permission, Profile, Reason, Right,
         SanitizedPath, Shown, Tier, ToolName, UseOrigin, What, redacted, redacted_but, redacted_with,
     },
-    seam::Real,
+    seam::{PathFailure, Real},
 };
 
 use super::{Error, input, shared::Shared};
@@ -83,10 +83,71 @@ impl Shared {
         besides: &Map<String, Value>,
     ) -> Result<Considered, Error> {
         let classifier = self.classifier.load();
-        if self.look(|state, _| state.only_reads_by_itself(agent))? {
-            return Ok(command(base, text, besides, &classifier.strictly()));
+        let is_strict = self.look(|state, _| state.only_reads_by_itself(agent))?;
+        let judged = if is_strict {
+            classifier.strictly().classify_with(text, besides)
+        } else {
+            classifier.classify_with(text, besides)
+        };
+        let base = Considered { strictly: is_strict, ..base };
+        let understood = command(base, text, besides, &judged, &classifier);
+        let start = starts_in(understood.cwd.as_ref(), besides);
+        Ok(self.naming(understood, &judged.named, start.as_deref()))
+    }
+
+    /// With what a command line names of what it uses, where that really is.
+    fn naming(&self, mut understood: Considered, named: &NamedUses, start: Option<&str>) -> Considered {
+        if named.is_cut() {
+            let text = understood.target().resource().to_owned();
+            return invalid(understood, &text, "it names more than anybody judges at once: do it in several steps");
         }
-        Ok(command(base, text, besides, &classifier))
+        for named in named.iter() {
+            let needed = |target| Use {
+                operation: Operation::Network,
+                target,
+                takes: Some(Right::from(Permission::Network)),
+                origin: UseOrigin::Needed,
+            };
+            match named {
+                Named::Network => understood.uses.add(needed(Target::Network)),
+                Named::Host(host) => understood.uses.add(needed(Target::Host(host.as_str().into()))),
+                Named::Path { access, text, tree, certain } => {
+                    let used = self.named_path(start, *access, text, *tree, *certain);
+                    used.into_iter().for_each(|used| understood.uses.add(used));
+                }
+            }
+        }
+        understood
+    }
+
+    /// The use of a path that a command line names. A word that is no path is no use.
+    fn named_path(&self, start: Option<&str>, access: Access, text: &str, tree: bool, certain: bool) -> Option<Use> {
+        let absolute = match text.strip_prefix('~') {
+            // Nobody knows which directory that is: then nobody knows what is named.
+            Some(rest) => format!("{}{rest}", HOME.as_ref()?),
+            None if text.starts_with('/') => text.to_owned(),
+            None => format!("{}/{text}", start?),
+        };
+        // What the engine cannot follow, the command cannot either: it is compared as it is written.
+        let real = self.paths.real(&absolute).or_else(|why| {
+            let path = without_dots(&absolute).parse().map_err(|_| why)?;
+            Ok::<_, PathFailure>(Real { path, identity: None })
+        });
+        let operation = operation_of(access);
+        match real {
+            Ok(Real { path, identity }) => {
+                let permission = Permission::Path(access, path.clone());
+                let takes = certain.then_some(Right { permission, identity });
+                let target = if tree { Target::Tree(path) } else { Target::Path(path) };
+                let origin = if certain { UseOrigin::Named } else { UseOrigin::Word };
+                Some(Use { operation, target, takes, origin })
+            }
+            Err(why) if certain => {
+                let (text, why) = (text.into(), format!("a path that it names is none: {why}").into());
+                Some(Use { operation, target: Target::Invalid { text, why }, takes: None, origin: UseOrigin::Named })
+            }
+            Err(_) => None,
+        }
     }
 
     fn path(&self, profile: &Profile, base: Considered, text: &str) -> Considered {
@@ -161,6 +222,25 @@ fn about(base: Considered, target: Target, takes: Option<Right>) -> Considered {
     Considered { uses: own.into(), ..base }
 }
 
+/// The home directory of the user that the engine runs as.
+static HOME: LazyLock<Option<String>> = LazyLock::new(|| {
+    let home = std::env::home_dir()?.into_os_string().into_string().ok()?;
+    Some(home.trim_end_matches('/').to_owned()).filter(|_| home.starts_with('/'))
+});
+
+/// An absolute path without `.` and `..`, as far as its text tells.
+fn without_dots(path: &str) -> String {
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
 /// Nothing is understood of it yet.
 fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -> Considered {
     Considered {
@@ -169,6 +249,7 @@ fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -
         shown: Arc::default(),
         tier: None,
         tier_reason: Arc::default(),
+        strictly: true,
         shape: None,
         destructive: None,
         input,
@@ -196,8 +277,13 @@ fn invalid(base: Considered, text: &str, why: &str) -> Considered {
 }
 
 /// A command line, and what its tool is told `besides`, which may change what runs: it is shown, and bound.
-fn command(base: Considered, text: &str, besides: &Map<String, Value>, classifier: &Classifier) -> Considered {
-    let judged = classifier.classify_with(text, besides);
+fn command(
+    base: Considered,
+    text: &str,
+    besides: &Map<String, Value>,
+    judged: &Classification,
+    classifier: &Classifier,
+) -> Considered {
     let shape = judged.shape.as_ref().map(|shape| {
         let whole = shape.to_string();
         CommandShape::of(&whole, redacted_with(&whole, text))
@@ -275,9 +361,22 @@ fn unknown_tool(action: &Action, input: &Value, classifier: &Classifier) -> Cons
     Considered { shown, tier: Some(Tier::Dangerous), tier_reason, ..about(base, target, None) }
 }
 
+/// What tools call the directory in which a command is to start.
+const DIRECTORIES: [&str; 4] = ["cwd", "workdir", "working_dir", "working_directory"];
+
+/// The directory in which a command starts; none if its tool is told two.
+fn starts_in(cwd: Option<&SanitizedPath>, besides: &Map<String, Value>) -> Option<String> {
+    let mut told = DIRECTORIES.iter().filter_map(|name| besides.get(*name)?.as_str());
+    match (told.next(), told.next()) {
+        (None, _) => cwd.map(|cwd| cwd.as_str().to_owned()),
+        (Some(path), None) if path.starts_with('/') => Some(path.to_owned()),
+        (Some(path), None) => Some(format!("{}/{path}", cwd?)),
+        (Some(_), Some(_)) => None,
+    }
+}
+
 /// Every text that a tool is told besides its command line, but for the path of the directory in which it is to start.
 fn texts_besides<'v>(besides: &'v Value, texts: &mut Vec<&'v str>) {
-    const DIRECTORIES: [&str; 4] = ["cwd", "workdir", "working_dir", "working_directory"];
     // A name that a shell would take for more than one is no directory for sure.
     let plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
     for (name, value) in besides.as_object().into_iter().flatten() {

@@ -23,6 +23,8 @@ pub(crate) struct Considered {
     /// None if nobody could classify it.
     pub(crate) tier: Option<Tier>,
     pub(crate) tier_reason: Arc<str>,
+    /// The line between safe and dangerous was drawn for an agent by which nothing but reads happens by itself.
+    pub(crate) strictly: bool,
     pub(crate) shape: Option<CommandShape>,
     pub(crate) destructive: Option<Destructive>,
     /// The input of the tool, in its one form.

@@ -44,7 +44,7 @@ pub(crate) use rights::{Ground, Rights, check, compile, extend};
 pub(crate) use rules::Rules;
 pub(crate) use state::{Agent as Known, State, Waiting};
 pub(crate) use support::lasting;
-pub(crate) use uses::{Use, operation_for};
+pub(crate) use uses::{Use, operation_for, operation_of};
 pub use why::Support;
 
 use crate::model::{Event, Timestamp};

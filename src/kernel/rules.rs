@@ -6,7 +6,7 @@ use globset::{GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[cfg(feature = "sandbox")]
-use crate::model::{Access, Operation};
+use crate::model::{Access, Operation, PathGlob};
 use crate::model::{CommandPattern, Rule, SpokenPart, Tier, UseOrigin, Verdict};
 
 use super::{
@@ -142,9 +142,9 @@ impl Rules {
         words_needed.find(|part| some_is_allowed && !is_allowed(&patterns, part))
     }
 
-    /// The paths that are denied by name for this way of using them, as far as one agent's commands are concerned.
+    /// The globs that are denied for this way of using paths, as far as one agent's commands are concerned.
     #[cfg(feature = "sandbox")]
-    pub(crate) fn denied_by_name(&self, access: Access) -> impl Iterator<Item = crate::model::SanitizedPath> + '_ {
+    pub(crate) fn denied_globs(&self, access: Access) -> impl Iterator<Item = &PathGlob> + '_ {
         let as_operation = if access == Access::Write { Operation::Write } else { Operation::Read };
         let own_tool = Operation::Command.own_tool();
         let denies = self.0.written.iter().filter(move |rule| {
@@ -154,7 +154,7 @@ impl Rules {
                 && rule.command.is_none()
                 && rule.shape.is_none()
         });
-        denies.filter_map(|rule| rule.path.as_ref()?.named_as_no())
+        denies.filter_map(|rule| rule.path.as_ref())
     }
 }
 

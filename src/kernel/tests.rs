@@ -73,6 +73,7 @@ fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Consid
         shown: text.into(),
         tier: Some(tier),
         tier_reason: tier.as_str().into(),
+        strictly: true,
         shape: None,
         destructive: None,
         input: String::new(),

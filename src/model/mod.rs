@@ -15,6 +15,7 @@ mod grant;
 mod guard;
 mod id;
 mod identity;
+mod named;
 mod path;
 mod pattern;
 mod permission;
@@ -53,6 +54,7 @@ pub use id::{
     InvalidRequestId, InvalidRulingId, OwnerId, RequestId, RulingId, RunId, RuntimeId, ToolName,
 };
 pub use identity::FileIdentity;
+pub(crate) use named::Named;
 pub use path::{InvalidPath, SanitizedPath, sanitize};
 pub use pattern::{CommandPattern, InvalidPattern};
 pub use permission::{Access, InvalidPermission, InvalidPermissions, Permission, Permissions, Want};

@@ -76,6 +76,7 @@ impl Walker<'_> {
             return found.map_or_else(|| Verdict::dangerous("too much to follow"), Verdict::destructive);
         }
         self.speak(args);
+        self.name_uses(args);
         self.overhear_wrapper(args, input);
         let outer = self.is_fed;
         self.is_fed |= !is_silent(input);

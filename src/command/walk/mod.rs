@@ -37,6 +37,7 @@ use super::{
     classifier::Classifier,
     destroy,
     judge::{self, Input, variable},
+    needs::NamedUses,
     overheard::Overheard,
     syntax::{
         self,
@@ -112,6 +113,8 @@ pub(super) struct Walker<'c> {
     pub(super) parts: Vec<Part>,
     /// What may run because of the part that is being looked at.
     pub(super) overheard: Overheard,
+    /// What the line names of what it uses.
+    pub(super) uses: NamedUses,
     /// Bodies of here-documents of the text that is being walked.
     bodies: Rc<Vec<Word>>,
     /// What lies on the way to here, so that nothing is followed for ever.
@@ -157,6 +160,7 @@ impl<'c> Walker<'c> {
             scope: Scope::default(),
             parts: Vec::new(),
             overheard: Overheard::default(),
+            uses: NamedUses::default(),
             bodies: Rc::default(),
             nesting: 0,
             visits: 0,

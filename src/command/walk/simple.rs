@@ -9,7 +9,7 @@ use super::{
     output::{self, Output},
     value::Value,
 };
-use crate::model::Spoken;
+use crate::model::{Access, Spoken};
 
 use crate::command::{
     answer::Span,
@@ -230,6 +230,11 @@ impl Walker<'_> {
     }
 
     fn redirect(&mut self, flow: Flow, target: &Arg) {
+        match flow {
+            Flow::Read => self.name_redirect(Access::Read, target),
+            Flow::Write => self.name_redirect(Access::Write, target),
+            Flow::Duplicate | Flow::HereString | Flow::HereDocument(_) => {}
+        }
         let text = target.text.as_str();
         let network = text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/");
         let rule = match flow {

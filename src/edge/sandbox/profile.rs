@@ -194,6 +194,11 @@ impl Profile {
         network.into_iter().chain(events).chain(write)
     }
 
+    /// The working directory and the write roots: where a command finds what it was meant to work with.
+    pub(in crate::edge) fn roots(&self) -> Vec<SanitizedPath> {
+        std::iter::once(&self.cwd).chain(self.write.keys()).cloned().collect()
+    }
+
     /// Where the command stands.
     pub fn cwd(&self) -> &SanitizedPath {
         &self.cwd

@@ -128,7 +128,7 @@ pub(super) fn mode(case: &Case<'_>, mode: Mode) -> Option<Finding> {
         | Mode::Auto => return None,
     }
     let acts =
-        |used: &Use| !used.only_reads() || used.operation == Operation::Command && case.action.tier != Some(Tier::Safe);
+        |used: &Use| !used.only_reads() || used.operation == Operation::Command && tier_now(case) != Some(Tier::Safe);
     let uses: Vec<_> =
         case.action.uses.iter().enumerate().filter(|(_, used)| acts(used)).map(|(place, _)| place).collect();
     let finding = || Finding::new(Ruled::Deny, Source::Mode, "in mode plan, nothing but reading happens");
@@ -181,7 +181,7 @@ fn all_policies(voices: &[Voice]) -> bool {
 }
 
 pub(super) fn tier(case: &Case<'_>, mode: Mode, heard: &Heard) -> Option<Finding> {
-    let tier = case.action.tier?;
+    let tier = tier_now(case)?;
     let reason = case.action.tier_reason.as_ref().to_owned();
     if tier == Tier::Safe {
         return Some(if mode == Mode::Untrusted && !only_reads(case) {
@@ -197,6 +197,12 @@ pub(super) fn tier(case: &Case<'_>, mode: Mode, heard: &Heard) -> Option<Finding
         );
     }
     confined(case, mode).or_else(|| Some(Finding::new(Ruled::Ask, Source::Classifier, reason + &left_over(case))))
+}
+
+/// The tier, as the agent is bound now: a line that was drawn for another mode proves nothing.
+fn tier_now(case: &Case<'_>) -> Option<Tier> {
+    let is_proven = case.action.strictly || !case.state.only_reads_by_itself(&case.agent.profile.id);
+    case.action.tier.map(|tier| if is_proven { tier } else { tier.max(Tier::Dangerous) })
 }
 
 /// What of a command line the rules leave over that allow a part of it: the reason of a tier may name just that part.

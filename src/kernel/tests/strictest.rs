@@ -134,6 +134,7 @@ impl Plain {
             shown: self.resource.as_str().into(),
             tier: Some(self.tier),
             tier_reason: self.tier.as_str().into(),
+            strictly: true,
             shape: None,
             destructive: None,
             input: String::new(),
