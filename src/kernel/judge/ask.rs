@@ -48,7 +48,7 @@ fn by_mode(case: &Case<'_>, mode: Mode, stage: Stage, lacks_rights: bool) -> Opt
 }
 
 /// Whether the sandbox has kept the agent from one of the paths that it lacks, in this run.
-fn has_failed(case: &Case<'_>) -> bool {
+pub(super) fn has_failed(case: &Case<'_>) -> bool {
     let mut paths = case.action.permissions().filter_map(|permission| permission.path());
     paths.any(|path| case.agent.kept_from.contains(path))
 }

@@ -199,7 +199,7 @@ fn judged_in<'s>(manner: Manner<'s>, case: &Case<'s>, heard: &Heard, held: &Held
         (Stage::Denied, stages::denied(case, heard)),
         (Stage::Mode, stages::mode(case, mode)),
         (Stage::Destructive, stages::destructive(case, heard)),
-        (Stage::Held, stages::missing(held)),
+        (Stage::Held, stages::missing(case, mode, held)),
         (Stage::AskRule, stages::ask_rule(case, heard)),
         (Stage::AllowRule, stages::allow_rule(heard)),
         (Stage::Tier, stages::tier(case, mode, heard)),
@@ -221,14 +221,19 @@ fn judged_in<'s>(manner: Manner<'s>, case: &Case<'s>, heard: &Heard, held: &Held
             Verdict::Ask | Verdict::Allow => finding.refs.extend(about_action.refs),
         }
     }
-    let conclusion = ask::settled(case, mode, stage, finding, !held.missing.is_empty());
+    let is_lacking = walk.iter().any(|(stage, finding)| *stage == Stage::Held && finding.is_some());
+    let mut conclusion = ask::settled(case, mode, stage, finding, is_lacking);
+    if conclusion.ruled == Ruled::Allow && !held.missing.is_empty() && !is_lacking {
+        // What it lacks was passed over only because the sandbox keeps it from that.
+        conclusion = stages::tried(conclusion);
+    }
     let allowed = conclusion.ruled.verdict() == Verdict::Allow;
     // Something that needs nobody's word uses up nobody's word.
     let word = heard.yes.clone().filter(|_| stage == Stage::AllowRule || heard.enabled || heard.overridden);
     let said = word.clone().filter(|_| allowed);
     let uses_ruling = word.filter(|ruling| allowed && ruling.scope == Scope::Once);
     let uses_grants = if allowed { held.once.clone() } else { Vec::new() };
-    let missing = held.missing.clone();
+    let missing = if is_lacking { held.missing.clone() } else { Vec::new() };
     Judgement { manner, walk, stage, conclusion, missing, asks_about_action, uses_ruling, uses_grants, said }
 }
 

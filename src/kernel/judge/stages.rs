@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::{
-    DecisionSource as Source, Grant, Mode, Operation, Permission, Right, RuleRef, Ruled, Scope, Shown, Tier, Verdict,
-    redacted,
+    DecisionSource as Source, Grant, Mode, Operation, Permission, Right, RuleRef, Ruled, Scope, Shown, Tier, UseOrigin,
+    Verdict, redacted,
 };
 
 use super::{
@@ -44,6 +44,15 @@ impl Held {
         self.missing.push(right.clone());
         self.lacking.push(place);
     }
+}
+
+/// Whether all that a command lacks is what its line names: then a sandbox keeps it from just that.
+pub(super) fn is_only_named(case: &Case<'_>, held: &Held) -> bool {
+    let is_named = |place: &usize| {
+        let used = case.action.uses.iter().nth(*place);
+        used.is_some_and(|used| matches!(used.origin, UseOrigin::Named | UseOrigin::Needed))
+    };
+    case.action.operation() == Operation::Command && held.lacking.iter().all(is_named)
 }
 
 pub(super) fn protected(case: &Case<'_>) -> Option<Finding> {
@@ -142,8 +151,11 @@ pub(super) fn destructive(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
     Some(Finding::new(Ruled::Deny, Source::Classifier, case.action.tier_reason.as_ref().to_owned()))
 }
 
-pub(super) fn missing(held: &Held) -> Option<Finding> {
+pub(super) fn missing(case: &Case<'_>, mode: Mode, held: &Held) -> Option<Finding> {
     if held.missing.is_empty() {
+        return None;
+    }
+    if mode == Mode::OnFailure && is_only_named(case, held) && !super::ask::has_failed(case) {
         return None;
     }
     let missing: Vec<_> = held.missing.iter().map(|right| right.permission.describe().to_string()).collect();
@@ -227,6 +239,12 @@ fn confined(case: &Case<'_>, mode: Mode) -> Option<Finding> {
         Mode::Default | Mode::OnRequest | Mode::Bypass | Mode::Auto => (runs && case.action.confined).then(by_host),
         Mode::Untrusted | Mode::Never | Mode::Plan => None,
     }
+}
+
+/// A yes that is good for a try in the sandbox, and no further.
+pub(super) fn tried(yes: Finding) -> Finding {
+    let reason = format!("in mode on_failure, it runs confined first; {}", yes.reason);
+    Finding { ruled: Ruled::Sandboxed, source: Source::Mode, reason: reason.into(), ..yes }
 }
 
 /// Whether an action reads and does nothing else, by whatever it uses.
