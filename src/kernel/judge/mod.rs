@@ -160,7 +160,8 @@ pub(crate) struct Manner<'s> {
 /// Decides: in the mode of the agent and in the modes of those above it, of which the strictest counts.
 pub(crate) fn judge<'s>(case: &Case<'s>) -> Judgement<'s> {
     let above = case.state.above(case.agent);
-    let (heard, held) = (hear::all(case, &above), stages::held(case));
+    let heard = hear::all(case, &above);
+    let held = stages::held(case, &heard);
     let own = Manner { mode: case.agent.profile.mode, of: case.agent };
     let mut strictest = judged_in(own, case, &heard, &held);
     if above.is_empty() {

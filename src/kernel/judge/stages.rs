@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::{
-    DecisionSource as Source, Grant, Mode, Operation, Permission, Right, RuleRef, Ruled, Scope, Shown, Tier, UseOrigin,
-    Verdict, redacted,
+    DecisionSource as Source, Grant, Mode, Operation, Permission, Right, RuleRef, Ruled, Ruling, Scope, Shown, Subject,
+    Tier, UseOrigin, Verdict, redacted,
 };
 
 use super::{
@@ -23,10 +23,15 @@ pub(super) struct Held {
     pub(super) once: Vec<Arc<Grant>>,
 }
 
-pub(super) fn held(case: &Case<'_>) -> Held {
+pub(super) fn held(case: &Case<'_>, heard: &Heard) -> Held {
     let mut held = Held::default();
+    // Who lets exactly this line happen once, without having been asked, has let it use what it names.
+    let lets_name = heard.yes.as_ref().is_some_and(|yes| is_enabling(yes));
     for (place, used) in case.action.uses.iter().enumerate() {
         let Some(right) = &used.takes else { continue };
+        if lets_name && matches!(used.origin, UseOrigin::Named | UseOrigin::Needed) {
+            continue;
+        }
         if case.state.uses(case.agent, &right.permission, case.now, case.broken) {
             continue;
         }
@@ -37,6 +42,10 @@ pub(super) fn held(case: &Case<'_>) -> Held {
         }
     }
     held
+}
+
+fn is_enabling(yes: &Ruling) -> bool {
+    matches!(yes.about, Subject::Input(_)) && yes.scope == Scope::Once && yes.request.is_none()
 }
 
 impl Held {
