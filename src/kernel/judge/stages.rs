@@ -13,6 +13,9 @@ use super::{
     hear::{Heard, Voice},
 };
 
+/// How many rights one question asks for, as a request does.
+const MOST_ASKED: usize = 32;
+
 /// What of the rights that an action uses is there.
 #[derive(Debug, Default)]
 pub(super) struct Held {
@@ -166,6 +169,11 @@ pub(super) fn missing(case: &Case<'_>, mode: Mode, held: &Held) -> Option<Findin
     }
     if mode == Mode::OnFailure && is_only_named(case, held) && !super::ask::has_failed(case) {
         return None;
+    }
+    if held.missing.len() > MOST_ASKED {
+        let reason =
+            "it lacks more than anybody is asked for at once: ask for a directory above, or do it in several steps";
+        return Some(Finding::new(Ruled::Deny, Source::HostPolicy, reason).about(held.lacking.clone()));
     }
     let missing: Vec<_> = held.missing.iter().map(|right| right.permission.describe().to_string()).collect();
     let reason = format!("not held: {}", missing.join(", "));
