@@ -10,8 +10,8 @@ use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    AgentId, Decision, Event, Grant, GrantId, Origin, Outcome, OwnerId, Pending, Permission, Policy, Profile, Reason,
-    Request, RequestId, Resolution, Route, Ruling, RulingId, RunId, SanitizedPath, Settings, Source, Timestamp,
+    AgentId, Decision, Event, Grant, GrantId, Mode, Origin, Outcome, OwnerId, Pending, Permission, Policy, Profile,
+    Reason, Request, RequestId, Resolution, Route, Ruling, RulingId, RunId, SanitizedPath, Settings, Source, Timestamp,
     Verdict,
 };
 
@@ -78,6 +78,9 @@ pub(crate) struct Agent {
     pub(crate) profile: Arc<Profile>,
     pub(crate) run: RunId,
     pub(super) source: Source,
+    /// The mode that the file says, while somebody has set another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) written_mode: Option<Mode>,
     /// What it holds, oldest first.
     #[serde(skip)]
     pub(crate) held: Vec<Arc<Grant>>,
@@ -173,6 +176,7 @@ impl Agent {
             profile: Arc::clone(&self.profile),
             run: self.run.clone(),
             source: self.source,
+            written_mode: None,
             held: Vec::new(),
             given: BTreeSet::new(),
             pending: BTreeSet::new(),
@@ -216,6 +220,12 @@ impl State {
             Event::AgentChanged { profile } => {
                 if let Some(agent) = self.agents.get_mut(&profile.id) {
                     agent.profile = Arc::clone(profile);
+                }
+            }
+            Event::ModeChanged { agent, mode, written, .. } => {
+                if let Some(agent) = self.agents.get_mut(agent) {
+                    agent.profile = Arc::new(Profile { mode: *mode, ..Profile::clone(&agent.profile) });
+                    agent.written_mode = *written;
                 }
             }
             Event::AgentRetired { agent } => self.forget(agent),
@@ -304,6 +314,7 @@ impl State {
             profile: Arc::clone(profile),
             run: run.clone(),
             source,
+            written_mode: None,
             held: Vec::new(),
             given: BTreeSet::new(),
             pending: BTreeSet::new(),

@@ -173,6 +173,7 @@ impl About {
             }
             Event::RunBegan { agent, run } => about.agent(agent, Some(run)),
             Event::AgentRetired { agent }
+            | Event::ModeChanged { agent, .. }
             | Event::RulesChanged { agent, .. }
             | Event::CarrierConnected { agent }
             | Event::CarrierDisconnected { agent }

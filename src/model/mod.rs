@@ -34,7 +34,7 @@ mod verdict;
 
 pub(crate) use action::What;
 pub use action::{Action, ActionFacts, CommandShape, Destructive, InvalidOperation, Operation};
-pub use agent::{Kind, Mode, Profile, Source};
+pub use agent::{InvalidMode, Kind, Mode, Profile, Source};
 pub use command::{CommandProfile, CommandRules, InvalidProfile, InvalidTier, Raise, SafeAddition, Tier};
 pub use decision::{Decision, DecisionSource, Ruled};
 pub use digest::{Digest, InvalidDigest};
@@ -70,4 +70,4 @@ pub use task::{
 };
 pub use text::{InvalidName, InvalidReason, Name, Reason, Shown};
 pub use time::{InvalidTimestamp, Timestamp};
-pub use verdict::{InvalidVerdict, Verdict};
+pub use verdict::{Effect, InvalidVerdict, Verdict};

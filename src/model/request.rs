@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Action, ActionFacts, AgentId, ApproverId, Code, Kind, Means, Name, OwnerId, Permission, Permissions, Reason,
+    Action, ActionFacts, AgentId, ApproverId, Code, Kind, Means, Mode, Name, OwnerId, Permission, Permissions, Reason,
     RequestId, Right, RunId, Scope, Shown, Timestamp, permission::list,
 };
 
@@ -253,6 +253,13 @@ pub enum Decider {
     FreshRefusal,
     /// Nobody could answer, and the settings say not to wait.
     NobodyThere,
+    /// In this mode nobody is asked.
+    Mode {
+        /// Which.
+        mode: Mode,
+        /// Whose: the asker's own, or that of an agent above it.
+        of: AgentId,
+    },
     /// A person.
     Person {
         /// Who.
@@ -284,6 +291,7 @@ impl fmt::Display for Decider {
             Decider::NextEngine => f.write_str("the engine ended; the question is stored and waits for the next one"),
             Decider::FreshRefusal => f.write_str("refused a moment ago"),
             Decider::NobodyThere => f.write_str("nobody is there to ask"),
+            Decider::Mode { mode, of } => write!(f, "in mode {mode}, the mode of {of}, nothing is asked"),
             Decider::Person { by, means } => write!(f, "{by}, {}", Shown(means)),
             Decider::Policies { by, means } => write!(f, "policies changed by {by}, {}", Shown(means)),
             Decider::RunOver => f.write_str("the asker began another run"),

@@ -37,11 +37,12 @@ pub struct SandboxFacts {
     pub environment: Vec<String>,
     /// Limits of the process, by name.
     pub process_limits: std::collections::BTreeMap<String, u64>,
-    /// Always `full`: what cannot be enforced does not run.
+    /// `full`: applied by the library, and read back from the kernel; what cannot be enforced does not run. `stated`: the
+    /// host program applied it and reported these facts.
     pub enforced: String,
     /// What is kept from the command beyond its profile, because the back end cannot tell it apart.
     pub stricter: Vec<String>,
-    /// The process, as the host numbers it.
+    /// The process, as the host numbers it; 0 if it is not known.
     pub pid: i32,
     /// `NoNewPrivs` of the process.
     pub no_new_privs: bool,
@@ -51,6 +52,39 @@ pub struct SandboxFacts {
     pub capabilities: String,
     /// SHA-256 of the command's words, each followed by a null byte.
     pub argv_digest: String,
+}
+
+impl SandboxFacts {
+    /// The word in [`enforced`](SandboxFacts::enforced) for facts that a host program reports.
+    pub const STATED: &'static str = "stated";
+
+    /// Facts about a sandbox of the host program, called `backend`, that starts in `cwd`, allows reading everywhere, and
+    /// allows neither writing nor the network. Set the other fields as they are.
+    pub fn stated(backend: &str, cwd: SanitizedPath) -> SandboxFacts {
+        SandboxFacts {
+            mode: "read_only".into(),
+            backend: backend.into(),
+            backend_version: String::new(),
+            landlock_abi: None,
+            cwd,
+            read_roots: vec![SanitizedPath::root()],
+            write_roots: Vec::new(),
+            read_only: Vec::new(),
+            hidden: Vec::new(),
+            network: false,
+            hosts: Vec::new(),
+            unix_sockets: Vec::new(),
+            environment: Vec::new(),
+            process_limits: std::collections::BTreeMap::new(),
+            enforced: SandboxFacts::STATED.into(),
+            stricter: Vec::new(),
+            pid: 0,
+            no_new_privs: false,
+            seccomp_filters: 0,
+            capabilities: String::new(),
+            argv_digest: String::new(),
+        }
+    }
 }
 
 /// Something a sandboxed command tried that its profile forbids, and how that is known.

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use crate::{
     engine::{Agent, Authorization, Engine, Error, Heard, Mail, Mailbox, NoEvent, Subscription, Ticket},
     kernel::{Check, Refusal},
-    model::{AgentId, Ask, Event, Origin, Permission, RequestId, Resolution, Scope, Verdict},
+    model::{AgentId, Ask, Effect, Event, Origin, Permission, RequestId, Resolution, Scope},
 };
 
 use super::{
@@ -104,7 +104,7 @@ impl AgentPart {
         }
         let decision = authorized.decision();
         // A decision after an answer names its question too; here it is told only where one waits.
-        let waits = decision.approval_action_id.filter(|_| decision.verdict() == Verdict::Ask);
+        let waits = decision.approval_action_id.filter(|_| decision.verdict() == Effect::Ask);
         Ok(ToAgent::AuthorizeResult(AuthorizeResult {
             decision: decision.decision,
             decision_id: decision.id,

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::{
-    ActionFacts, AgentId, Decision, DecisionId, Event, Permission, Reply, Request, RequestId, Ruled, Verdict,
+    ActionFacts, AgentId, Cause, Decision, DecisionId, Effect, Event, Permission, Reply, Request, RequestId, Ruled,
+    SandboxFacts, Verdict,
 };
 
 use super::super::{
@@ -31,9 +32,11 @@ impl State {
         let judgement = judge(&case);
         let decision = self.named(&case, &judgement);
         match decision.verdict() {
-            Verdict::Deny => Ok(vec![evaluated(decision)]),
-            Verdict::Allow => Ok(std::iter::once(evaluated(decision)).chain(used_up(judgement)).collect()),
-            Verdict::Ask => self.ask_about(&case, judgement, decision, request),
+            Effect::Deny => Ok(vec![evaluated(decision)]),
+            Effect::Allow => Ok(std::iter::once(evaluated(decision)).chain(used_up(judgement)).collect()),
+            // Only the run inside the sandbox uses up what is for one use.
+            Effect::Confined => Ok(vec![evaluated(Decision { used: None, ..decision })]),
+            Effect::Ask => self.ask_about(&case, judgement, decision, request),
         }
     }
 
@@ -49,11 +52,37 @@ impl State {
         let agent = self.agent(agent)?;
         let case = Case { state: self, agent, action, broken, opinions, now };
         let judgement = judge(&case);
-        if judgement.conclusion.ruled.verdict() != Verdict::Allow {
+        if judgement.conclusion.ruled.verdict() != Effect::Allow {
             return Err(self.not_allowed(&case, &judgement));
         }
         let decision = self.named(&case, &judgement);
         Ok(std::iter::once(evaluated(decision)).chain(used_up(judgement)).collect())
+    }
+
+    /// Lets it happen at once inside a sandbox and leaves the record. `applied` is what a host program reports about a
+    /// sandbox of its own; the library's own sandbox reports by itself.
+    #[expect(clippy::too_many_arguments, reason = "the fields of one command")]
+    pub(super) fn act_confined(
+        &self,
+        agent: &AgentId,
+        action: &Considered,
+        opinions: &[Opinion],
+        broken: &Broken,
+        applied: Option<Arc<SandboxFacts>>,
+        now: Timestamp,
+    ) -> Result<Vec<Event>, Refusal> {
+        let known = self.agent(agent)?;
+        let case = Case { state: self, agent: known, action, broken, opinions, now };
+        let judgement = judge(&case);
+        match judgement.conclusion.ruled.verdict() {
+            Effect::Allow => {}
+            Effect::Confined => applied.as_deref().map_or(Ok(()), |facts| refuse_wider(action, facts))?,
+            Effect::Ask | Effect::Deny => return Err(self.not_allowed(&case, &judgement)),
+        }
+        let decision = self.named(&case, &judgement);
+        let cause = Cause::of(&decision).map(Arc::new);
+        let applied = applied.map(|facts| Event::SandboxApplied { agent: agent.clone(), facts, cause });
+        Ok(std::iter::once(evaluated(decision)).chain(used_up(judgement)).chain(applied).collect())
     }
 
     /// The record of what was decided, under the next name.
@@ -142,6 +171,17 @@ impl State {
                 && request.is_open()
         };
         pending.find(same).cloned()
+    }
+}
+
+/// Refuses facts that let a command write or reach more than the action uses.
+fn refuse_wider(action: &Considered, facts: &SandboxFacts) -> Result<(), Refusal> {
+    let uses = |permission: &Permission| action.permissions().any(|used| used.covers(permission));
+    let network = facts.network.then_some(Permission::Network);
+    let written = facts.write_roots.iter().cloned().map(Permission::write);
+    match network.into_iter().chain(written).find(|permission| !uses(permission)) {
+        Some(permission) => Err(Refusal::WiderThanDecided(permission)),
+        None => Ok(()),
     }
 }
 

@@ -6,6 +6,7 @@ mod config;
 mod follow;
 mod grants;
 mod guards;
+mod mode;
 mod narrowed;
 mod requests;
 mod resume;
@@ -38,6 +39,9 @@ impl State {
                 self.authorize(&agent, &action, &opinions, request, &broken, now)
             }
             Command::Act { agent, action, opinions, broken } => self.act(&agent, &action, &opinions, &broken, now),
+            Command::ActConfined { agent, action, opinions, broken, applied } => {
+                self.act_confined(&agent, &action, &opinions, &broken, applied, now)
+            }
             Command::Enable { by, agent, action, reason } => self.enable(&by, &agent, &action, reason, now),
             Command::RevokeRuling { ruling, by, owner, reason } => {
                 self.revoke_ruling(ruling, by, owner.as_ref(), reason)
@@ -46,6 +50,8 @@ impl State {
             Command::SetPolicies { by, run, tool, policies } => self.set_policies(&by, &run, tool.as_ref(), &policies),
             Command::UpdatePolicy { by, run, patch, base } => self.update_policy(&by, &run, &patch, &base),
             Command::Reconsider { by, actions } => Ok(self.reconsider(&by, &actions, now)),
+            Command::SetMode { agent, mode, by, owner } => self.set_mode(&agent, mode, by, owner.as_ref()),
+            Command::JudgeAgain { actions } => Ok(self.judge_again(&actions, now)),
             Command::Cancel { request, by } => self.cancel(request, &by, now),
             Command::Grant { from, to, rights, reason, scope, broken } => {
                 self.grant(&from, &to, rights, &reason, scope, &broken, now)
@@ -92,6 +98,9 @@ impl State {
         }
         if let Command::UpdatePolicy { by, run, patch, base } = change {
             return self.narrow_policy(&by, &run, &patch, &base);
+        }
+        if let Command::SetMode { agent, mode, by, owner } = change {
+            return self.narrow_mode(&agent, mode, by, owner.as_ref());
         }
         Ok(Vec::new())
     }

@@ -1,6 +1,6 @@
 //! What becomes of a question: whether the mode lets it be asked, and whether anybody can answer.
 
-use crate::model::{DecisionSource as Source, Interaction, Mode, OnNoUser, Ruled};
+use crate::model::{Decider, DecisionSource as Source, Interaction, Mode, OnNoUser, Ruled};
 
 use super::{
     super::{State, state::Agent},
@@ -54,6 +54,13 @@ fn has_failed(case: &Case<'_>) -> bool {
 }
 
 impl State {
+    /// The mode in which nobody is asked for `agent`: its own, or that of an agent above it. None if it may ask.
+    pub(in super::super) fn silenced(&self, agent: &Agent) -> Option<Decider> {
+        let never = |bound: &&Agent| bound.profile.mode == Mode::Never;
+        let silencing = std::iter::once(agent).chain(self.above(agent)).find(never)?;
+        Some(Decider::Mode { mode: silencing.profile.mode, of: silencing.profile.id.clone() })
+    }
+
     /// Whether a question of `agent` would wait for anybody.
     pub(in super::super) fn somebody_can_answer(&self, agent: &Agent) -> bool {
         let owner = &agent.profile.owner;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::model::{Decision, DecisionSource, Mode, Policies, RuleRef, Ruled, SanitizedPath, Shown, ToolName, Verdict};
+use crate::model::{Decision, DecisionSource, Effect, Mode, Policies, RuleRef, Ruled, SanitizedPath, Shown, ToolName};
 
 use super::{super::why::Support, Case, Finding, Judgement, Manner, Stage};
 
@@ -60,11 +60,11 @@ impl Judgement<'_> {
 
     /// One for each stage that stands in the way, down to the first that says yes.
     fn ways_out(&self, case: &Case<'_>) -> Vec<String> {
-        if self.conclusion.ruled.verdict() == Verdict::Allow {
+        if self.conclusion.ruled.verdict() == Effect::Allow {
             return Vec::new();
         }
         let spoken = self.walk.iter().filter_map(|(stage, finding)| Some((*stage, finding.as_ref()?)));
-        let in_the_way = spoken.take_while(|(_, finding)| finding.ruled.verdict() > Verdict::Allow);
+        let in_the_way = spoken.take_while(|(_, finding)| finding.ruled.verdict() > Effect::Allow);
         let speaks = |of: Stage| self.walk.iter().any(|(stage, finding)| *stage == of && finding.is_some());
         // Who enables what nobody can undo has answered what is asked besides.
         let is_answered = |stage: Stage| match stage {
@@ -77,6 +77,9 @@ impl Judgement<'_> {
             .filter(|(stage, _)| !is_answered(*stage))
             .map(|(stage, finding)| self.way_out(case, stage, finding))
             .collect();
+        if self.conclusion.ruled == Ruled::Sandboxed {
+            ways.insert(0, "run it confined (`exec`); a host that confines by itself reports how (`confine`)".into());
+        }
         if self.conclusion.ruled == Ruled::Unavailable {
             ways.push("make a user reachable: connect a foreground agent or an approver of the same owner".into());
         }

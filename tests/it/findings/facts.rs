@@ -1,1 +1,185 @@
-//! What a record of a decision says.
+//! The facts that a decision, a sandbox and a question leave.
+
+use bestow::{Action, Hold, Mode, Scope, StatedRight};
+
+use crate::support::{World, id, profile, tag, tags, why};
+
+/// B4: what was refused to a program called by its path was told to be the program.
+#[cfg(feature = "sandbox")]
+mod violations {
+    use bestow::sandbox::Command;
+
+    use crate::sandbox::ground::{Ground, shown, with_bubblewrap};
+
+    /// A command, by words or by a line of shell; and the path below the ground that it was refused.
+    struct Row {
+        words: &'static [&'static str],
+        refused: Option<&'static str>,
+    }
+
+    const fn row(words: &'static [&'static str], refused: &'static str) -> Row {
+        Row { words, refused: Some(refused) }
+    }
+
+    /// `$O` is the outside, `$W` the workspace; a file of the outside is readable and not writable, `secret` is hidden.
+    const ROWS: [Row; 27] = [
+        row(&["cat", "$O/secret"], "outside/secret"),
+        row(&["/bin/cat", "$O/secret"], "outside/secret"),
+        row(&["touch", "$O/new"], "outside/new"),
+        row(&["/usr/bin/touch", "$O/new"], "outside/new"),
+        row(&["env", "A=1", "touch", "$O/new"], "outside/new"),
+        row(&["/usr/bin/env", "A=1", "/usr/bin/touch", "$O/new"], "outside/new"),
+        row(&["cp", "f", "$O/new"], "outside/new"),
+        row(&["/bin/cp", "f", "$O/new"], "outside/new"),
+        row(&["tee", "$O/new"], "outside/new"),
+        row(&["/usr/bin/tee", "$O/dir/new"], "outside/dir/new"),
+        row(&["mkdir", "$O/made"], "outside/made"),
+        row(&["/bin/mkdir", "$O/made"], "outside/made"),
+        row(&["rmdir", "$O/dir"], "outside/dir"),
+        row(&["ln", "-s", "f", "$O/link"], "outside/link"),
+        row(&["/bin/ln", "-s", "f", "$O/link"], "outside/link"),
+        row(&["mv", "f", "$O/moved"], "outside/moved"),
+        row(&["rm", "-f", "$O/dir/s"], "outside/dir/s"),
+        row(&["/bin/rm", "-f", "$O/dir/s"], "outside/dir/s"),
+        row(&["sed", "-i", "s/a/b/", "$O/dir/s"], "outside/dir/s"),
+        row(&["/bin/sed", "-i", "s/a/b/", "$O/dir/s"], "outside/dir/s"),
+        row(&["sh", "-c", "echo x > $O/new"], "outside/new"),
+        row(&["/bin/sh", "-c", "echo x > $O/new"], "outside/new"),
+        row(&["/bin/sh", "-c", "sh -c 'echo x > $O/a\\ b'"], "outside/a b"),
+        row(&["bash", "-c", "echo x > $O/new"], "outside/new"),
+        row(&["/bin/bash", "-c", "/usr/bin/touch $O/new"], "outside/new"),
+        row(&["python3", "-c", "open('$O/new', 'w')"], "outside/new"),
+        row(&["/usr/bin/truncate", "-s", "1", "$O/dir/s"], "outside/dir/s"),
+    ];
+
+    /// What says nothing for certain: no path is better than a wrong one.
+    const UNKNOWN: [&str; 3] = [
+        "echo 'mystery: Read-only file system' >&2; exit 1",
+        "echo '/usr/bin/touch: Read-only file system' >&2; exit 1",
+        "echo 'touch: setting times: Permission denied' >&2; exit 1",
+    ];
+
+    fn told(ground: &Ground, words: &[&str]) -> (Vec<String>, bool, String) {
+        let (outside, workspace) = (ground.world.text("outside"), ground.world.workspace());
+        let mut words = words.iter().map(|word| word.replace("$O", &outside).replace("$W", &workspace));
+        let command = Command::new(words.next().unwrap()).args(words);
+        let profile = ground.profile_hiding(&[], &["outside/secret"]);
+        let done = ground.sandbox.run(&profile, &command).unwrap();
+        let paths = done.violations.iter().map(|violation| violation.path.to_string()).collect();
+        (paths, done.possible_sandbox_denial, shown(&done.stderr.bytes))
+    }
+
+    #[test]
+    fn b4_a_violation_names_the_target_whatever_the_program_is_called_by() {
+        with_bubblewrap(|ground| {
+            let mut wrong = Vec::new();
+            for Row { words, refused } in &ROWS {
+                let (paths, _, said) = told(ground, words);
+                let expected: Vec<_> = refused.iter().map(|path| ground.world.text(path)).collect();
+                if paths != expected {
+                    wrong.push(format!("{words:?}: {paths:?}, said {said:?}"));
+                }
+            }
+            assert!(wrong.is_empty(), "{ground}: {wrong:#?}");
+        });
+    }
+
+    #[test]
+    fn b4_where_a_message_names_no_path_it_is_unknown() {
+        with_bubblewrap(|ground| {
+            for line in UNKNOWN {
+                let (paths, possible, _) = told(ground, &["sh", "-c", line]);
+                assert_eq!((paths, possible), (Vec::new(), true), "{ground}: {line}");
+            }
+        });
+    }
+}
+
+/// B5: `expires_at` was empty although a right with an end carried the action.
+#[tokio::test]
+async fn b5_a_decision_says_when_what_carries_it_ends_and_under_which_scope() {
+    let world = World::new();
+    let bot = world.worker("bot", &["@network"]).await;
+    let action = || Action::write("/ws/a");
+    let (sooner, later) = (world.after(1_000), world.after(60_000));
+    let decided = async || (**bot.authorize(action()).await.unwrap().decision()).clone();
+    for until in [sooner, later] {
+        world.you().give(bot.id(), tag("@write:/ws"), Scope::Until(until), why()).await.unwrap();
+    }
+    let decision = decided().await;
+    assert_eq!(
+        (decision.expires_at, decision.scope),
+        (Some(later), Some(Scope::Until(later))),
+        "the longer one carries it"
+    );
+    let both = bot.authorize(action().needing(tag("@network"))).await.unwrap();
+    assert_eq!(both.decision().expires_at, Some(later), "what ends first of all it uses");
+    let network = bot.authorize(Action::network("example.com")).await.unwrap();
+    assert_eq!((network.decision().expires_at, network.decision().scope), (None, None), "nothing of it ends");
+    world.you().give(bot.id(), tag("@write:/ws"), Scope::Session, why()).await.unwrap();
+    let decision = decided().await;
+    assert_eq!((decision.expires_at, decision.scope), (None, Some(Scope::Session)));
+    let denied = bot.authorize(Action::command("rm -rf /")).await.unwrap();
+    assert_eq!((denied.decision().expires_at, denied.decision().scope), (None, None), "a no does not end");
+}
+
+/// B5: nothing told the mode, the rules, the policies and the rights of an agent as one fact.
+#[tokio::test]
+async fn b5_the_permission_state_of_an_agent_is_one_value() {
+    let world = World::new();
+    let mut policy = crate::support::policy(
+        crate::support::settings(|_| ()),
+        &[("lead", "you", &["@write:/ws"]), ("other", "you", &[])],
+    );
+    let place = |line| bestow::Place { file: "agents.toml".into(), line };
+    let rule = |verdict, line| bestow::Rule {
+        verdict,
+        tool: None,
+        operation: Some(bestow::Operation::Network),
+        path: None,
+        command: None,
+        shape: None,
+        why: None,
+        place: place(line),
+    };
+    policy.agents.get_mut(&id("lead")).unwrap().rules =
+        [rule(bestow::Verdict::Deny, 7), rule(bestow::Verdict::Allow, 9)].into();
+    world.engine.configure(policy).await.unwrap();
+    let lead = world.engine.agent(&id("lead")).unwrap();
+    let child =
+        lead.create(profile("kid", "you", bestow::Kind::Subagent), &[tag("@write:/ws/a")], why()).await.unwrap();
+    world.engine.set_mode(lead.id(), Mode::Plan).await.unwrap();
+
+    let state = world.engine.permission_state(lead.id()).unwrap();
+    assert_eq!((state.mode, state.written_mode, state.modes_above.len()), (Mode::Plan, Some(Mode::Default), 0));
+    let rules: Vec<_> = state.rules.iter().map(|rule| (rule.verdict, rule.place.line, rule.of.is_none())).collect();
+    assert_eq!(rules, [(bestow::Verdict::Deny, 7, true), (bestow::Verdict::Allow, 9, true)]);
+    let held = |right: &StatedRight| (right.permission.to_string(), right.hold, right.scope);
+    assert_eq!(state.held.iter().map(held).collect::<Vec<_>>(), [("@write:/ws".to_owned(), Hold::Use, Scope::Always)]);
+    assert!(state.held[0].grant.contains("agents.toml:1"), "{state}");
+
+    let state = child.permission_state().unwrap();
+    assert_eq!(state.mode, Mode::Default);
+    assert_eq!((&state.modes_above[0].agent, state.modes_above[0].mode), (lead.id(), Mode::Plan));
+    let rules: Vec<_> = state.rules.iter().map(|rule| (rule.place.line, rule.of.clone())).collect();
+    assert_eq!(rules, [(7, Some(lead.id().clone()))], "what denies above binds, what allows does not");
+    assert!(!state.may_ask || state.interaction == bestow::Interaction::Interactive);
+    let json = serde_json::to_value(&state).unwrap();
+    assert_eq!((&json["mode"], &json["modes_above"][0]["mode"]), (&"default".into(), &"plan".into()));
+    assert!(state.to_string().contains("mode default, plan of lead"), "{state}");
+}
+
+/// B5: the policies of a run are part of it.
+#[tokio::test]
+async fn b5_the_permission_state_names_the_policies_of_the_run() {
+    let world = World::new();
+    let bot = world.worker("bot", &[]).await;
+    let (you, run) = (world.you(), bot.permission_state().unwrap().run);
+    let tool: bestow::ToolName = "editor".parse().unwrap();
+    you.declare_tools(&run, [tool.clone()]).await.unwrap();
+    let patch = bestow::PolicyPatch::writing().deny("/ws/secrets/**").of(tool.clone());
+    you.update_policy(&run, patch).await.unwrap();
+    let state = bot.permission_state().unwrap();
+    let of_tool = state.policies.iter().find(|policies| policies.tool.as_ref() == Some(&tool)).expect("its guard");
+    assert!(!of_tool.names.is_empty() && of_tool.run == run, "{state}");
+}

@@ -201,7 +201,8 @@ pub struct UseResult {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AuthorizeResult {
-    /// `allow` and `sandboxed`: go ahead, once; `sandboxed` only if it is confined. `ask`: wait for `permission_result`.
+    /// `allow`: go ahead, once. `sandboxed`: do not go ahead; it may happen inside a sandbox only, which the orchestrator
+    /// puts around it. `ask`: wait for `permission_result`.
     pub decision: Ruled,
     /// Its name in the records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
