@@ -36,21 +36,22 @@ pub use engine::{
 };
 pub use kernel::{
     Check, ExecScope, Explanation, ModeAbove, PermissionState, Refusal, Stage, StatedPolicies, StatedRight, StatedRule,
-    Step, Support,
+    StatedViolation, Step, Support,
 };
 pub use model::{
     Access, Action, ActionFacts, Actor, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, CallId, CatchUp,
-    Cause, Code, CommandPattern, CommandShape, Decider, Decision, DecisionId, DecisionSource, Destructive, Digest,
-    Doing, Effect, Ended, Envelope, Event, FileIdentity, GateOutcome, Grant, GrantId, Guard, HeldChange, Hold,
+    Cause, Code, CommandPattern, CommandShape, Decider, Decision, DecisionId, DecisionSource, Destructive, Details,
+    Digest, Doing, Effect, Ended, Envelope, Event, FileIdentity, GateOutcome, Grant, GrantId, Guard, HeldChange, Hold,
     HookCall, HookName, Ids, Interaction, InvalidDecisionId, InvalidDigest, InvalidEnvelope, InvalidGlob,
     InvalidGrantId, InvalidId, InvalidMode, InvalidName, InvalidOperation, InvalidPath, InvalidPattern,
     InvalidPermission, InvalidPermissions, InvalidReason, InvalidRequestId, InvalidRulingId, InvalidScope,
-    InvalidSensitiveName, InvalidTaskId, InvalidTimestamp, InvalidVerdict, Kind, LeftOut, Means, Mode, Name, OnMissing,
-    OnNoUser, Operation, Origin, Outcome, OwnerId, PathGlob, PathPolicy, Pending, Permission, PermissionSet,
-    Permissions, Place, Policies, Policy, PolicyPatch, Profile, Reach, Reads, Reason, Recorded, Reference, Reply,
-    Request, RequestId, Resolution, Right, Route, Rule, RuleRef, Ruled, Ruling, RulingId, RunId, RuntimeId,
-    SandboxFacts, SandboxViolation, SanitizedPath, Scope, SensitiveName, Settings, Shown, Skip, Source, Subject,
-    TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings, Timestamp, ToolName, Verdict, Want, Widening, sanitize,
+    InvalidSensitiveName, InvalidTaskId, InvalidTimestamp, InvalidVerdict, InvalidViolationId, Kind, LeftOut, Means,
+    Mode, Name, OnMissing, OnNoUser, Operation, Origin, Outcome, OwnerId, PathGlob, PathPolicy, Pending, Permission,
+    PermissionSet, Permissions, Place, Policies, Policy, PolicyPatch, Profile, Reach, Reads, Reason, Recorded,
+    Reference, Reply, Request, RequestId, Resolution, Right, Route, Rule, RuleRef, Ruled, Ruling, RulingId, RunId,
+    RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath, Scope, SensitiveName, Settings, Shown, Skip, Source,
+    Subject, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings, Timestamp, ToolName, Verdict, ViolationId, Want,
+    Widening, sanitize,
 };
 pub use seam::{
     AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, MemoryStore,

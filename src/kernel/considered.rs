@@ -3,8 +3,8 @@
 use std::{borrow::Cow, sync::Arc};
 
 use crate::model::{
-    Access, ActionFacts, CallId, CommandPattern, CommandShape, Destructive, Digest, Doing, Operation, Permission,
-    Reason, Right, SanitizedPath, SpokenPart, Tier, ToolName,
+    Access, ActionFacts, CallId, CommandPattern, CommandShape, Destructive, Details, Digest, Doing, Operation,
+    Permission, Reason, Right, SanitizedPath, SpokenPart, Tier, ToolName,
 };
 
 use super::mentions::Mentions;
@@ -38,6 +38,8 @@ pub(crate) struct Considered {
     pub(crate) overrides: bool,
     /// Where it runs, if it runs.
     pub(crate) cwd: Option<SanitizedPath>,
+    /// The content that it writes or sends.
+    pub(crate) details: Option<Details>,
     /// Binds what decides besides what would run.
     pub(crate) circumstances: Option<Digest>,
     /// Whether it runs in a sandbox with nothing but what is named, because the host program says so and no agent.
@@ -80,6 +82,7 @@ impl Considered {
             shape: self.remembered_shape().map(Cow::into_owned),
             doing: self.doing(),
             call: self.call.clone(),
+            details: self.details.clone(),
             destructive: self.destructive.clone(),
             overrides: self.overrides,
         })
@@ -129,7 +132,11 @@ impl Considered {
         let needs = self.permissions().map(ToString::to_string);
         let files = self.needs.iter().filter(|_| self.operation == Operation::Exec);
         let files = files.map(|right| format!("{:?}", right.identity));
-        needs.chain(files).chain(self.circumstances.map(|digest| digest.to_string())).collect()
+        let content = self.details.as_ref().map(|details| details.digest);
+        needs
+            .chain(files)
+            .chain(self.circumstances.into_iter().chain(content).map(|digest| digest.to_string()))
+            .collect()
     }
 
     /// What a command line does, however it is written.

@@ -37,7 +37,7 @@ pub(crate) use kept_from::KeptFrom;
 #[cfg(feature = "journal")]
 pub(crate) use lost::Lost;
 pub(crate) use mentions::Mentions;
-pub use permission_state::{ModeAbove, PermissionState, StatedPolicies, StatedRight, StatedRule};
+pub use permission_state::{ModeAbove, PermissionState, StatedPolicies, StatedRight, StatedRule, StatedViolation};
 pub use refusal::Refusal;
 pub use rights::Check;
 pub(crate) use rights::{Ground, Rights, check, compile, extend};

@@ -6,10 +6,13 @@ use serde::Serialize;
 
 use crate::model::{
     AgentId, Grant, Hold, Interaction, Kind, Mode, OwnerId, Permission, Place, Reads, RuleRef, RunId, SanitizedPath,
-    Scope, Shown, Timestamp, ToolName, Verdict,
+    Scope, Shown, Timestamp, ToolName, Verdict, ViolationId,
 };
 
-use super::{State, state::Agent};
+use super::{
+    State,
+    state::{Agent, Violated},
+};
 
 /// The mode, rules, policies, interaction and rights of one agent at one moment. It can be read without a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -46,8 +49,8 @@ pub struct PermissionState {
     pub protected: Vec<SanitizedPath>,
     /// The rights it holds, oldest first.
     pub held: Vec<StatedRight>,
-    /// The paths that the sandbox kept its commands from in this run.
-    pub violations: Vec<SanitizedPath>,
+    /// The paths that the sandbox kept its commands from in this run, with the fact of each.
+    pub violations: Vec<StatedViolation>,
 }
 
 /// The mode of an agent above.
@@ -86,6 +89,16 @@ pub struct StatedPolicies {
     pub tool: Option<ToolName>,
     /// The names.
     pub names: Vec<Arc<str>>,
+}
+
+/// A path that the sandbox kept a command from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct StatedViolation {
+    /// The name of the fact.
+    pub id: ViolationId,
+    /// The path.
+    pub path: SanitizedPath,
 }
 
 /// A right in short.
@@ -132,7 +145,7 @@ impl State {
             reads: self.settings.reads,
             protected: self.settings.protected.to_vec(),
             held: agent.held.iter().filter(|grant| grant.is_live(now)).map(|grant| stated_right(grant)).collect(),
-            violations: agent.kept_from.iter().cloned().collect(),
+            violations: agent.kept_from.iter().map(stated_violation).collect(),
         }
     }
 
@@ -156,6 +169,10 @@ fn stated<'a>(agent: &'a Agent, of: Option<&'a AgentId>) -> impl Iterator<Item =
         place: rule.place.clone(),
         of: of.cloned(),
     })
+}
+
+fn stated_violation(violated: &Violated) -> StatedViolation {
+    StatedViolation { id: violated.id, path: violated.path.clone() }
 }
 
 fn stated_right(grant: &Grant) -> StatedRight {
@@ -196,6 +213,8 @@ impl fmt::Display for PermissionState {
             }
             policies.names.iter().try_for_each(|name| write!(f, " {}", Shown(name)))?;
         }
-        self.violations.iter().try_for_each(|path| write!(f, "\nkept from `{}`", Shown(path.as_str())))
+        self.violations
+            .iter()
+            .try_for_each(|violated| write!(f, "\n{}: kept from `{}`", violated.id, Shown(violated.path.as_str())))
     }
 }

@@ -4,6 +4,7 @@ mod action;
 mod agent;
 mod command;
 mod decision;
+mod details;
 mod digest;
 mod doing;
 #[cfg(any(feature = "sandbox", feature = "schedule"))]
@@ -37,6 +38,7 @@ pub use action::{Action, ActionFacts, CommandShape, Destructive, InvalidOperatio
 pub use agent::{InvalidMode, Kind, Mode, Profile, Source};
 pub use command::{CommandProfile, CommandRules, InvalidProfile, InvalidTier, Raise, SafeAddition, Tier};
 pub use decision::{Decision, DecisionSource, Ruled};
+pub use details::Details;
 pub use digest::{Digest, InvalidDigest};
 pub use doing::Doing;
 #[cfg(any(feature = "sandbox", feature = "schedule"))]
@@ -48,7 +50,8 @@ pub use grant::{Actor, Ended, Grant, Hold, InvalidScope, Means, Origin, Place, R
 pub use guard::{Guard, PathPolicy, Policies, PolicyPatch};
 pub use id::{
     AgentId, ApproverId, CallId, Code, DecisionId, GrantId, HookName, InvalidDecisionId, InvalidGrantId, InvalidId,
-    InvalidRequestId, InvalidRulingId, OwnerId, RequestId, RulingId, RunId, RuntimeId, ToolName,
+    InvalidRequestId, InvalidRulingId, InvalidViolationId, OwnerId, RequestId, RulingId, RunId, RuntimeId, ToolName,
+    ViolationId,
 };
 pub use identity::FileIdentity;
 pub use path::{InvalidPath, SanitizedPath, sanitize};

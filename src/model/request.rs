@@ -139,6 +139,9 @@ impl fmt::Display for Request {
             write!(f, " ({scope})")?;
         }
         write!(f, ": {}", self.reason)?;
+        if let Some(details) = self.action.as_ref().and_then(|action| action.details.as_ref()) {
+            write!(f, "; content: {details}")?;
+        }
         // Escaped already, where something in it is foreign.
         self.hooks_say.iter().try_for_each(|said| write!(f, "; {said}"))
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::SanitizedPath;
+use super::{SanitizedPath, ViolationId};
 
 /// What was in force when a command started: applied, and read back from the kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +52,9 @@ pub struct SandboxFacts {
     pub capabilities: String,
     /// SHA-256 of the command's words, each followed by a null byte.
     pub argv_digest: String,
+    /// The violations that were recorded of the agent's commands in this run before this sandbox was applied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub violation_refs: Vec<ViolationId>,
 }
 
 impl SandboxFacts {
@@ -83,6 +86,7 @@ impl SandboxFacts {
             seccomp_filters: 0,
             capabilities: String::new(),
             argv_digest: String::new(),
+            violation_refs: Vec::new(),
         }
     }
 }
@@ -91,6 +95,9 @@ impl SandboxFacts {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SandboxViolation {
+    /// Its name, once it is recorded: decisions and sandboxes refer to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<ViolationId>,
     /// What was reached for.
     pub path: SanitizedPath,
     /// Which rule forbids it, in words.
@@ -102,6 +109,6 @@ pub struct SandboxViolation {
 impl SandboxViolation {
     #[cfg(feature = "sandbox")]
     pub(crate) fn new(path: SanitizedPath, rule: String, evidence: String) -> SandboxViolation {
-        SandboxViolation { path, rule, evidence }
+        SandboxViolation { id: None, path, rule, evidence }
     }
 }

@@ -315,6 +315,7 @@ impl Plan<'_> {
             seccomp_filters: status.seccomp_filters,
             capabilities: status.capabilities,
             argv_digest: digest(&self.command.words),
+            violation_refs: Vec::new(),
         }
     }
 }

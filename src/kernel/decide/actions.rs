@@ -81,8 +81,19 @@ impl State {
         }
         let decision = self.named(&case, &judgement);
         let cause = Cause::of(&decision).map(Arc::new);
+        let applied = applied.map(|facts| self.with_violations(agent, facts)).transpose()?;
         let applied = applied.map(|facts| Event::SandboxApplied { agent: agent.clone(), facts, cause });
         Ok(std::iter::once(evaluated(decision)).chain(used_up(judgement)).chain(applied).collect())
+    }
+
+    /// The same facts, with the violations that the agent's commands left in this run.
+    pub(super) fn with_violations(
+        &self,
+        agent: &AgentId,
+        facts: Arc<SandboxFacts>,
+    ) -> Result<Arc<SandboxFacts>, Refusal> {
+        let violation_refs: Vec<_> = self.agent(agent)?.kept_from.iter().map(|violated| violated.id).collect();
+        Ok(Arc::new(SandboxFacts { violation_refs, ..SandboxFacts::clone(&facts) }))
     }
 
     /// The record of what was decided, under the next name.

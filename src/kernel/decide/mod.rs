@@ -17,6 +17,8 @@ mod time;
 use std::sync::Arc;
 
 use crate::model::{Event, GrantId, HookCall, Timestamp};
+#[cfg(feature = "sandbox")]
+use crate::model::{SandboxViolation, ViolationId};
 
 use super::{Command, Refusal, State, command::HookNews};
 
@@ -73,10 +75,13 @@ impl State {
             Command::PollConfig { why } => Ok(vec![Event::ConfigPolled { why }]),
             #[cfg(feature = "sandbox")]
             Command::Sandboxed { agent, facts, cause } => {
-                self.agent(&agent).map(|_| vec![Event::SandboxApplied { agent: agent.clone(), facts, cause }])
+                let facts = self.with_violations(&agent, facts)?;
+                Ok(vec![Event::SandboxApplied { agent, facts, cause }])
             }
             #[cfg(feature = "sandbox")]
             Command::Violated { agent, violation, cause } => {
+                let id = Some(ViolationId::new(self.next_violation));
+                let violation = Arc::new(SandboxViolation { id, ..SandboxViolation::clone(&violation) });
                 self.agent(&agent).map(|_| vec![Event::SandboxViolated { agent: agent.clone(), violation, cause }])
             }
             Command::Resume { settings, run, cut } => Ok(self.resume(settings, &run, cut)),

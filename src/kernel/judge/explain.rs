@@ -111,6 +111,7 @@ impl Judgement<'_> {
                     | RuleRef::Policy { .. }
                     | RuleRef::Ruling(_)
                     | RuleRef::Hook(_)
+                    | RuleRef::Violation(_)
                     | RuleRef::OfParent { .. } => None,
                 };
                 let paths = finding.refs.iter().filter_map(protected).collect::<Vec<_>>().join(" and ");
@@ -164,6 +165,7 @@ fn change_of(rule: &RuleRef) -> String {
         RuleRef::Ruling(id) => format!("take back the ruling {id}"),
         RuleRef::Protected(path) => format!("name exactly `{}` in agents.toml", Shown(path.as_str())),
         RuleRef::Hook(name) => format!("have the hook {} say otherwise", Shown(name)),
+        RuleRef::Violation(id) => format!("hold what the sandbox kept it from ({id})"),
         RuleRef::OfParent { agent, rule } => format!("for {agent}: {}", change_of(rule)),
     }
 }

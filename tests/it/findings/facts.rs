@@ -183,3 +183,122 @@ async fn b5_the_permission_state_names_the_policies_of_the_run() {
     let of_tool = state.policies.iter().find(|policies| policies.tool.as_ref() == Some(&tool)).expect("its guard");
     assert!(!of_tool.names.is_empty() && of_tool.run == run, "{state}");
 }
+
+/// B6: `sandbox_override` was declared and never made; B5: `violation_refs` were empty.
+#[cfg(feature = "sandbox")]
+#[test]
+fn b6_a_question_that_follows_from_a_violation_says_so_and_names_it() {
+    use bestow::{Authorization, DecisionSource, Engine, Event, Holding, Profile, RuleRef, Settings, sandbox::Command};
+
+    use crate::sandbox::ground::with_bubblewrap;
+
+    with_bubblewrap(|ground| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let engine = Engine::new(Settings::default()).unwrap();
+            let stands = ground.world.workspace().parse().unwrap();
+            let profile = Profile::new(id("bold"), "you".parse().unwrap(), bestow::Kind::Permanent, stands);
+            let agent = engine.register(profile.in_mode(Mode::OnFailure), Holding::nothing()).await.unwrap();
+            let _you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test").attend().unwrap();
+            let outside = ground.world.text("outside/new");
+            let mut events = engine.subscribe();
+            let touch = || Command::new("/usr/bin/touch").arg(&outside);
+            let first = agent.exec(&ground.sandbox, touch(), &[]).await.unwrap();
+            assert_eq!(first.violations.len(), 1, "{first:?}");
+            agent.exec(&ground.sandbox, touch(), &[]).await.unwrap();
+            let told = crate::support::heard(&mut events);
+            let violations: Vec<_> = told
+                .iter()
+                .filter_map(|recorded| match &recorded.event {
+                    Event::SandboxViolated { violation, .. } => violation.id,
+                    _ => None,
+                })
+                .collect();
+            let applied: Vec<_> = told
+                .iter()
+                .filter_map(|recorded| match &recorded.event {
+                    Event::SandboxApplied { facts, .. } => Some(facts.violation_refs.clone()),
+                    _ => None,
+                })
+                .collect();
+            assert_eq!(violations.len(), 2);
+            assert_eq!(applied, [vec![], vec![violations[0]]], "the second sandbox knows of the first violation");
+            let stated = agent.permission_state().unwrap().violations;
+            assert_eq!(stated.iter().map(|violation| violation.id).collect::<Vec<_>>(), violations);
+
+            let asked = agent.authorize(Action::write(&outside)).await.unwrap();
+            assert!(matches!(asked, Authorization::Asked(..)), "{asked:?}");
+            let decision = asked.decision();
+            assert_eq!(decision.decision_source, DecisionSource::SandboxOverride, "{decision}");
+            let named = |id| decision.rule_refs.contains(&RuleRef::Violation(id));
+            assert!(violations.into_iter().all(named), "{decision}");
+        });
+    });
+}
+
+/// The question about `action` that waits, with what a connector hears of it.
+async fn question(world: &World, agent: &bestow::Agent, action: Action) -> std::sync::Arc<bestow::Request> {
+    let asked = agent.authorize(action).await.unwrap();
+    assert!(matches!(asked, bestow::Authorization::Asked(..)), "{asked:?}");
+    world.engine.pending().unwrap().pop().unwrap().request
+}
+
+fn writes(path: &str, content: &str) -> Action {
+    Action::tool("write".parse().unwrap(), serde_json::json!({ "path": path, "content": content }))
+}
+
+/// B8: a person approved a write without seeing what is written.
+#[tokio::test]
+async fn b8_what_is_about_to_be_written_is_kept_with_the_question_and_shown() {
+    let world = World::new();
+    let _there = world.you().attend().unwrap();
+    let bot = world.worker("bot", &[]).await;
+    let request = question(&world, &bot, writes("/ws/a", "rm -rf \u{202e}~\nno")).await;
+    let details = request.action.as_ref().unwrap().details.as_ref().expect("the content");
+    assert_eq!((&*details.shown, details.left_out), ("{\"content\":\"rm -rf \u{202e}~\\nno\"}", 0));
+    let told = request.to_string();
+    assert!(told.contains("; content: {\"content\":\"rm -rf"), "{told}");
+    assert!(!told.contains('\u{202e}') && !told.contains('\n'), "it is escaped: {told}");
+
+    let given = bot.authorize(Action::write("/ws/b").with_details("hello".into())).await.unwrap();
+    assert_eq!(given.decision().action.details.as_ref().map(|details| &*details.shown), Some("\"hello\""));
+    let plain = bot.authorize(Action::write("/ws/c")).await.unwrap();
+    assert_eq!(plain.decision().action.details, None);
+}
+
+/// B8: secrets in it are left out, and what is cut has its beginning, its end, and a count.
+#[tokio::test]
+async fn b8_the_content_is_redacted_and_bounded_with_head_and_tail() {
+    let world = World::new();
+    let _there = world.you().attend().unwrap();
+    let bot = world.worker("bot", &[]).await;
+    let secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
+    let long = format!("begins {secret} {} ends", "x y ".repeat(50_000));
+    let request = question(&world, &bot, writes("/ws/a", &long)).await;
+    let details = request.action.as_ref().unwrap().details.clone().unwrap();
+    assert!(details.shown.chars().count() < 3_100, "{}", details.shown.len());
+    assert!(details.shown.contains("begins [redacted ") && details.shown.contains(" ends\"}"), "{details}");
+    assert!(details.left_out > 190_000 && details.shown.contains(&format!("{}", details.left_out)));
+    assert!(!details.shown.contains("ghp_"));
+    assert!(request.to_string().contains(&details.digest.to_string()), "the whole has a name");
+}
+
+/// B8: an approval is bound to all of the content, the part that is not shown too.
+#[tokio::test]
+async fn b8_a_yes_is_for_this_content_only() {
+    let world = World::new();
+    let you = world.you();
+    let _there = you.attend().unwrap();
+    let bot = world.worker("bot", &["@write:/ws"]).await;
+    let middle = |word: &str| {
+        let content = format!("{0}{word}{0}", "a b ".repeat(2_000));
+        Action::command("node send.js").with_details(content.into())
+    };
+    let request = question(&world, &bot, middle("this")).await;
+    let shown = |request: &bestow::Request| request.action.as_ref().unwrap().details.clone().unwrap().shown;
+    let first = shown(&request);
+    you.answer(request.id, Answer::allow()).await.unwrap();
+    let other = question(&world, &bot, middle("that")).await;
+    assert_eq!(shown(&other), first, "a person sees no difference");
+    assert!(bot.authorize(middle("this")).await.unwrap().is_allowed(), "what was approved is what happens");
+}

@@ -127,6 +127,9 @@ pub struct Authorize {
     /// The input of the tool, instead of `operation` and `resource`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_input: Option<serde_json::Map<String, serde_json::Value>>,
+    /// The content that is about to be written or sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<serde_json::Value>,
     /// What it uses besides, as a command does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<Permissions>,
@@ -159,6 +162,7 @@ impl Authorize {
         let action = self.permissions.into_iter().fold(action, Action::needing);
         let action = self.reason.into_iter().fold(action, Action::because);
         let action = self.tool_call_id.into_iter().fold(action, Action::as_call);
+        let action = self.details.into_iter().fold(action, Action::with_details);
         Ok(if self.overrides { action.overriding() } else { action })
     }
 }

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    AgentId, Kind, Name, Outcome, OwnerId, Permission, Reason, RequestId, RunId, Scope, Tier, Timestamp, ToolName,
+    AgentId, Details, Kind, Name, Outcome, OwnerId, Permission, Reason, RequestId, RunId, Scope, Tier, Timestamp,
+    ToolName,
 };
 
 use super::{Bye, Fault, Notice, RevokeResult, Role};
@@ -125,6 +126,9 @@ pub struct PermissionRequest {
     /// The path, command line or host of the action; else the path of the first permission, or its tag. Links are
     /// followed already.
     pub resource: String,
+    /// The content that the action writes or sends, without secrets and bounded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Details>,
     /// How harmful the action is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<Tier>,
