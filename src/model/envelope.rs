@@ -343,6 +343,12 @@ fn to_camel(name: &str) -> String {
     camel
 }
 
+/// The same value with the names of its fields in camelCase.
+#[cfg(feature = "stdio")]
+pub(crate) fn camel_case(value: Value) -> Value {
+    renamed(value, to_camel)
+}
+
 fn to_snake(name: &str) -> String {
     let mut snake = String::with_capacity(name.len() + 4);
     for c in name.chars() {

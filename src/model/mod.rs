@@ -43,6 +43,8 @@ pub use digest::{Digest, InvalidDigest};
 pub use doing::Doing;
 #[cfg(any(feature = "sandbox", feature = "schedule"))]
 pub use domain::{Domain, InvalidDomain};
+#[cfg(feature = "stdio")]
+pub(crate) use envelope::camel_case;
 pub use envelope::{Envelope, Ids, InvalidEnvelope, Reference};
 pub use event::{Cause, Event, HeldChange, HookCall, Recorded};
 pub use glob::{InvalidGlob, PathGlob, Reach};

@@ -5,15 +5,15 @@ use std::{collections::BTreeMap, sync::Arc};
 use crate::{
     engine::{Agent, Authorization, Engine, Error, Heard, Mail, Mailbox, NoEvent, Subscription, Ticket},
     kernel::{Check, Refusal},
-    model::{AgentId, Ask, Effect, Event, Origin, Permission, RequestId, Resolution, Scope},
+    model::{AgentId, Ask, Effect, Event, Origin, Permission, RequestId, Resolution, Scope, camel_case},
 };
 
 use super::{
     holdings::holdings,
     message::{
-        AgentHello, Authorize, AuthorizeResult, Bye, CancelRequest, CheckPermission, CheckResult, Checked,
+        AgentHello, AskPermissionState, Authorize, AuthorizeResult, Bye, CancelRequest, CheckPermission, CheckResult, Checked,
         CheckedPermission, ErrorCode, Fault, FromAgent, GrantPermission, GrantResult, Holdings, MessageFromAgent,
-        MessageToAgent, Notice, NoticeKind, PROTOCOL, PermissionResult, PolicyUpdated, RequestAccepted,
+        MessageToAgent, Notice, NoticeKind, PROTOCOL, PermissionResult, PermissionStateResult, PolicyUpdated, RequestAccepted,
         RequestPermission, RevokePermission, RevokeResult, Role, ToAgent, UsePermission, UseResult,
     },
     refused::NotDone,
@@ -165,6 +165,13 @@ impl AgentPart {
         ToAgent::CheckResult(CheckResult { results, request_id, ts: now(&self.engine) })
     }
 
+    fn state(&self, asked: AskPermissionState) -> Result<ToAgent, NotDone> {
+        let state = serde_json::to_value(self.agent.permission_state()?).map(camel_case);
+        let state = state.map_err(|why| NotDone::new(ErrorCode::InternalError, why.to_string()))?;
+        let (request_id, ts) = (asked.request_id, now(&self.engine));
+        Ok(ToAgent::PermissionStateResult(PermissionStateResult { state, request_id, ts }))
+    }
+
     async fn spend(&self, wanted: UsePermission) -> Result<ToAgent, NotDone> {
         let UsePermission { permission, request_id } = wanted;
         self.agent.spend(&permission).await?;
@@ -302,6 +309,7 @@ impl Part for AgentPart {
             FromAgent::GrantPermission(give) => (give.request_id.clone(), self.grant(give).await.map(Some)),
             FromAgent::RevokePermission(revoke) => (revoke.request_id.clone(), self.revoke(revoke).await.map(Some)),
             FromAgent::Authorize(wanted) => (wanted.request_id.clone(), self.authorize(wanted).await.map(Some)),
+            FromAgent::PermissionState(asked) => (asked.request_id.clone(), self.state(asked).map(Some)),
             FromAgent::UsePermission(wanted) => (wanted.request_id.clone(), self.spend(wanted).await.map(Some)),
             FromAgent::CancelRequest(CancelRequest { permission_request_id: id, request_id }) => {
                 (request_id, self.cancel(&id).await.map(|()| None))

@@ -302,3 +302,40 @@ async fn b8_a_yes_is_for_this_content_only() {
     assert_eq!(shown(&other), first, "a person sees no difference");
     assert!(bot.authorize(middle("this")).await.unwrap().is_allowed(), "what was approved is what happens");
 }
+
+/// B5, B8 on the wire: an agent reads its own state, and a person's connector gets the content.
+#[cfg(feature = "stdio")]
+#[tokio::test]
+async fn b5_b8_bots_are_told_the_state_and_the_content() {
+    use bestow::stdio::{Bot, FromAgent, ToAgent, ToConnector};
+    use serde_json::json;
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+
+    assert!("{\"type\":\"permission_state\"}".parse::<FromAgent>().is_ok());
+    let world = World::new();
+    world.lead("lead", &[]).await;
+    world.worker("bot", &["@network"]).await;
+    let speak = |bot: Bot| {
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        let (read, write) = tokio::io::split(theirs);
+        let running = tokio::spawn(bot.run(read, write));
+        let (from, to) = tokio::io::split(ours);
+        (running, BufReader::new(from).lines(), to)
+    };
+    let (_console, mut seen, _say) = speak(Bot::connector(&world.engine, &id("lead")).unwrap());
+    let (_bot, mut told, mut say) = speak(Bot::agent(&world.engine, &id("bot")).unwrap());
+    let _hello = (told.next_line().await.unwrap(), seen.next_line().await.unwrap());
+    say.write_all(b"{\"type\":\"permission_state\",\"requestId\":\"p\"}\n").await.unwrap();
+    let line = told.next_line().await.unwrap().unwrap();
+    let ToAgent::PermissionStateResult(result) = serde_json::from_str(&line).unwrap() else { panic!("{line}") };
+    assert_eq!((result.request_id.as_deref(), &result.state["mode"]), (Some("p"), &json!("default")));
+    assert_eq!(result.state["held"][0]["permission"], "@network");
+    assert!(result.state["modesAbove"].is_array(), "{line}");
+    let wanted = json!({ "type": "authorize", "operation": "fs.write", "resource": "/ws/a", "details": { "text": "hi" } });
+    say.write_all(format!("{wanted}\n").as_bytes()).await.unwrap();
+    let line = seen.next_line().await.unwrap().unwrap();
+    let ToConnector::RequestPermission(request) = serde_json::from_str(&line).unwrap() else { panic!("{line}") };
+    // Only what is missing is asked where nobody has to say anything about the action itself.
+    let content = request.details.expect("the content");
+    assert_eq!((&*content.shown, content.left_out), ("{\"text\":\"hi\"}", 0));
+}

@@ -327,3 +327,80 @@ async fn b5_no_reload_loosens_a_mode_without_a_person_where_that_is_wanted() {
     world.engine.configure(described(Mode::Plan, Widening::Confirm)).await.unwrap();
     assert_eq!(mode(), Mode::Plan, "what narrows is taken over at once");
 }
+
+/// The same on the command line.
+#[cfg(all(feature = "cli", feature = "sandbox"))]
+mod command_line {
+    use std::{fs, os::unix::fs::PermissionsExt, process::Command};
+
+    use bestow::{Effect, Engine, Holding, Kind, Mode, Settings};
+    use serde_json::Value;
+
+    use crate::support::{id, profile};
+
+    const FILE: &str = "[agents.bold]\nowner = \"you\"\nkind = \"subagent\"\nworking_dir = \".\"\nmode = \"on_failure\"\n\
+                        [[test]]\nagent = \"bold\"\ncommand = \"node x.js\"\nexpect = \"confined\"\n";
+
+    fn run(words: &[&str]) -> (Option<i32>, String, String) {
+        let done = Command::new(env!("CARGO_BIN_EXE_bestow")).args(words).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (done.status.code(), text(done.stdout), text(done.stderr))
+    }
+
+    /// B3: `check` ended with 0, as for a yes.
+    #[test]
+    fn b3_check_and_explain_have_an_exit_code_for_confined() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("agents.toml");
+        let config = file.to_str().unwrap();
+        let save = |text: &str| {
+            fs::write(&file, text).unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        };
+        save(FILE);
+        for what in ["check", "explain"] {
+            let (code, said, _) = run(&[what, "--agent", "bold", "--config", config, "--command", "node x.js"]);
+            assert_eq!((code, said.starts_with("confined run `node x.js`")), (Some(4), true), "{what}: {said}");
+        }
+        let (code, said, _) = run(&["check", "--agent", "bold", "--config", config, "--command", "node x.js", "--json"]);
+        let json: Value = serde_json::from_str(&said).unwrap();
+        assert_eq!((code, &json["decision"]), (Some(4), &"sandboxed".into()));
+        assert_eq!(run(&["check-config", config]).0, Some(0), "the test expects it");
+        save(&FILE.replace("\"confined\"", "\"allow\""));
+        let (code, said, complaint) = run(&["check-config", config]);
+        assert_eq!(code, Some(1), "{said}{complaint}");
+        assert!((said + &complaint).contains("found confined"));
+    }
+
+    /// B5: the mode and the state of an agent from the command line, with an engine and without one.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn b5_mode_and_state_are_told_and_changed_with_and_without_an_engine() {
+        let directory = tempfile::tempdir().unwrap();
+        let state = directory.path().join("state");
+        let at = state.to_str().unwrap().to_owned();
+        let engine = Engine::durable(Settings::default(), &state).await.unwrap();
+        let agent = engine.register(profile("bot", "you", Kind::Cron), Holding::nothing()).await.unwrap();
+        let (code, said, _) = run(&["mode", "bot", "--state", &at]);
+        assert_eq!((code, &*said), (Some(0), "bot is judged in mode default\n"));
+        let (code, said, _) = run(&["mode", "bot", "plan", "--state", &at]);
+        assert_eq!((code, &*said), (Some(0), "bot is judged in mode plan\n"));
+        assert_eq!(agent.profile().unwrap().mode, Mode::Plan);
+        assert_eq!(agent.verdict(&bestow::Action::write("/tmp/x")).unwrap(), Effect::Deny);
+        let (code, said, _) = run(&["state", "--agent", "bot", "--state", &at, "--json"]);
+        let json: Value = serde_json::from_str(&said).unwrap();
+        assert_eq!((code, &json["mode"], &json["agent"]), (Some(0), &"plan".into(), &"bot".into()));
+        let (code, _, complaint) = run(&["mode", "bot", "yolo", "--state", &at]);
+        assert_eq!((code, complaint.contains("a mode is one of")), (Some(64), true), "{complaint}");
+        engine.shutdown().await;
+        drop((agent, engine));
+
+        let (code, said, _) = run(&["state", "--agent", "bot", "--state", &at]);
+        assert!(code == Some(0) && said.starts_with("bot (cron) of you"), "{said}");
+        assert!(said.contains("mode plan"), "it is stored: {said}");
+        let (code, said, _) = run(&["mode", "bot", "auto", "--state", &at]);
+        assert_eq!((code, &*said), (Some(0), "bot is judged in mode auto\n"));
+        let again = Engine::durable(Settings::default(), &state).await.unwrap();
+        assert_eq!(again.agent(&id("bot")).unwrap().profile().unwrap().mode, Mode::Auto);
+        again.shutdown().await;
+    }
+}

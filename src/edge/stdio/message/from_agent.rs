@@ -27,6 +27,8 @@ pub enum FromAgent {
     UsePermission(UsePermission),
     /// It is about to do something.
     Authorize(Authorize),
+    /// It asks for its permission state.
+    PermissionState(AskPermissionState),
     /// It says something to another agent, or to its user.
     Message(MessageFromAgent),
     /// It ends.
@@ -165,6 +167,17 @@ impl Authorize {
         let action = self.details.into_iter().fold(action, Action::with_details);
         Ok(if self.overrides { action.overriding() } else { action })
     }
+}
+
+/// `permission_state`: asks for the mode, rules, policies, interaction and rights of the agent itself. Answered with
+/// `permission_state_result`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
+pub struct AskPermissionState {
+    /// Comes back with the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
 }
 
 /// `message`: words, which carry no right.
