@@ -145,6 +145,7 @@ impl Plain {
             overrides: false,
             cwd: None,
             circumstances: None,
+        details: None,
             confined: false,
             updated: false,
         })

@@ -1,8 +1,8 @@
 //! The facts that a decision, a sandbox and a question leave.
 
-use bestow::{Action, Hold, Mode, Scope, StatedRight};
+use bestow::{Action, Answer, Hold, Mode, Scope, StatedRight};
 
-use crate::support::{World, id, profile, tag, tags, why};
+use crate::support::{World, id, profile, tag, why};
 
 /// B4: what was refused to a program called by its path was told to be the program.
 #[cfg(feature = "sandbox")]
