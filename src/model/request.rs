@@ -5,8 +5,8 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Action, ActionFacts, AgentId, ApproverId, Code, Kind, Means, Mode, Name, OwnerId, Permission, Permissions, Reason,
-    RequestId, Right, RunId, Scope, Shown, Timestamp, permission::list,
+    Action, ActionFacts, AgentId, ApproverId, Code, Details, Kind, Means, Mode, Name, OwnerId, Permission, Permissions,
+    Reason, RequestId, Right, RunId, Scope, Shown, Timestamp, permission::list,
 };
 
 /// What an agent asks for: `request_permission {permission(s), reason, scope?}`.
@@ -79,6 +79,9 @@ pub struct Request {
     /// What is about to happen, if the question is about an action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<Arc<ActionFacts>>,
+    /// The content that is about to be written or sent, also where only a right is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Details>,
     /// The hooks of the host program that want a person to say, or have failed to say something.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks: Vec<Arc<str>>,
@@ -139,7 +142,7 @@ impl fmt::Display for Request {
             write!(f, " ({scope})")?;
         }
         write!(f, ": {}", self.reason)?;
-        if let Some(details) = self.action.as_ref().and_then(|action| action.details.as_ref()) {
+        if let Some(details) = &self.details {
             write!(f, "; content: {details}")?;
         }
         // Escaped already, where something in it is foreign.

@@ -11,10 +11,11 @@ use crate::{
 use super::{
     holdings::holdings,
     message::{
-        AgentHello, AskPermissionState, Authorize, AuthorizeResult, Bye, CancelRequest, CheckPermission, CheckResult, Checked,
-        CheckedPermission, ErrorCode, Fault, FromAgent, GrantPermission, GrantResult, Holdings, MessageFromAgent,
-        MessageToAgent, Notice, NoticeKind, PROTOCOL, PermissionResult, PermissionStateResult, PolicyUpdated, RequestAccepted,
-        RequestPermission, RevokePermission, RevokeResult, Role, ToAgent, UsePermission, UseResult,
+        AgentHello, AskPermissionState, Authorize, AuthorizeResult, Bye, CancelRequest, CheckPermission, CheckResult,
+        Checked, CheckedPermission, ErrorCode, Fault, FromAgent, GrantPermission, GrantResult, Holdings,
+        MessageFromAgent, MessageToAgent, Notice, NoticeKind, PROTOCOL, PermissionResult, PermissionStateResult,
+        PolicyUpdated, RequestAccepted, RequestPermission, RevokePermission, RevokeResult, Role, ToAgent,
+        UsePermission, UseResult,
     },
     refused::NotDone,
     session::{Ended, Part, Reply, greeted, now},

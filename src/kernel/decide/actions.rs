@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::{
-    ActionFacts, AgentId, Cause, Decision, DecisionId, Effect, Event, Permission, Reply, Request, RequestId, Ruled,
-    SandboxFacts, Verdict,
+    ActionFacts, AgentId, Cause, Decision, DecisionId, Details, Effect, Event, Permission, Reply, Request, RequestId,
+    Ruled, SandboxFacts, Verdict,
 };
 
 use super::super::{
@@ -12,7 +12,6 @@ use super::super::{
     command::Broken,
     considered::Considered,
     judge::{Case, Judgement, Opinion, Stage, judge},
-    state::Agent,
 };
 use crate::model::Timestamp;
 
@@ -122,7 +121,7 @@ impl State {
     ) -> Result<Vec<Event>, Refusal> {
         let action = judgement.asks_about_action.then(|| case.action.facts());
         let hooks = if action.is_some() { hooks_that_ask(case.opinions) } else { Vec::new() };
-        if let Some(request) = self.same_action(case.agent, action.as_deref(), &hooks, &judgement) {
+        if let Some(request) = self.same_action(case, action.as_deref(), &hooks, &judgement) {
             let approval_action_id = Some(request.id);
             let decision = Decision { approval_action_id, ..decision };
             return Ok(vec![evaluated(decision), Event::Joined { request }]);
@@ -151,6 +150,7 @@ impl State {
             settled,
             reason: case.action.reason.clone().unwrap_or_else(crate::model::Reason::not_said),
             action,
+            details: case.action.details.clone(),
             hooks,
             hooks_say: if about_action { what_hooks_say(case.opinions) } else { Vec::new() },
             hook_failed: case.opinions.iter().any(|opinion| opinion.failed),
@@ -164,20 +164,23 @@ impl State {
         Ok(std::iter::once(evaluated(decision)).chain(asked).collect())
     }
 
-    /// The pending request of `agent` about the same action that lacks the same, if there is one.
+    /// The pending request of the agent about the same action and content that lacks the same, if there is one.
     fn same_action(
         &self,
-        agent: &Agent,
+        case: &Case<'_>,
         action: Option<&ActionFacts>,
         hooks: &[Arc<str>],
         judgement: &Judgement<'_>,
     ) -> Option<Arc<Request>> {
-        let mut pending = agent.pending.iter().filter_map(|id| self.pending.get(id)).map(|waiting| &waiting.request);
+        let content = |details: &Option<Details>| details.as_ref().map(|details| details.digest);
+        let mut pending =
+            case.agent.pending.iter().filter_map(|id| self.pending.get(id)).map(|waiting| &waiting.request);
         let same = |request: &&Arc<Request>| {
             let about = request.action.as_ref().map(|facts| (facts.input, facts.overrides));
             request.scope.is_none()
                 && about == action.map(|facts| (facts.input, facts.overrides))
                 && request.asked == judgement.missing
+                && content(&request.details) == content(&case.action.details)
                 && hooks.iter().all(|hook| request.hooks.contains(hook))
                 && request.is_open()
         };

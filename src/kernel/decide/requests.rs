@@ -63,6 +63,7 @@ impl State {
             asked,
             settled,
             action: None,
+            details: None,
             hooks: Vec::new(),
             hook_failed: false,
             hooks_say: Vec::new(),

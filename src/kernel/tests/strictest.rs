@@ -145,7 +145,7 @@ impl Plain {
             overrides: false,
             cwd: None,
             circumstances: None,
-        details: None,
+            details: None,
             confined: false,
             updated: false,
         })

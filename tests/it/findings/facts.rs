@@ -254,7 +254,7 @@ async fn b8_what_is_about_to_be_written_is_kept_with_the_question_and_shown() {
     let _there = world.you().attend().unwrap();
     let bot = world.worker("bot", &[]).await;
     let request = question(&world, &bot, writes("/ws/a", "rm -rf \u{202e}~\nno")).await;
-    let details = request.action.as_ref().unwrap().details.as_ref().expect("the content");
+    let details = request.details.as_ref().expect("the content");
     assert_eq!((&*details.shown, details.left_out), ("{\"content\":\"rm -rf \u{202e}~\\nno\"}", 0));
     let told = request.to_string();
     assert!(told.contains("; content: {\"content\":\"rm -rf"), "{told}");
@@ -275,7 +275,7 @@ async fn b8_the_content_is_redacted_and_bounded_with_head_and_tail() {
     let secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
     let long = format!("begins {secret} {} ends", "x y ".repeat(50_000));
     let request = question(&world, &bot, writes("/ws/a", &long)).await;
-    let details = request.action.as_ref().unwrap().details.clone().unwrap();
+    let details = request.details.clone().unwrap();
     assert!(details.shown.chars().count() < 3_100, "{}", details.shown.len());
     assert!(details.shown.contains("begins [redacted ") && details.shown.contains(" ends\"}"), "{details}");
     assert!(details.left_out > 190_000 && details.shown.contains(&format!("{}", details.left_out)));
@@ -295,7 +295,7 @@ async fn b8_a_yes_is_for_this_content_only() {
         Action::command("node send.js").with_details(content.into())
     };
     let request = question(&world, &bot, middle("this")).await;
-    let shown = |request: &bestow::Request| request.action.as_ref().unwrap().details.clone().unwrap().shown;
+    let shown = |request: &bestow::Request| request.details.clone().unwrap().shown;
     let first = shown(&request);
     you.answer(request.id, Answer::allow()).await.unwrap();
     let other = question(&world, &bot, middle("that")).await;
@@ -309,7 +309,7 @@ async fn b8_a_yes_is_for_this_content_only() {
 async fn b5_b8_bots_are_told_the_state_and_the_content() {
     use bestow::stdio::{Bot, FromAgent, ToAgent, ToConnector};
     use serde_json::json;
-    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+    use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
     assert!("{\"type\":\"permission_state\"}".parse::<FromAgent>().is_ok());
     let world = World::new();
@@ -318,7 +318,7 @@ async fn b5_b8_bots_are_told_the_state_and_the_content() {
     let speak = |bot: Bot| {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (read, write) = tokio::io::split(theirs);
-        let running = tokio::spawn(bot.run(read, write));
+        let running = tokio::spawn(bot.serve(read, write));
         let (from, to) = tokio::io::split(ours);
         (running, BufReader::new(from).lines(), to)
     };
@@ -331,11 +331,11 @@ async fn b5_b8_bots_are_told_the_state_and_the_content() {
     assert_eq!((result.request_id.as_deref(), &result.state["mode"]), (Some("p"), &json!("default")));
     assert_eq!(result.state["held"][0]["permission"], "@network");
     assert!(result.state["modesAbove"].is_array(), "{line}");
-    let wanted = json!({ "type": "authorize", "operation": "fs.write", "resource": "/ws/a", "details": { "text": "hi" } });
+    let wanted =
+        json!({ "type": "authorize", "operation": "fs.write", "resource": "/ws/a", "details": { "text": "hi" } });
     say.write_all(format!("{wanted}\n").as_bytes()).await.unwrap();
     let line = seen.next_line().await.unwrap().unwrap();
     let ToConnector::RequestPermission(request) = serde_json::from_str(&line).unwrap() else { panic!("{line}") };
-    // Only what is missing is asked where nobody has to say anything about the action itself.
     let content = request.details.expect("the content");
     assert_eq!((&*content.shown, content.left_out), ("{\"text\":\"hi\"}", 0));
 }

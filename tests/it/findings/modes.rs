@@ -362,7 +362,8 @@ mod command_line {
             let (code, said, _) = run(&[what, "--agent", "bold", "--config", config, "--command", "node x.js"]);
             assert_eq!((code, said.starts_with("confined run `node x.js`")), (Some(4), true), "{what}: {said}");
         }
-        let (code, said, _) = run(&["check", "--agent", "bold", "--config", config, "--command", "node x.js", "--json"]);
+        let (code, said, _) =
+            run(&["check", "--agent", "bold", "--config", config, "--command", "node x.js", "--json"]);
         let json: Value = serde_json::from_str(&said).unwrap();
         assert_eq!((code, &json["decision"]), (Some(4), &"sandboxed".into()));
         assert_eq!(run(&["check-config", config]).0, Some(0), "the test expects it");

@@ -15,8 +15,8 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 pub use about::About;
 pub use fault::{ErrorCode, Fault};
 pub use from_agent::{
-    AskPermissionState, Authorize, CancelRequest, CheckPermission, FromAgent, GrantPermission, MessageFromAgent, RequestPermission,
-    UsePermission,
+    AskPermissionState, Authorize, CancelRequest, CheckPermission, FromAgent, GrantPermission, MessageFromAgent,
+    RequestPermission, UsePermission,
 };
 pub use from_connector::{AgreeToWidening, Decision, FromConnector, MessageFromUser, PermissionDecision};
 pub use parse::InvalidMessage;

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    AgentId, Details, Digest, Kind, Name, Outcome, OwnerId, Permission, Reason, RequestId, RunId, Scope, Tier, Timestamp,
-    ToolName,
+    AgentId, Details, Digest, Kind, Name, Outcome, OwnerId, Permission, Reason, RequestId, RunId, Scope, Tier,
+    Timestamp, ToolName,
 };
 
 use super::{Bye, Fault, Notice, RevokeResult, Role};
