@@ -119,7 +119,10 @@ pub(super) fn missing(held: &Held) -> Option<Finding> {
         return None;
     }
     let missing: Vec<_> = held.missing.iter().map(|right| right.permission.describe().to_string()).collect();
-    Some(Finding::new(Ruled::Ask, Source::HostPolicy, format!("not held: {}", missing.join(", "))))
+    // A capability of a tool is missing because the tool itself says that it needs it.
+    let of_tool = held.missing.iter().all(|right| matches!(right.permission, Permission::Tool(_)));
+    let source = if of_tool { Source::ToolContract } else { Source::HostPolicy };
+    Some(Finding::new(Ruled::Ask, source, format!("not held: {}", missing.join(", "))))
 }
 
 pub(super) fn ask_rule(case: &Case<'_>, heard: &Heard) -> Option<Finding> {

@@ -339,3 +339,18 @@ async fn b5_b8_bots_are_told_the_state_and_the_content() {
     let content = request.details.expect("the content");
     assert_eq!((&*content.shown, content.left_out), ("{\"text\":\"hi\"}", 0));
 }
+
+/// B6: `tool_contract` was declared and never made.
+#[tokio::test]
+async fn b6_what_a_tool_itself_needs_and_the_agent_lacks_is_a_matter_of_the_tool() {
+    use bestow::DecisionSource;
+
+    let world = World::new();
+    let _there = world.you().attend().unwrap();
+    let bot = world.worker("bot", &[]).await;
+    let call = || Action::tool("deploy".parse().unwrap(), serde_json::json!({})).needing(tag("@tool:deploy"));
+    let source = |decided: bestow::Authorization| decided.decision().decision_source;
+    assert_eq!(source(bot.authorize(call()).await.unwrap()), DecisionSource::ToolContract);
+    let also = Action::network("example.com").needing(tag("@tool:deploy"));
+    assert_eq!(source(bot.authorize(also).await.unwrap()), DecisionSource::HostPolicy, "not only that");
+}
