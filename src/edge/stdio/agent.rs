@@ -98,7 +98,12 @@ impl AgentPart {
         if let Authorization::Asked(_, ticket) = &authorized {
             self.awaits(ticket.clone(), request_id.clone());
         }
-        if let Authorization::Updated(decision, _) = &authorized {
+        let changed = match &authorized {
+            Authorization::Updated(decision, _) => Some(decision),
+            Authorization::Confined(decision, what) => what.instead().map(|_| decision),
+            Authorization::Allowed(_) | Authorization::Asked(..) | Authorization::Denied(_) => None,
+        };
+        if let Some(decision) = changed {
             // A bot that overlooks it would do what it asked about, and that may not happen.
             let why = format!("a hook changed it: only this may happen instead: {}", decision.action);
             return Err(NotDone::new(ErrorCode::Refused, why));
