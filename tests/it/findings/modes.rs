@@ -405,3 +405,68 @@ mod command_line {
         again.shutdown().await;
     }
 }
+
+mod any_history {
+    use bestow::{Agent, Authorization, Effect, Mode};
+    use proptest::prelude::*;
+
+    use super::{World, build, in_mode};
+    use crate::support::{ask, futures_now, profile, tag, why};
+
+    /// Something that happens to the agent above, or to the one below.
+    #[derive(Clone, Debug)]
+    enum Step {
+        Set(bool, usize),
+        Request(bool),
+        Act(bool),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            (any::<bool>(), 0..Mode::ALL.len()).prop_map(|(below, mode)| Step::Set(below, mode)),
+            any::<bool>().prop_map(Step::Request),
+            any::<bool>().prop_map(Step::Act),
+        ]
+    }
+
+    fn is_silenced(agent: &Agent) -> bool {
+        let state = agent.permission_state().unwrap();
+        state.mode == Mode::Never || state.modes_above.iter().any(|above| above.mode == Mode::Never)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        /// B1, B3: whatever modes are set in whatever order, nobody waits who may not ask, and only `allow` is a yes.
+        #[test]
+        fn b1_b3_nobody_waits_in_mode_never_and_only_allow_is_a_yes(steps in prop::collection::vec(step(), 1..24)) {
+            futures_now(async {
+                let world = World::new();
+                let _there = world.you().attend().unwrap();
+                let lead = in_mode(&world, "lead", Mode::Default, &["@write:/ws"]).await;
+                let kid = profile("kid", "you", bestow::Kind::Subagent);
+                let kid = lead.create(kid, &[tag("@write:/ws")], why()).await.unwrap();
+                let of = |below: bool| if below { &kid } else { &lead };
+                for step in steps {
+                    match step {
+                        Step::Set(below, mode) => world.engine.set_mode(of(below).id(), Mode::ALL[mode]).await.unwrap(),
+                        Step::Request(below) => drop(of(below).request(ask("@network")).await),
+                        Step::Act(below) => {
+                            let before = of(below).verdict(&build()).unwrap();
+                            let Ok(done) = of(below).authorize(build()).await else { continue };
+                            prop_assert_eq!(done.decision().verdict(), before);
+                            prop_assert_eq!(done.is_allowed(), before == Effect::Allow);
+                            let is_confined = matches!(done, Authorization::Confined(..));
+                            prop_assert_eq!(is_confined, before == Effect::Confined);
+                        }
+                    }
+                    for pending in world.engine.pending().unwrap() {
+                        let asker = of(pending.request.from == *kid.id());
+                        prop_assert!(!is_silenced(asker), "{} waits in {}", asker.id(), asker.permission_state().unwrap());
+                    }
+                }
+                Ok(())
+            })?;
+        }
+    }
+}
