@@ -411,7 +411,7 @@ mod any_history {
     use proptest::prelude::*;
 
     use super::{World, build, in_mode};
-    use crate::support::{ask, futures_now, profile, tag, why};
+    use crate::support::{ask, profile, tag, why};
 
     /// Something that happens to the agent above, or to the one below.
     #[derive(Clone, Debug)]
@@ -440,7 +440,8 @@ mod any_history {
         /// B1, B3: whatever modes are set in whatever order, nobody waits who may not ask, and only `allow` is a yes.
         #[test]
         fn b1_b3_nobody_waits_in_mode_never_and_only_allow_is_a_yes(steps in prop::collection::vec(step(), 1..24)) {
-            futures_now(async {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+            runtime.block_on(async {
                 let world = World::new();
                 let _there = world.you().attend().unwrap();
                 let lead = in_mode(&world, "lead", Mode::Default, &["@write:/ws"]).await;
