@@ -36,7 +36,7 @@ pub use engine::{
 };
 pub use kernel::{
     Check, ExecScope, Explanation, ModeAbove, PermissionState, Refusal, Stage, StatedPolicies, StatedRight, StatedRule,
-    StatedViolation, Step, Support,
+    StatedViolation, Step, Support, UseStep,
 };
 pub use model::{
     Access, Action, ActionFacts, Actor, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, CallId, CatchUp,
@@ -50,8 +50,8 @@ pub use model::{
     Pending, Permission, PermissionSet, Permissions, Place, Policies, Policy, PolicyPatch, Profile, Reach, Reads,
     Reason, Recorded, Reference, Reply, Request, RequestId, Resolution, Right, Route, Rule, RuleRef, Ruled, Ruling,
     RulingId, RunId, RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath, Scope, SensitiveName, Settings, Shown,
-    Skip, Source, Subject, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings, Timestamp, ToolName, ToolPath, Verdict,
-    ViolationId, Want, Widening, sanitize,
+    Skip, Source, Subject, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings, Timestamp, ToolName, ToolPath, UseFacts,
+    UseOrigin, Verdict, ViolationId, Want, Widening, sanitize,
 };
 pub use seam::{
     AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, MemoryStore,
