@@ -60,7 +60,6 @@ impl State {
 
     /// Lets it happen at once inside a sandbox and leaves the record. `applied` is what a host program reports about a
     /// sandbox of its own; the library's own sandbox reports by itself.
-    #[expect(clippy::too_many_arguments, reason = "the fields of one command")]
     pub(super) fn act_confined(
         &self,
         agent: &AgentId,
