@@ -31,23 +31,27 @@ pub use edge::{
 #[cfg(feature = "journal")]
 pub use edge::{control, journal};
 pub use engine::{
-    Agent, Approver, Attendance, Authorization, Connection, Engine, Error, FileFailure, Files, Heard, Holding, Mail,
-    Mailbox, NoEvent, Rehearsal, Resolved, Subscription, Ticket, ToPerson,
+    Agent, Approver, Attendance, Authorization, Confinement, Connection, Engine, Error, FileFailure, Files, Heard,
+    Holding, Mail, Mailbox, NoEvent, Rehearsal, Resolved, Subscription, Ticket, ToPerson,
 };
-pub use kernel::{Check, ExecScope, Explanation, Refusal, Stage, Step, Support, UseStep};
+pub use kernel::{
+    Check, ExecScope, Explanation, ModeAbove, PermissionState, Refusal, Stage, StatedPolicies, StatedRight, StatedRule,
+    StatedViolation, Step, Support, UseStep,
+};
 pub use model::{
     Access, Action, ActionFacts, Actor, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, CallId, CatchUp,
-    Cause, Code, CommandPattern, CommandShape, Decider, Decision, DecisionId, DecisionSource, Destructive, Digest,
-    Doing, Ended, Envelope, Event, FileIdentity, GateOutcome, Grant, GrantId, Guard, HeldChange, Hold, HookCall,
-    HookName, Ids, Interaction, InvalidDecisionId, InvalidDigest, InvalidEnvelope, InvalidGlob, InvalidGrantId,
-    InvalidId, InvalidName, InvalidOperation, InvalidPath, InvalidPattern, InvalidPermission, InvalidPermissions,
-    InvalidReason, InvalidRequestId, InvalidRulingId, InvalidScope, InvalidSensitiveName, InvalidTaskId,
-    InvalidTimestamp, InvalidToolPath, InvalidVerdict, Kind, LeftOut, Means, Mode, Name, OnMissing, OnNoUser,
-    Operation, Origin, Outcome, OwnerId, PathGlob, PathPolicy, Pending, Permission, PermissionSet, Permissions, Place,
-    Policies, Policy, PolicyPatch, Profile, Reach, Reads, Reason, Recorded, Reference, Reply, Request, RequestId,
-    Resolution, Right, Route, Rule, RuleRef, Ruled, Ruling, RulingId, RunId, RuntimeId, SandboxFacts, SandboxViolation,
-    SanitizedPath, Scope, SensitiveName, Settings, Shown, Skip, Source, Subject, TaskEnd, TaskEvent, TaskId, TaskKind,
-    TaskSettings, Timestamp, ToolName, ToolPath, UseFacts, UseOrigin, Verdict, Want, Widening, sanitize,
+    Cause, Code, CommandPattern, CommandShape, Decider, Decision, DecisionId, DecisionSource, Destructive, Details,
+    Digest, Doing, Effect, Ended, Envelope, Event, FileIdentity, GateOutcome, Grant, GrantId, Guard, HeldChange, Hold,
+    HookCall, HookName, Ids, Interaction, InvalidDecisionId, InvalidDigest, InvalidEnvelope, InvalidGlob,
+    InvalidGrantId, InvalidId, InvalidMode, InvalidName, InvalidOperation, InvalidPath, InvalidPattern,
+    InvalidPermission, InvalidPermissions, InvalidReason, InvalidRequestId, InvalidRulingId, InvalidScope,
+    InvalidSensitiveName, InvalidTaskId, InvalidTimestamp, InvalidToolPath, InvalidVerdict, InvalidViolationId, Kind,
+    LeftOut, Means, Mode, Name, OnMissing, OnNoUser, Operation, Origin, Outcome, OwnerId, PathGlob, PathPolicy,
+    Pending, Permission, PermissionSet, Permissions, Place, Policies, Policy, PolicyPatch, Profile, Reach, Reads,
+    Reason, Recorded, Reference, Reply, Request, RequestId, Resolution, Right, Route, Rule, RuleRef, Ruled, Ruling,
+    RulingId, RunId, RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath, Scope, SensitiveName, Settings, Shown,
+    Skip, Source, Subject, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings, Timestamp, ToolName, ToolPath, UseFacts,
+    UseOrigin, Verdict, ViolationId, Want, Widening, sanitize,
 };
 pub use seam::{
     AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, MemoryStore,

@@ -8,7 +8,7 @@ use crate::{
     command::{Call, Classification, Classifier, NamedUses},
     kernel::{Considered, Mentions, Target, Use, operation_for, operation_of},
     model::{
-        Access, Action, AgentId, CommandShape, Destructive, Named, Operation, Permission, Profile, Reason, Right,
+        Access, Action, AgentId, CommandShape, Destructive, Details, Named, Operation, Permission, Profile, Reason, Right,
         SanitizedPath, Shown, Tier, ToolName, UseOrigin, What, redacted, redacted_but, redacted_with,
     },
     seam::{PathFailure, Real},
@@ -33,7 +33,8 @@ impl Shared {
                     Call::Unclear(operation, why) => (operation, Err(why)),
                     Call::Unknown => {
                         let unknown = unknown_tool(action, input, &self.classifier.load());
-                        let unknown = Considered { cwd: runs_in(profile, Operation::Command), ..unknown };
+                        let details = details(action, Operation::Command, "");
+                        let unknown = Considered { cwd: runs_in(profile, Operation::Command), details, ..unknown };
                         return self.using_besides(action, unknown);
                     }
                 };
@@ -45,7 +46,8 @@ impl Shared {
             What::Call(_) | What::Plain(..) => Map::new(),
         };
         let tool = tool.unwrap_or_else(|| operation.own_tool());
-        let base = Considered { cwd: runs_in(profile, operation), ..blank(operation, tool, action, input) };
+        let details = details(action, operation, resource.as_deref().unwrap_or_default());
+        let base = Considered { cwd: runs_in(profile, operation), details, ..blank(operation, tool, action, input) };
         let understood = match resource {
             Err(why) => invalid(base, "", why),
             Ok(text) => match operation {
@@ -196,6 +198,19 @@ impl Shared {
     }
 }
 
+/// The content of an action: what was said, else the fields of a tool's input besides what it writes or reaches.
+fn details(action: &Action, operation: Operation, resource: &str) -> Option<Details> {
+    if let Some(content) = &action.details {
+        return Some(Details::of(&input::canonical(content)));
+    }
+    let What::Call(Value::Object(fields)) = &action.what else { return None };
+    let writes = matches!(operation, Operation::Write | Operation::Network);
+    let is_content = |(_, value): &(&String, &Value)| value.as_str() != Some(resource);
+    let content = fields.iter().filter(|_| writes).filter(is_content);
+    let content: Map<_, _> = content.map(|(name, value)| (name.clone(), value.clone())).collect();
+    (!content.is_empty()).then(|| Details::of(&input::canonical(&Value::Object(content))))
+}
+
 /// The use of a permission by itself; of a path, as a whole.
 pub(super) fn using_right(right: Right) -> Considered {
     let operation = operation_for(&right.permission);
@@ -261,6 +276,7 @@ fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -
         overrides: action.overrides,
         cwd: None,
         circumstances: action.circumstances,
+        details: None,
         confined: false,
     }
 }

@@ -8,7 +8,7 @@ use super::{Agent, Error, FileFailure, agent::or_replaced, consider::using_right
 use crate::{
     fs::{self, Base, ContainedPath, Entry, FileError, Place},
     kernel::{Broken, Case, Command, Considered, Opinion, judge},
-    model::{Access, Event, Permission, SanitizedPath, Verdict},
+    model::{Access, Effect, Event, Permission, SanitizedPath},
 };
 
 /// How much [`Files::read`] reads, if nothing else is said.
@@ -258,7 +258,7 @@ impl Agent {
         let (is_free, roots) = self.look(|state, agent, now| {
             let case = Case { state, agent, action: &action, broken: &Broken::new(), opinions: &opinions, now };
             let judged = judge(&case);
-            let is_allowed = judged.conclusion.ruled.verdict() == Verdict::Allow;
+            let is_allowed = judged.conclusion.ruled.verdict() == Effect::Allow;
             let is_free = is_allowed && judged.missing.is_empty() && state.readable_by_all(&permission);
             (is_free, state.usable(agent, &permission, now).cloned().collect::<Vec<_>>())
         })?;
@@ -305,7 +305,7 @@ impl Agent {
         let judged = self.shared.look_ahead(&self.id, |state, agent, now| {
             let case = Case { state, agent, action, broken: &Broken::new(), opinions, now };
             let judged = judge(&case);
-            let allowed = judged.conclusion.ruled.verdict() == Verdict::Allow;
+            let allowed = judged.conclusion.ruled.verdict() == Effect::Allow;
             if allowed { Ok(()) } else { Err(state.not_allowed(&case, &judged)) }
         })?;
         Ok(judged.unwrap_or(Ok(()))?)

@@ -415,6 +415,8 @@ fn in_place_of(old: &Action, new: Action) -> Action {
         overrides: old.overrides,
         // What somebody puts in its place runs as it would have run.
         circumstances: old.circumstances,
+        // What was said of the content before is not said of another input.
+        details: new.details,
         what: new.what,
     }
 }

@@ -17,6 +17,7 @@ mod input;
 mod keep;
 mod look;
 mod mail;
+mod modes;
 mod pin;
 mod presence;
 mod publish;
@@ -50,7 +51,7 @@ use self::shared::Shared;
 pub use self::{
     agent::Agent,
     approver::Approver,
-    authorize::Authorization,
+    authorize::{Authorization, Confinement},
     error::{Error, FileFailure},
     files::Files,
     holding::Holding,

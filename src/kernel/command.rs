@@ -5,13 +5,14 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 #[cfg(feature = "schedule")]
 use crate::model::TaskEvent;
 use crate::model::{
-    Actor, AgentId, Answer, ApproverId, Digest, Event, GrantId, Hold, HookCall, Means, OwnerId, Policies, Policy,
-    PolicyPatch, Profile, Reason, RequestId, Right, RulingId, RunId, SanitizedPath, Scope, Settings, ToolName, Verdict,
+    Actor, AgentId, Answer, ApproverId, Digest, Event, GrantId, Hold, HookCall, Means, Mode, OwnerId, Policies, Policy,
+    PolicyPatch, Profile, Reason, RequestId, Right, RulingId, RunId, SandboxFacts, SanitizedPath, Scope, Settings,
+    ToolName, Verdict,
 };
 
 use super::{Refusal, considered::Considered, judge::Opinion};
 #[cfg(feature = "sandbox")]
-use crate::model::{Cause, SandboxFacts, SandboxViolation};
+use crate::model::{Cause, SandboxViolation};
 
 /// A right that the host program or a creator gives an agent at its start.
 #[derive(Clone, Debug)]
@@ -105,6 +106,15 @@ pub(crate) enum Command {
         opinions: Vec<Opinion>,
         broken: Broken,
     },
+    /// An agent does something at once inside a sandbox, or not at all.
+    ActConfined {
+        agent: AgentId,
+        action: Arc<Considered>,
+        opinions: Vec<Opinion>,
+        broken: Broken,
+        /// The facts about a sandbox of the host program; the library's own reports them by itself.
+        applied: Option<Arc<SandboxFacts>>,
+    },
     /// A person lets exactly one thing happen once.
     Enable {
         by: Person,
@@ -142,6 +152,17 @@ pub(crate) enum Command {
     /// A person changed policies, which may answer these questions.
     Reconsider {
         by: Person,
+        actions: Vec<(RequestId, Arc<Considered>)>,
+    },
+    /// An agent is judged in another mode from now on; `owner` is whose agents they may touch, if not everybody's.
+    SetMode {
+        agent: AgentId,
+        mode: Mode,
+        by: Actor,
+        owner: Option<OwnerId>,
+    },
+    /// A mode changed, which may answer these questions.
+    JudgeAgain {
         actions: Vec<(RequestId, Arc<Considered>)>,
     },
     /// The asker takes its question back.
@@ -275,7 +296,9 @@ impl Command {
                 by(person.actor(), "answer request", About::Request(*request))
             }
             Command::Authorize { agent: by, action, .. } => agent(by, action.operation().as_str(), About::Nothing),
-            Command::Act { agent: by, action, .. } => agent(by, action.operation().as_str(), About::Nothing),
+            Command::Act { agent: by, action, .. } | Command::ActConfined { agent: by, action, .. } => {
+                agent(by, action.operation().as_str(), About::Nothing)
+            }
             Command::Enable { by: person, agent, .. } => by(person.actor(), "enable an action of", to(agent)),
             Command::RevokeRuling { ruling, by: actor, .. } => {
                 by(actor.clone(), "revoke ruling", About::Ruling(*ruling))
@@ -287,6 +310,8 @@ impl Command {
                 by(person.actor(), "change policies of run", About::Run(run.clone()))
             }
             Command::Reconsider { by: person, .. } => by(person.actor(), "look at questions again", About::Nothing),
+            Command::SetMode { agent, by: actor, .. } => by(actor.clone(), "set the mode of", to(agent)),
+            Command::JudgeAgain { .. } => operator("look at questions again", About::Nothing),
             Command::Cancel { request, by } => agent(by, "cancel request", About::Request(*request)),
             Command::Grant { from, to: receiver, .. } => agent(from, "grant permission to", to(receiver)),
             Command::Give { by: person, to: receiver, .. } => by(person.actor(), "give permission to", to(receiver)),

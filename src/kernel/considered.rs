@@ -3,8 +3,8 @@
 use std::{borrow::Cow, sync::Arc};
 
 use crate::model::{
-    ActionFacts, CallId, CommandPattern, CommandShape, Destructive, Digest, Doing, Operation, Permission, Reason,
-    SanitizedPath, SpokenPart, Tier, ToolName, ToolPath,
+    ActionFacts, CallId, CommandPattern, CommandShape, Destructive, Details, Digest, Doing, Operation, Permission,
+    Reason, SanitizedPath, SpokenPart, Tier, ToolName, ToolPath,
 };
 
 use super::{
@@ -41,6 +41,8 @@ pub(crate) struct Considered {
     pub(crate) overrides: bool,
     /// Where it runs, if it runs.
     pub(crate) cwd: Option<SanitizedPath>,
+    /// The content that it writes or sends.
+    pub(crate) details: Option<Details>,
     /// Binds what decides besides what would run.
     pub(crate) circumstances: Option<Digest>,
     /// Whether it runs in a sandbox with nothing but what is named, because the host program says so and no agent.
@@ -118,6 +120,7 @@ impl Considered {
             shape: self.remembered_shape().map(Cow::into_owned),
             doing: self.doing(),
             call: self.call.clone(),
+            details: self.details.clone(),
             destructive: self.destructive.clone(),
             overrides: self.overrides,
         })
@@ -159,7 +162,9 @@ impl Considered {
         let files = self.uses.rights().filter(|_| self.operation() == Operation::Exec);
         let files = files.map(|right| format!("{:?}", right.identity));
         let further = self.uses.further().iter().map(|used: &Use| used.facts().to_string());
-        needs.chain(files).chain(further).chain(self.circumstances.map(|digest| digest.to_string())).collect()
+        let content = self.details.as_ref().map(|details| details.digest);
+        let digests = self.circumstances.into_iter().chain(content).map(|digest| digest.to_string());
+        needs.chain(files).chain(further).chain(digests).collect()
     }
 
     /// What a command line does, however it is written.

@@ -18,6 +18,7 @@ mod lineage;
 #[cfg(feature = "journal")]
 mod lost;
 mod mentions;
+mod permission_state;
 mod refusal;
 mod rights;
 mod rules;
@@ -37,6 +38,7 @@ pub(crate) use kept_from::KeptFrom;
 #[cfg(feature = "journal")]
 pub(crate) use lost::Lost;
 pub(crate) use mentions::Mentions;
+pub use permission_state::{ModeAbove, PermissionState, StatedPolicies, StatedRight, StatedRule, StatedViolation};
 pub use refusal::Refusal;
 pub use rights::Check;
 pub(crate) use rights::{Ground, Rights, check, compile, extend};
@@ -65,7 +67,9 @@ impl State {
     fn carry_on(&mut self, mut events: Vec<Event>, now: Timestamp) -> Vec<Event> {
         events.iter().for_each(|event| self.apply(event));
         // What rested on what ended falls first; then requests look at what is left.
-        for consequences in [State::falls, State::noes_follow, State::guards_follow, State::requests_follow] {
+        for consequences in
+            [State::falls, State::noes_follow, State::guards_follow, State::silence, State::requests_follow]
+        {
             let more = consequences(self, &events, now);
             more.iter().for_each(|event| self.apply(event));
             events.extend(more);

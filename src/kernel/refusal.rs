@@ -38,6 +38,8 @@ pub enum Refusal {
     },
     /// An agent wanted to do what may not happen, or not without asking.
     NotAllowed(Arc<Decision>),
+    /// A sandbox that lets an action use more than was decided about.
+    WiderThanDecided(Permission),
     /// A person changed what was asked about into something worse.
     InputClimbs {
         /// What was asked about.
@@ -205,9 +207,15 @@ impl fmt::Display for Refusal {
                 decision.rule_refs.iter().try_for_each(|rule| write!(f, "; {rule}"))?;
                 match decision.decision {
                     Ruled::Ask => f.write_str("; it can be asked for with `authorize`"),
-                    Ruled::Deny | Ruled::Unavailable | Ruled::Allow | Ruled::Sandboxed => Ok(()),
+                    Ruled::Sandboxed => f.write_str("; it may happen inside a sandbox only"),
+                    Ruled::Deny | Ruled::Unavailable | Ruled::Allow => Ok(()),
                 }
             }
+            Refusal::WiderThanDecided(permission) => write!(
+                f,
+                "the sandbox allows `{}`, which the action does not use: report one that allows no more than was decided",
+                Shown(&permission.to_string())
+            ),
             Refusal::InputClimbs { asked, answered } => write!(
                 f,
                 "`{}` cannot take the place of `{}`: it must be the same kind of action, no more harmful, need nothing \

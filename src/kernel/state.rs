@@ -10,9 +10,9 @@ use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    AgentId, Decision, Event, Grant, GrantId, Origin, Outcome, OwnerId, Pending, Permission, Policy, Profile, Reason,
-    Request, RequestId, Resolution, Route, Ruling, RulingId, RunId, SanitizedPath, Settings, Source, Timestamp,
-    Verdict,
+    AgentId, Decision, Event, Grant, GrantId, Mode, Origin, Outcome, OwnerId, Pending, Permission, Policy, Profile,
+    Reason, Request, RequestId, Resolution, Route, Ruling, RulingId, RunId, SanitizedPath, Settings, Source, Timestamp,
+    Verdict, ViolationId,
 };
 
 use super::{Refusal, guards::Guards, lineage::Gone, rules::Rules};
@@ -68,6 +68,8 @@ pub(crate) struct State {
     pub(super) guards: Guards,
     pub(super) next_ruling: u64,
     pub(super) next_decision: u64,
+    #[serde(default)]
+    pub(super) next_violation: u64,
     /// Counts user activity: "latest" is an order, not a clock.
     activity: u64,
 }
@@ -78,6 +80,9 @@ pub(crate) struct Agent {
     pub(crate) profile: Arc<Profile>,
     pub(crate) run: RunId,
     pub(super) source: Source,
+    /// The mode that the file says, while somebody has set another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) written_mode: Option<Mode>,
     /// What it holds, oldest first.
     #[serde(skip)]
     pub(crate) held: Vec<Arc<Grant>>,
@@ -102,11 +107,18 @@ pub(crate) struct Agent {
     /// What people said about its actions, oldest first.
     pub(crate) rulings: Vec<Arc<Ruling>>,
     /// What the sandbox kept its commands from in this run, oldest first.
-    pub(super) kept_from: VecDeque<SanitizedPath>,
+    pub(super) kept_from: VecDeque<Violated>,
     /// Its ended requests that are remembered, oldest first.
     over: VecDeque<RequestId>,
     /// When its user was active last, in the order of all user activity; 0 is never.
     pub(super) active: u64,
+}
+
+/// A path that the sandbox kept a command from, and the fact of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Violated {
+    pub(super) path: SanitizedPath,
+    pub(super) id: ViolationId,
 }
 
 /// A file that waits for a person, under the number that the person agrees to.
@@ -173,6 +185,7 @@ impl Agent {
             profile: Arc::clone(&self.profile),
             run: self.run.clone(),
             source: self.source,
+            written_mode: None,
             held: Vec::new(),
             given: BTreeSet::new(),
             pending: BTreeSet::new(),
@@ -216,6 +229,12 @@ impl State {
             Event::AgentChanged { profile } => {
                 if let Some(agent) = self.agents.get_mut(&profile.id) {
                     agent.profile = Arc::clone(profile);
+                }
+            }
+            Event::ModeChanged { agent, mode, written, .. } => {
+                if let Some(agent) = self.agents.get_mut(agent) {
+                    agent.profile = Arc::new(Profile { mode: *mode, ..Profile::clone(&agent.profile) });
+                    agent.written_mode = *written;
                 }
             }
             Event::AgentRetired { agent } => self.forget(agent),
@@ -271,10 +290,13 @@ impl State {
             }
             Event::SandboxViolated { agent, violation, .. } => {
                 if let Some(agent) = self.agents.get_mut(agent) {
-                    agent.kept_from.push_back(violation.path.clone());
+                    let id = violation.id.unwrap_or(ViolationId::new(0));
+                    agent.kept_from.push_back(Violated { path: violation.path.clone(), id });
                     let too_many = agent.kept_from.len().saturating_sub(REMEMBERED);
                     agent.kept_from.drain(..too_many);
                 }
+                let next = violation.id.map_or(0, |id| id.number() + 1);
+                self.next_violation = self.next_violation.max(next);
             }
             // Facts that change nothing.
             Event::GrantRepeated { .. }
@@ -304,6 +326,7 @@ impl State {
             profile: Arc::clone(profile),
             run: run.clone(),
             source,
+            written_mode: None,
             held: Vec::new(),
             given: BTreeSet::new(),
             pending: BTreeSet::new(),

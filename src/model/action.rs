@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{CallId, Digest, Doing, Permission, Permissions, Reason, Shown, Tier, ToolName, UseFacts};
+use super::{CallId, Details, Digest, Doing, Permission, Permissions, Reason, Shown, Tier, ToolName, UseFacts};
 
 /// What kind of thing is about to happen (`sources/000`, "Event: request_permission").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -123,6 +123,7 @@ pub struct Action {
     pub(crate) call: Option<CallId>,
     pub(crate) overrides: bool,
     pub(crate) circumstances: Option<Digest>,
+    pub(crate) details: Option<Value>,
 }
 
 /// What is about to happen, not understood yet.
@@ -137,7 +138,16 @@ pub(crate) enum What {
 impl Action {
     fn plain(operation: Operation, resource: &str) -> Action {
         let what = What::Plain(operation, resource.into());
-        Action { what, tool: None, needs: Vec::new(), reason: None, call: None, overrides: false, circumstances: None }
+        Action {
+            what,
+            tool: None,
+            needs: Vec::new(),
+            reason: None,
+            call: None,
+            overrides: false,
+            circumstances: None,
+            details: None,
+        }
     }
 
     /// Reads a file or directory.
@@ -202,6 +212,12 @@ impl Action {
         Action { circumstances: Some(Digest::of_texts([circumstances])), ..self }
     }
 
+    /// The same, with the content that is about to be written or sent: a person who is asked sees it, bounded and without
+    /// secrets, and an approval is bound to all of it. A call of a tool that writes has it in its input.
+    pub fn with_details(self, content: Value) -> Action {
+        Action { details: Some(content), ..self }
+    }
+
     /// The same, and if only a person's no for the session stands against it, the person is asked again, once
     /// (`policy-deny-override` of `sources/000`).
     pub fn overriding(self) -> Action {
@@ -242,6 +258,9 @@ pub struct ActionFacts {
     /// The call of the tool, if the host program said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,
+    /// The content that is about to be written or sent, if it was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Details>,
     /// What it does that nobody can undo, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destructive: Option<Destructive>,

@@ -173,6 +173,7 @@ impl About {
             }
             Event::RunBegan { agent, run } => about.agent(agent, Some(run)),
             Event::AgentRetired { agent }
+            | Event::ModeChanged { agent, .. }
             | Event::RulesChanged { agent, .. }
             | Event::CarrierConnected { agent }
             | Event::CarrierDisconnected { agent }
@@ -340,6 +341,12 @@ fn to_camel(name: &str) -> String {
         }
     }
     camel
+}
+
+/// The same value with the names of its fields in camelCase.
+#[cfg(feature = "stdio")]
+pub(crate) fn camel_case(value: Value) -> Value {
+    renamed(value, to_camel)
 }
 
 fn to_snake(name: &str) -> String {

@@ -9,9 +9,9 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Actor, AgentId, Decision, Digest, Ended, Grant, GrantId, LeftOut, OwnerId, Permission, Policies, Policy, Profile,
-    Request, RequestId, Resolution, Route, Rule, Ruling, RunId, SandboxFacts, SandboxViolation, Settings, Source,
-    TaskEvent, Timestamp, ToolName, Verdict,
+    Actor, AgentId, Decision, Digest, Ended, Grant, GrantId, LeftOut, Mode, OwnerId, Permission, Policies, Policy,
+    Profile, Request, RequestId, Resolution, Route, Rule, Ruling, RunId, SandboxFacts, SandboxViolation, Settings,
+    Source, TaskEvent, Timestamp, ToolName, Verdict,
 };
 
 pub use cause::{Cause, HookCall};
@@ -39,6 +39,22 @@ pub enum Event {
     AgentChanged {
         /// Who.
         profile: Arc<Profile>,
+    },
+    /// An agent is judged in another mode.
+    #[serde(rename = "mode.changed")]
+    ModeChanged {
+        /// Which.
+        agent: AgentId,
+        /// The mode before.
+        before: Mode,
+        /// The mode from now on.
+        mode: Mode,
+        /// The mode that the file says, if this one takes its place.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        written: Option<Mode>,
+        /// Who said so. None: the file says it by now, or a cut of the trail did not undo it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Actor>,
     },
     /// An agent is no longer known; it holds nothing.
     #[serde(rename = "agent.retired")]
@@ -362,6 +378,7 @@ impl Event {
         match self {
             Event::AgentRegistered { .. } => "agent.registered",
             Event::AgentChanged { .. } => "agent.changed",
+            Event::ModeChanged { .. } => "mode.changed",
             Event::AgentRetired { .. } => "agent.retired",
             Event::RunBegan { .. } => "run.began",
             Event::GrantIssued { .. } => "grant.issued",

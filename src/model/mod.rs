@@ -4,6 +4,7 @@ mod action;
 mod agent;
 mod command;
 mod decision;
+mod details;
 mod digest;
 mod doing;
 #[cfg(any(feature = "sandbox", feature = "schedule"))]
@@ -37,13 +38,16 @@ mod verdict;
 
 pub(crate) use action::What;
 pub use action::{Action, ActionFacts, CommandShape, Destructive, InvalidOperation, Operation};
-pub use agent::{Kind, Mode, Profile, Source};
+pub use agent::{InvalidMode, Kind, Mode, Profile, Source};
 pub use command::{CommandProfile, CommandRules, InvalidProfile, InvalidTier, Raise, SafeAddition, Tier};
 pub use decision::{Decision, DecisionSource, Ruled};
+pub use details::Details;
 pub use digest::{Digest, InvalidDigest};
 pub use doing::Doing;
 #[cfg(any(feature = "sandbox", feature = "schedule"))]
 pub use domain::{Domain, InvalidDomain};
+#[cfg(feature = "stdio")]
+pub(crate) use envelope::camel_case;
 pub use envelope::{Envelope, Ids, InvalidEnvelope, Reference};
 pub use event::{Cause, Event, HeldChange, HookCall, Recorded};
 pub use glob::{InvalidGlob, PathGlob, Reach};
@@ -51,7 +55,8 @@ pub use grant::{Actor, Ended, Grant, Hold, InvalidScope, Means, Origin, Place, R
 pub use guard::{Guard, PathPolicy, Policies, PolicyPatch};
 pub use id::{
     AgentId, ApproverId, CallId, Code, DecisionId, GrantId, HookName, InvalidDecisionId, InvalidGrantId, InvalidId,
-    InvalidRequestId, InvalidRulingId, OwnerId, RequestId, RulingId, RunId, RuntimeId, ToolName,
+    InvalidRequestId, InvalidRulingId, InvalidViolationId, OwnerId, RequestId, RulingId, RunId, RuntimeId, ToolName,
+    ViolationId,
 };
 pub use identity::FileIdentity;
 pub(crate) use named::Named;
@@ -76,4 +81,4 @@ pub use text::{InvalidName, InvalidReason, Name, Reason, Shown};
 pub use time::{InvalidTimestamp, Timestamp};
 pub use tool_path::{InvalidToolPath, ToolPath};
 pub use used::{UseFacts, UseOrigin};
-pub use verdict::{InvalidVerdict, Verdict};
+pub use verdict::{Effect, InvalidVerdict, Verdict};

@@ -5,8 +5,8 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Action, ActionFacts, AgentId, ApproverId, Code, Kind, Means, Name, OwnerId, Permission, Permissions, Reason,
-    RequestId, Right, RunId, Scope, Shown, Timestamp, permission::list,
+    Action, ActionFacts, AgentId, ApproverId, Code, Details, Kind, Means, Mode, Name, OwnerId, Permission, Permissions,
+    Reason, RequestId, Right, RunId, Scope, Shown, Timestamp, permission::list,
 };
 
 /// What an agent asks for: `request_permission {permission(s), reason, scope?}`.
@@ -79,6 +79,9 @@ pub struct Request {
     /// What is about to happen, if the question is about an action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<Arc<ActionFacts>>,
+    /// The content that is about to be written or sent, also where only a right is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Details>,
     /// The hooks of the host program that want a person to say, or have failed to say something.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks: Vec<Arc<str>>,
@@ -139,6 +142,9 @@ impl fmt::Display for Request {
             write!(f, " ({scope})")?;
         }
         write!(f, ": {}", self.reason)?;
+        if let Some(details) = &self.details {
+            write!(f, "; content: {details}")?;
+        }
         // Escaped already, where something in it is foreign.
         self.hooks_say.iter().try_for_each(|said| write!(f, "; {said}"))
     }
@@ -253,6 +259,13 @@ pub enum Decider {
     FreshRefusal,
     /// Nobody could answer, and the settings say not to wait.
     NobodyThere,
+    /// In this mode nobody is asked.
+    Mode {
+        /// Which.
+        mode: Mode,
+        /// Whose: the asker's own, or that of an agent above it.
+        of: AgentId,
+    },
     /// A person.
     Person {
         /// Who.
@@ -284,6 +297,7 @@ impl fmt::Display for Decider {
             Decider::NextEngine => f.write_str("the engine ended; the question is stored and waits for the next one"),
             Decider::FreshRefusal => f.write_str("refused a moment ago"),
             Decider::NobodyThere => f.write_str("nobody is there to ask"),
+            Decider::Mode { mode, of } => write!(f, "in mode {mode}, the mode of {of}, nothing is asked"),
             Decider::Person { by, means } => write!(f, "{by}, {}", Shown(means)),
             Decider::Policies { by, means } => write!(f, "policies changed by {by}, {}", Shown(means)),
             Decider::RunOver => f.write_str("the asker began another run"),

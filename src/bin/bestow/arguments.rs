@@ -33,7 +33,7 @@ pub(crate) use help::HELP;
 const CONFIG: &str = "agents.toml";
 
 /// Everything that can be asked for.
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 21] = [
     "check",
     "explain",
     "check-config",
@@ -50,6 +50,8 @@ const COMMANDS: [&str; 19] = [
     "approve",
     "deny",
     "keep",
+    "mode",
+    "state",
     "revoke",
     "audit",
     "tasks",

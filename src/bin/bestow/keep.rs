@@ -65,7 +65,7 @@ fn unanswered(end: End, kept: KeptAtFirst, request: &Request, state: &Path) -> E
             request.code(),
             shown(state)
         )),
-        end @ (End::Done | End::WouldAsk(_) | End::Usage(_)) => end,
+        end @ (End::Done | End::Confined | End::WouldAsk(_) | End::Usage(_)) => end,
     }
 }
 

@@ -95,7 +95,14 @@ fn alone(state: &Path, order: &Order, lasting: Lasting) -> Result<Reply, End> {
 }
 
 fn store(state: &Path, order: &Order) -> Result<Arc<dyn Store>, End> {
-    if matches!(order, Order::Grants { .. } | Order::Requests | Order::Why { .. }) {
+    if matches!(
+        order,
+        Order::Grants { .. }
+            | Order::Requests
+            | Order::State { .. }
+            | Order::Why { .. }
+            | Order::Mode { mode: None, .. }
+    ) {
         return Ok(Arc::new(Glance::at(state).map_err(End::failed)?));
     }
     Ok(Arc::new(Journal::open(state).map_err(End::failed)?))

@@ -9,7 +9,7 @@ use crate::{
     engine::{Approver, Engine, Error},
     kernel::Refusal,
     model::{
-        Actor, AgentId, Answer, ApproverId, Decider, Grant, GrantId, HeldChange, Pending, Permission, Reason,
+        Actor, AgentId, Answer, ApproverId, Decider, Grant, GrantId, HeldChange, Mode, Pending, Permission, Reason,
         RequestId, Resolution, RulingId, Scope, Shown,
     },
 };
@@ -41,6 +41,21 @@ pub enum Order {
     Agree {
         /// Its number.
         change: u64,
+        /// Who says so.
+        by: ApproverId,
+    },
+    /// Show the permission state of an agent.
+    State {
+        /// Whose.
+        agent: AgentId,
+    },
+    /// Show the mode of an agent, or set it.
+    Mode {
+        /// Whose.
+        agent: AgentId,
+        /// The mode from now on; as it is, if nothing is said.
+        #[serde(default)]
+        mode: Option<Mode>,
         /// Who says so.
         by: ApproverId,
     },
@@ -237,6 +252,17 @@ async fn done(engine: &Engine, order: Order) -> Result<Vec<Line>, NotDone> {
             engine.agree_as(Actor::Person { by: by.clone(), means: MEANS.into() }, change).await?;
             let what = HeldChange { change, ..held };
             Ok(vec![Line::new(format!("change {change} is in force, as {by} agreed"), json!({ "agreed": what }))])
+        }
+        Order::State { agent } => {
+            let state = engine.permission_state(&agent)?;
+            Ok(vec![Line::new(&state, json!(state))])
+        }
+        Order::Mode { agent, mode, by } => {
+            if let Some(mode) = mode {
+                answering_for(engine, &agent, by)?.set_mode(&agent, mode).await?;
+            }
+            let mode = engine.agent(&agent)?.profile()?.mode;
+            Ok(vec![Line::new(format!("{agent} is judged in mode {mode}"), json!({ "agent": agent, "mode": mode }))])
         }
         Order::Revoke { held, reason, by } => Ok(revoke(engine, held, reason, by).await?),
         Order::Answer { request, verdict, scope, feedback, by } => {

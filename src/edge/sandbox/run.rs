@@ -146,7 +146,7 @@ impl Sandbox {
         };
         let (stdout, stderr) = (output(stdout), output(stderr));
         let failed = !status.success() && !timed_out;
-        let shown = failed.then(|| evidence(profile, &guards.read_only, &stderr.bytes));
+        let shown = failed.then(|| evidence(profile, &guards.read_only, &command.words, &stderr.bytes));
         let possible_sandbox_denial = shown.as_ref().is_some_and(|shown| shown.is_possible);
         let violations = shown.map(|shown| shown.violations).unwrap_or_default();
         // bubblewrap says of a command that a signal ended what a shell would say.
@@ -307,7 +307,7 @@ impl Plan<'_> {
             hosts: self.profile.domains.iter().filter(|_| spec.door).map(ToString::to_string).collect(),
             unix_sockets: socket.into_iter().collect(),
             environment: spec.environment.keys().cloned().collect(),
-            process_limits: self.profile.limits.named(),
+            process_limits: self.profile.limits.in_force(),
             enforced: "full".into(),
             stricter: stricter.iter().map(|what| (*what).to_owned()).collect(),
             pid: pid.as_raw_nonzero().get(),
@@ -315,6 +315,7 @@ impl Plan<'_> {
             seccomp_filters: status.seccomp_filters,
             capabilities: status.capabilities,
             argv_digest: digest(&self.command.words),
+            violation_refs: Vec::new(),
         }
     }
 }

@@ -5,16 +5,17 @@ use std::{collections::BTreeMap, sync::Arc};
 use crate::{
     engine::{Agent, Authorization, Engine, Error, Heard, Mail, Mailbox, NoEvent, Subscription, Ticket},
     kernel::{Check, Refusal},
-    model::{AgentId, Ask, Event, Origin, Permission, RequestId, Resolution, Scope, Verdict},
+    model::{AgentId, Ask, Effect, Event, Origin, Permission, RequestId, Resolution, Scope, camel_case},
 };
 
 use super::{
     holdings::holdings,
     message::{
-        AgentHello, Authorize, AuthorizeResult, Bye, CancelRequest, CheckPermission, CheckResult, Checked,
-        CheckedPermission, ErrorCode, Fault, FromAgent, GrantPermission, GrantResult, Holdings, MessageFromAgent,
-        MessageToAgent, Notice, NoticeKind, PROTOCOL, PermissionResult, PolicyUpdated, RequestAccepted,
-        RequestPermission, RevokePermission, RevokeResult, Role, ToAgent, UsePermission, UseResult,
+        AgentHello, AskPermissionState, Authorize, AuthorizeResult, Bye, CancelRequest, CheckPermission, CheckResult,
+        Checked, CheckedPermission, ErrorCode, Fault, FromAgent, GrantPermission, GrantResult, Holdings,
+        MessageFromAgent, MessageToAgent, Notice, NoticeKind, PROTOCOL, PermissionResult, PermissionStateResult,
+        PolicyUpdated, RequestAccepted, RequestPermission, RevokePermission, RevokeResult, Role, ToAgent,
+        UsePermission, UseResult,
     },
     refused::NotDone,
     session::{Ended, Part, Reply, greeted, now},
@@ -97,14 +98,19 @@ impl AgentPart {
         if let Authorization::Asked(_, ticket) = &authorized {
             self.awaits(ticket.clone(), request_id.clone());
         }
-        if let Authorization::Updated(decision, _) = &authorized {
+        let changed = match &authorized {
+            Authorization::Updated(decision, _) => Some(decision),
+            Authorization::Confined(decision, what) => what.instead().map(|_| decision),
+            Authorization::Allowed(_) | Authorization::Asked(..) | Authorization::Denied(_) => None,
+        };
+        if let Some(decision) = changed {
             // A bot that overlooks it would do what it asked about, and that may not happen.
             let why = format!("a hook changed it: only this may happen instead: {}", decision.action);
             return Err(NotDone::new(ErrorCode::Refused, why));
         }
         let decision = authorized.decision();
         // A decision after an answer names its question too; here it is told only where one waits.
-        let waits = decision.approval_action_id.filter(|_| decision.verdict() == Verdict::Ask);
+        let waits = decision.approval_action_id.filter(|_| decision.verdict() == Effect::Ask);
         Ok(ToAgent::AuthorizeResult(AuthorizeResult {
             decision: decision.decision,
             decision_id: decision.id,
@@ -163,6 +169,13 @@ impl AgentPart {
         let results = permissions.map(|permission| CheckedPermission { held: held(&permission), permission });
         let (results, request_id) = (results.collect(), check.request_id);
         ToAgent::CheckResult(CheckResult { results, request_id, ts: now(&self.engine) })
+    }
+
+    fn state(&self, asked: AskPermissionState) -> Result<ToAgent, NotDone> {
+        let state = serde_json::to_value(self.agent.permission_state()?).map(camel_case);
+        let state = state.map_err(|why| NotDone::new(ErrorCode::InternalError, why.to_string()))?;
+        let (request_id, ts) = (asked.request_id, now(&self.engine));
+        Ok(ToAgent::PermissionStateResult(PermissionStateResult { state, request_id, ts }))
     }
 
     async fn spend(&self, wanted: UsePermission) -> Result<ToAgent, NotDone> {
@@ -302,6 +315,7 @@ impl Part for AgentPart {
             FromAgent::GrantPermission(give) => (give.request_id.clone(), self.grant(give).await.map(Some)),
             FromAgent::RevokePermission(revoke) => (revoke.request_id.clone(), self.revoke(revoke).await.map(Some)),
             FromAgent::Authorize(wanted) => (wanted.request_id.clone(), self.authorize(wanted).await.map(Some)),
+            FromAgent::PermissionState(asked) => (asked.request_id.clone(), self.state(asked).map(Some)),
             FromAgent::UsePermission(wanted) => (wanted.request_id.clone(), self.spend(wanted).await.map(Some)),
             FromAgent::CancelRequest(CancelRequest { permission_request_id: id, request_id }) => {
                 (request_id, self.cancel(&id).await.map(|()| None))

@@ -156,6 +156,7 @@ fn question(request: &Request) -> ToConnector {
         tool_name: request.action.as_ref().map(|action| action.tool.clone()),
         operation,
         resource,
+        details: request.details.as_ref().map(Into::into),
         tier: request.action.as_ref().map(|action| action.tier),
         always: request.action.as_ref().and_then(|action| action.shape.as_ref()).map(|shape| shape.shown.to_string()),
         permissions: request.permissions().cloned().collect(),

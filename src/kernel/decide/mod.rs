@@ -6,6 +6,7 @@ mod config;
 mod follow;
 mod grants;
 mod guards;
+mod mode;
 mod narrowed;
 mod requests;
 mod resume;
@@ -16,6 +17,8 @@ mod time;
 use std::sync::Arc;
 
 use crate::model::{Event, GrantId, HookCall, Timestamp};
+#[cfg(feature = "sandbox")]
+use crate::model::{SandboxViolation, ViolationId};
 
 use super::{Command, Refusal, State, command::HookNews};
 
@@ -38,6 +41,9 @@ impl State {
                 self.authorize(&agent, &action, &opinions, request, &broken, now)
             }
             Command::Act { agent, action, opinions, broken } => self.act(&agent, &action, &opinions, &broken, now),
+            Command::ActConfined { agent, action, opinions, broken, applied } => {
+                self.act_confined(&agent, &action, &opinions, &broken, applied, now)
+            }
             Command::Enable { by, agent, action, reason } => self.enable(&by, &agent, &action, reason, now),
             Command::RevokeRuling { ruling, by, owner, reason } => {
                 self.revoke_ruling(ruling, by, owner.as_ref(), reason)
@@ -46,6 +52,8 @@ impl State {
             Command::SetPolicies { by, run, tool, policies } => self.set_policies(&by, &run, tool.as_ref(), &policies),
             Command::UpdatePolicy { by, run, patch, base } => self.update_policy(&by, &run, &patch, &base),
             Command::Reconsider { by, actions } => Ok(self.reconsider(&by, &actions, now)),
+            Command::SetMode { agent, mode, by, owner } => self.set_mode(&agent, mode, by, owner.as_ref()),
+            Command::JudgeAgain { actions } => Ok(self.judge_again(&actions, now)),
             Command::Cancel { request, by } => self.cancel(request, &by, now),
             Command::Grant { from, to, rights, reason, scope, broken } => {
                 self.grant(&from, &to, rights, &reason, scope, &broken, now)
@@ -66,10 +74,13 @@ impl State {
             Command::PollConfig { why } => Ok(vec![Event::ConfigPolled { why }]),
             #[cfg(feature = "sandbox")]
             Command::Sandboxed { agent, facts, cause } => {
-                self.agent(&agent).map(|_| vec![Event::SandboxApplied { agent: agent.clone(), facts, cause }])
+                let facts = self.with_violations(&agent, facts)?;
+                Ok(vec![Event::SandboxApplied { agent, facts, cause }])
             }
             #[cfg(feature = "sandbox")]
             Command::Violated { agent, violation, cause } => {
+                let id = Some(ViolationId::new(self.next_violation));
+                let violation = Arc::new(SandboxViolation { id, ..SandboxViolation::clone(&violation) });
                 self.agent(&agent).map(|_| vec![Event::SandboxViolated { agent: agent.clone(), violation, cause }])
             }
             Command::Resume { settings, run, cut } => Ok(self.resume(settings, &run, cut)),
@@ -91,6 +102,9 @@ impl State {
         }
         if let Command::UpdatePolicy { by, run, patch, base } = change {
             return self.narrow_policy(&by, &run, &patch, &base);
+        }
+        if let Command::SetMode { agent, mode, by, owner } = change {
+            return self.narrow_mode(&agent, mode, by, owner.as_ref());
         }
         Ok(Vec::new())
     }

@@ -26,6 +26,14 @@ impl State {
             .then(|| Event::AgentChanged { profile: Arc::new(Profile { mode: profile.mode, ..Profile::clone(now) }) })
     }
 
+    pub(in super::super) fn mode_within(&self, agent: &AgentId, once: Mode) -> Option<Event> {
+        let known = self.agents.get(agent)?;
+        let before = known.profile.mode;
+        let written = (known.source == crate::model::Source::Config).then(|| known.written_mode.unwrap_or(before));
+        let is_narrower = before != once && lets_no_more(before, once);
+        is_narrower.then(|| Event::ModeChanged { agent: agent.clone(), before, mode: once, written, by: None })
+    }
+
     pub(in super::super) fn rules_within(&self, agent: &AgentId, once: &[Rule]) -> Option<Event> {
         let now = self.agents.get(agent)?.rules.written();
         let rules = rules(now, once);
@@ -131,7 +139,7 @@ pub(super) fn profile(now: &Profile, new: &Profile) -> Profile {
 
 /// Whether nothing happens by itself in mode `new` that does not in mode `now`. Modes are in no one order: `never` asks
 /// nothing, and lets happen what `untrusted` asks about.
-fn lets_no_more(now: Mode, new: Mode) -> bool {
+pub(super) fn lets_no_more(now: Mode, new: Mode) -> bool {
     let asks_the_same = |mode| matches!(mode, Mode::Default | Mode::OnRequest);
     match new {
         Mode::Plan => true,

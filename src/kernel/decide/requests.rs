@@ -47,6 +47,9 @@ impl State {
                 asked.push(right);
             }
         }
+        if self.silenced(agent).is_some() {
+            settled.extend(asked.drain(..).map(|right| (right.permission, Reply::Deny)));
+        }
         let nothing_refused = settled.iter().all(|(_, reply)| *reply == Reply::Allow);
         if nothing_refused && let Some(request) = self.same_question(agent, &asked, scope) {
             return Ok(vec![Event::Joined { request }]);
@@ -60,6 +63,7 @@ impl State {
             asked,
             settled,
             action: None,
+            details: None,
             hooks: Vec::new(),
             hook_failed: false,
             hooks_say: Vec::new(),
@@ -83,7 +87,7 @@ impl State {
         if !request.is_open() {
             let refused = request.settled.iter().any(|(_, reply)| *reply == Reply::Deny);
             let (outcome, decider) = if refused {
-                (Outcome::Denied, Decider::FreshRefusal)
+                (Outcome::Denied, self.silenced(agent).unwrap_or(Decider::FreshRefusal))
             } else {
                 (Outcome::Granted, Decider::AlreadyHeld)
             };

@@ -5,8 +5,8 @@ use std::{fmt, sync::Arc};
 use serde::Serialize;
 
 use crate::model::{
-    Decision, DecisionSource, Mode, Policies, RuleRef, Ruled, SanitizedPath, Shown, ToolName, UseFacts, UseOrigin,
-    Verdict,
+    Decision, DecisionSource, Effect, Mode, Policies, RuleRef, Ruled, SanitizedPath, Shown, ToolName, UseFacts,
+    UseOrigin,
 };
 
 use super::{
@@ -94,11 +94,11 @@ impl Judgement<'_> {
 
     /// One for each stage that stands in the way, down to the first that says yes.
     fn ways_out(&self, case: &Case<'_>) -> Vec<String> {
-        if self.conclusion.ruled.verdict() == Verdict::Allow {
+        if self.conclusion.ruled.verdict() == Effect::Allow {
             return Vec::new();
         }
         let spoken = self.walk.iter().filter_map(|(stage, finding)| Some((*stage, finding.as_ref()?)));
-        let in_the_way = spoken.take_while(|(_, finding)| finding.ruled.verdict() > Verdict::Allow);
+        let in_the_way = spoken.take_while(|(_, finding)| finding.ruled.verdict() > Effect::Allow);
         let speaks = |of: Stage| self.walk.iter().any(|(stage, finding)| *stage == of && finding.is_some());
         // Who enables what nobody can undo has answered what is asked besides.
         let is_answered = |stage: Stage| match stage {
@@ -111,6 +111,9 @@ impl Judgement<'_> {
             .filter(|(stage, _)| !is_answered(*stage))
             .map(|(stage, finding)| self.way_out(case, stage, finding))
             .collect();
+        if self.conclusion.ruled == Ruled::Sandboxed {
+            ways.insert(0, "run it confined (`exec`); a host that confines by itself reports how (`confine`)".into());
+        }
         if self.conclusion.ruled == Ruled::Unavailable {
             ways.push("make a user reachable: connect a foreground agent or an approver of the same owner".into());
         }
@@ -142,6 +145,7 @@ impl Judgement<'_> {
                     | RuleRef::Policy { .. }
                     | RuleRef::Ruling(_)
                     | RuleRef::Hook(_)
+                    | RuleRef::Violation(_)
                     | RuleRef::OfParent { .. } => None,
                 };
                 let paths = finding.refs.iter().filter_map(protected).collect::<Vec<_>>().join(" and ");
@@ -195,6 +199,7 @@ fn change_of(rule: &RuleRef) -> String {
         RuleRef::Ruling(id) => format!("take back the ruling {id}"),
         RuleRef::Protected(path) => format!("name exactly `{}` in agents.toml", Shown(path.as_str())),
         RuleRef::Hook(name) => format!("have the hook {} say otherwise", Shown(name)),
+        RuleRef::Violation(id) => format!("hold what the sandbox kept it from ({id})"),
         RuleRef::OfParent { agent, rule } => format!("for {agent}: {}", change_of(rule)),
     }
 }

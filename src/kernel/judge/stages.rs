@@ -177,7 +177,10 @@ pub(super) fn missing(case: &Case<'_>, mode: Mode, held: &Held) -> Option<Findin
     }
     let missing: Vec<_> = held.missing.iter().map(|right| right.permission.describe().to_string()).collect();
     let reason = format!("not held: {}", missing.join(", "));
-    Some(Finding::new(Ruled::Ask, Source::HostPolicy, reason).about(held.lacking.clone()))
+    // A capability of a tool is missing because the tool itself says that it needs it.
+    let of_tool = held.missing.iter().all(|right| matches!(right.permission, Permission::Tool(_)));
+    let source = if of_tool { Source::ToolContract } else { Source::HostPolicy };
+    Some(Finding::new(Ruled::Ask, source, reason).about(held.lacking.clone()))
 }
 
 pub(super) fn ask_rule(case: &Case<'_>, heard: &Heard) -> Option<Finding> {

@@ -17,6 +17,7 @@ fn name(refusal: &Refusal) -> &'static str {
         Refusal::NotYours(_) => "NotYours",
         Refusal::NotHeld { .. } => "NotHeld",
         Refusal::NotAllowed(_) => "NotAllowed",
+        Refusal::WiderThanDecided(_) => "WiderThanDecided",
         Refusal::InputClimbs { .. } => "InputClimbs",
         Refusal::NotForGood(_) => "NotForGood",
         Refusal::UnknownRuling(_) => "UnknownRuling",
@@ -104,6 +105,14 @@ fn revoke(grant: u64, by: Actor, owner: Option<&str>) -> Command {
     Command::Revoke { grant: GrantId::new(grant), by, owner: owner.map(|owner| owner.parse().unwrap()), reason: None }
 }
 
+fn confined(agent: &str, network: bool) -> Command {
+    let mut facts = crate::model::SandboxFacts::stated("jail", "/w".parse().unwrap());
+    facts.network = network;
+    let (agent, action) = (id(agent), command("make", Tier::Dangerous));
+    let applied = Some(std::sync::Arc::new(facts));
+    Command::ActConfined { agent, action, opinions: Vec::new(), broken: Broken::new(), applied }
+}
+
 fn give(to: &str, owner: &str, tags: &[&str], scope: Scope) -> Command {
     Command::Give { by: person(owner), to: id(to), rights: starts(tags), reason: "why".parse().unwrap(), scope }
 }
@@ -138,7 +147,7 @@ fn declare(owner: &str, run: &str, count: usize) -> Command {
 }
 
 /// Reasons for which something else must be true than in the world above.
-fn rows_of_their_own() -> [(&'static str, State, Command); 4] {
+fn rows_of_their_own() -> [(&'static str, State, Command); 5] {
     let mut with_a_child = State::new(settings(|settings| settings.max_children = 1));
     done(&mut with_a_child, register("lead", "you", Kind::Foreground, &[]));
     done(&mut with_a_child, create("first", "you", Kind::Subagent, &[]));
@@ -150,7 +159,11 @@ fn rows_of_their_own() -> [(&'static str, State, Command); 4] {
     let mut waiting = State::new(settings(|settings| settings.widening = crate::model::Widening::Confirm));
     let policy = Policy { settings: settings(|_| ()), agents: [].into(), left_out: Vec::new() };
     done(&mut waiting, configure(policy));
+    let mut tries_first = State::new(settings(|_| ()));
+    let tries = profile("tries", "you", Kind::Subagent).in_mode(crate::model::Mode::OnFailure);
+    done(&mut tries_first, Command::Register { profile: tries, run: "r0".parse().unwrap(), rights: Vec::new() });
     [
+        ("WiderThanDecided", tries_first, confined("tries", true)),
         ("TooManyChildren", with_a_child, create("second", "you", Kind::Subagent, &[])),
         ("TooManyAsked", asked_once, request(2, "bob", &["@events"])),
         ("HeldOnce", for_once, grant("ann", "bob", &["@read:/w/q"])),
@@ -248,6 +261,7 @@ fn a_refused_command_leaves_the_state_equal() {
         ("UnknownAgent", Command::UserActive { agent: id("nobody") }),
         ("NotAllowed", act("ann", "make", Tier::Dangerous)),
         ("NotAllowed", act("ann", "rm -rf x", Tier::Destructive)),
+        ("NotAllowed", confined("ann", false)),
         ("InputClimbs", instead(3, "rm -rf x", Tier::Destructive)),
         ("NotForGood", answer(3, "you", Answer::allow().scope(Scope::Always))),
         ("ScopePast", answer(3, "you", Answer::allow().scope(past))),
@@ -281,5 +295,5 @@ fn a_refused_command_leaves_the_state_equal() {
         assert!(!sentence.ends_with('.') && !sentence.contains('\n'), "{sentence}");
         met.insert(expected);
     }
-    assert_eq!(met.len(), 41, "each reason has a row");
+    assert_eq!(met.len(), 42, "each reason has a row");
 }

@@ -189,6 +189,7 @@ impl Plain {
             overrides: false,
             cwd: None,
             circumstances: None,
+            details: None,
             confined: false,
             updated: false,
         })
@@ -424,7 +425,7 @@ fn naive_policies(policies: &Policies, action: &Plain) -> Vec<Verdict> {
     said
 }
 
-fn judged(state: &State, action: &Considered) -> Verdict {
+fn judged(state: &State, action: &Considered) -> crate::model::Effect {
     let (agent, broken) = (state.agent(&id("bot")).unwrap(), Broken::new());
     judge(&Case { state, agent, action, broken: &broken, opinions: &[], now: NOW }).conclusion.ruled.verdict()
 }
@@ -435,7 +436,7 @@ fn explained(state: &State, action: &Considered) -> Explanation {
     judge(&case).explanation(&case)
 }
 
-fn decided(state: &State, action: &Arc<Considered>) -> Verdict {
+fn decided(state: &State, action: &Arc<Considered>) -> crate::model::Effect {
     let events = state.decide(authorize(u128::MAX, "bot", action), NOW).unwrap();
     events.iter().find_map(Event::decided).unwrap().verdict()
 }

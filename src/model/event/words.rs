@@ -15,6 +15,13 @@ impl fmt::Display for Event {
                 write!(f, "{} ({}) belongs to {}", profile.label(), profile.kind, profile.owner)
             }
             Event::AgentChanged { profile } => write!(f, "{} is described differently", profile.label()),
+            Event::ModeChanged { agent, before, mode, by, .. } => {
+                write!(f, "{agent} is judged in mode {mode}, and was in {before}: ")?;
+                match by {
+                    Some(by) => write!(f, "{by} said so"),
+                    None => f.write_str("the file says so"),
+                }
+            }
             Event::AgentRetired { agent } => write!(f, "{agent} is gone"),
             Event::RunBegan { agent, run } => write!(f, "{agent} began run {run}"),
             Event::GrantIssued { grant } => grant.fmt(f),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bestow::{
     Action, Answer, Authorization, Decider, DecisionSource, Destructive, Event, Interaction, Mode, OnNoUser, Outcome,
-    Refusal, RuleRef, Ruled, Scope, Verdict,
+    Refusal, RuleRef, Ruled, Scope,
 };
 
 use super::{asked, dangerous, decided, evaluated, in_mode, kinds, ruled};
@@ -156,7 +156,7 @@ async fn b10_in_mode_on_failure_it_is_tried_confined_and_nobody_is_asked_before(
     let ann = in_mode(&world, "ann", Mode::OnFailure, &[]).await;
     let mut events = world.engine.subscribe();
     let first = decided(&ann, dangerous()).await;
-    assert_eq!((first.decision, first.verdict()), (Ruled::Sandboxed, Verdict::Allow));
+    assert_eq!((first.decision, first.verdict()), (Ruled::Sandboxed, bestow::Effect::Confined));
     let wider = decided(&ann, dangerous().needing(tag("@write:/ws/a"))).await;
     assert_eq!((wider.decision, wider.decision_source), (Ruled::Deny, DecisionSource::Mode));
     assert_eq!(kinds(&mut events), ["permission.evaluated", "permission.evaluated"]);

@@ -18,6 +18,8 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
        bestow approve|deny CODE --state DIRECTORY [--scope SCOPE] [--feedback TEXT] [--as NAME] [--json]
        bestow approve CODE --state DIRECTORY --write [--config FILE] [--feedback TEXT] [--as NAME] [--json]
        bestow agree CHANGE --state DIRECTORY [--as NAME] [--json]
+       bestow state --agent ID --state DIRECTORY [--json]
+       bestow mode AGENT [MODE] --state DIRECTORY [--as NAME] [--json]
        bestow keep GRANT|RULING --state DIRECTORY [--config FILE]
        bestow revoke GRANT|RULING --state DIRECTORY [--reason TEXT] [--as NAME] [--json]
        bestow audit show --state DIRECTORY [--agent ID] [--request CODE] [--grant GRANT|RULING] [--since TIME] [--until TIME] [--json]
@@ -76,7 +78,7 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
       the task runs, 3 if its gate says no or may not be asked, 2 if a person would have to be asked for what the gate
       lacks, 1 if there is no such task, nobody to run it, or its gate could not run.
 
-  grants, why, requests, approve, deny, agree, revoke
+  grants, why, requests, approve, deny, agree, state, mode, revoke
       Ask and tell the engine that runs on the state directory; if none runs there, the directory itself. `why` shows
       the chain back to a person, a line of a file, or the host program. A request is named by its code, or its id; --as says who
       answers; otherwise it is USER, or LOGNAME, or `operator` if neither is set. A scope is `once`, `session`, `always` or
@@ -84,6 +86,9 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
       is refused, and the question goes on waiting. A no to a right takes no scope. `grants` also lists what people said
       about actions (r0, r1, …). `requests` also tells the change of the file that `confirm_widening` holds back, and what
       it would give; `agree` takes it over, by the number that is told there.
+      `state` shows what an agent may do now and why: mode, rules with file and line, policies of its run, rights.
+      `mode` says in which mode an agent is judged, or sets it: it stays until somebody sets another one, or the file changes
+      its own line for that agent.
 
   approve --write, keep
       Writes a yes for good into the policy file (agents.toml here, if none is named), with a comment that says who gave
@@ -113,5 +118,6 @@ exit code:
    1  error: there is no answer, and so no permission; or the command ran and failed
    2  a person would have to be asked
    3  denied
+   4  it may happen inside a sandbox, and nowhere else
   64  the command line makes no sense
 ";

@@ -12,7 +12,8 @@ use bestow::Scope;
 use super::{ApproverId, Asked, Audit, CONFIG, Filter, Held, Keeping, Order, Ordered, Style, Verdict};
 
 /// The commands that are orders.
-pub(super) const ORDERS: [&str; 7] = ["agree", "approve", "deny", "grants", "requests", "revoke", "why"];
+pub(super) const ORDERS: [&str; 9] =
+    ["agree", "approve", "deny", "grants", "mode", "requests", "revoke", "state", "why"];
 
 /// What can be done with a trail.
 const AUDITS: [&str; 4] = ["show", "verify", "head", "cut"];
@@ -122,6 +123,15 @@ pub(super) fn order(command: &str, parser: Parser) -> Result<Asked, Error> {
         "why" => {
             let agent = options.value("the agent")?.parse().map_err(custom)?;
             Order::Why { agent, permission: options.value("the tag")?.parse().map_err(custom)? }
+        }
+        "state" => {
+            let agent = options.parsed("agent")?.ok_or("`--agent` is missing")?;
+            Order::State { agent }
+        }
+        "mode" => {
+            let agent = options.value("the agent")?.parse().map_err(custom)?;
+            let mode = options.values.pop().map(|mode| mode.parse().map_err(custom)).transpose()?;
+            Order::Mode { agent, mode, by: options.by()? }
         }
         "revoke" => {
             let held = options.value("the grant")?.parse().map_err(custom)?;

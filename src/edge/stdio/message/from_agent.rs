@@ -27,6 +27,8 @@ pub enum FromAgent {
     UsePermission(UsePermission),
     /// It is about to do something.
     Authorize(Authorize),
+    /// It asks for its permission state.
+    PermissionState(AskPermissionState),
     /// It says something to another agent, or to its user.
     Message(MessageFromAgent),
     /// It ends.
@@ -127,6 +129,9 @@ pub struct Authorize {
     /// The input of the tool, instead of `operation` and `resource`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_input: Option<serde_json::Map<String, serde_json::Value>>,
+    /// The content that is about to be written or sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<serde_json::Value>,
     /// What it uses besides, as a command does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<Permissions>,
@@ -159,8 +164,20 @@ impl Authorize {
         let action = self.permissions.into_iter().fold(action, Action::needing);
         let action = self.reason.into_iter().fold(action, Action::because);
         let action = self.tool_call_id.into_iter().fold(action, Action::as_call);
+        let action = self.details.into_iter().fold(action, Action::with_details);
         Ok(if self.overrides { action.overriding() } else { action })
     }
+}
+
+/// `permission_state`: asks for the mode, rules, policies, interaction and rights of the agent itself. Answered with
+/// `permission_state_result`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
+pub struct AskPermissionState {
+    /// Comes back with the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
 }
 
 /// `message`: words, which carry no right.

@@ -15,18 +15,18 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 pub use about::About;
 pub use fault::{ErrorCode, Fault};
 pub use from_agent::{
-    Authorize, CancelRequest, CheckPermission, FromAgent, GrantPermission, MessageFromAgent, RequestPermission,
-    UsePermission,
+    AskPermissionState, Authorize, CancelRequest, CheckPermission, FromAgent, GrantPermission, MessageFromAgent,
+    RequestPermission, UsePermission,
 };
 pub use from_connector::{AgreeToWidening, Decision, FromConnector, MessageFromUser, PermissionDecision};
 pub use parse::InvalidMessage;
 pub(super) use parse::{Incoming, parse};
 pub use to_agent::{
     AgentHello, AuthorizeResult, CheckResult, Checked, CheckedPermission, GrantResult, Holdings, MessageToAgent,
-    PermissionResult, PolicyUpdated, RequestAccepted, ToAgent, UseResult,
+    PermissionResult, PermissionStateResult, PolicyUpdated, RequestAccepted, ToAgent, UseResult,
 };
 pub use to_connector::{
-    ConnectorHello, MessageToUser, Operation, PermissionRequest, PermissionResolved, ReasonKind, ToConnector,
+    ConnectorHello, Content, MessageToUser, Operation, PermissionRequest, PermissionResolved, ReasonKind, ToConnector,
 };
 pub use to_either::{Bye, Hello, Notice, NoticeKind, RevokePermission, RevokeResult};
 

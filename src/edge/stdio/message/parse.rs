@@ -50,6 +50,7 @@ impl Incoming for FromAgent {
         "check_permission",
         "use_permission",
         "authorize",
+        "permission_state",
         "message",
         "bye",
     ];

@@ -53,6 +53,11 @@ const TAGS: Field = may("permissions", tags);
 const REASON: Field = needed("reason", parsed::<Reason>);
 const SCOPE: Field = may("scope", parsed::<Scope>);
 
+/// Every value fits.
+fn anything(_: &Value) -> Wrong {
+    None
+}
+
 /// The shape of the messages of a type.
 pub(super) fn of(kind: &str) -> Shape {
     match kind {
@@ -74,6 +79,7 @@ pub(super) fn of(kind: &str) -> Shape {
                 may("reason", parsed::<Reason>),
                 may("toolCallId", parsed::<CallId>),
                 may("override", flag),
+                may("details", anything),
             ],
             strict: true,
         },

@@ -30,6 +30,8 @@ pub enum ToAgent {
     UseResult(UseResult),
     /// Whether it may do what it is about to do.
     AuthorizeResult(AuthorizeResult),
+    /// Its permission state.
+    PermissionStateResult(PermissionStateResult),
     /// What it holds has changed.
     PolicyUpdated(PolicyUpdated),
     /// Something it should know.
@@ -201,7 +203,8 @@ pub struct UseResult {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AuthorizeResult {
-    /// `allow` and `sandboxed`: go ahead, once; `sandboxed` only if it is confined. `ask`: wait for `permission_result`.
+    /// `allow`: go ahead, once. `sandboxed`: do not go ahead; it may happen inside a sandbox only, which the orchestrator
+    /// puts around it. `ask`: wait for `permission_result`.
     pub decision: Ruled,
     /// Its name in the records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -223,6 +226,20 @@ pub struct AuthorizeResult {
     pub code: Option<String>,
     /// All of this as a sentence for people.
     pub text: String,
+    /// As it came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    /// When.
+    pub ts: Timestamp,
+}
+
+/// `permission_state_result`: the mode, rules, policies, interaction and rights of the agent, as they are now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct PermissionStateResult {
+    /// All of it.
+    pub state: serde_json::Value,
     /// As it came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,

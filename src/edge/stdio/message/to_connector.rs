@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    AgentId, Kind, Name, Outcome, OwnerId, Permission, Reason, RequestId, RunId, Scope, Tier, Timestamp, ToolName,
+    AgentId, Details, Digest, Kind, Name, Outcome, OwnerId, Permission, Reason, RequestId, RunId, Scope, Tier,
+    Timestamp, ToolName,
 };
 
 use super::{Bye, Fault, Notice, RevokeResult, Role};
@@ -130,6 +131,9 @@ pub struct PermissionRequest {
     /// The path, command line or host of the action; else the path of the first permission, or its tag. Links are
     /// followed already.
     pub resource: String,
+    /// The content that the action writes or sends, without secrets and bounded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Content>,
     /// How harmful the action is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<Tier>,
@@ -151,6 +155,25 @@ pub struct PermissionRequest {
     pub expires_at: Timestamp,
     /// Since when it waits.
     pub ts: Timestamp,
+}
+
+/// The content that an action writes or sends, as it may be shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Content {
+    /// JSON, or the beginning and the end of it.
+    pub shown: String,
+    /// The number of characters that are not shown.
+    pub left_out: u64,
+    /// SHA-256 of the whole.
+    pub digest: Digest,
+}
+
+impl From<&Details> for Content {
+    fn from(details: &Details) -> Content {
+        Content { shown: details.shown.to_string(), left_out: details.left_out, digest: details.digest }
+    }
 }
 
 /// `permission_resolved`: a question that was shown here is over, whoever answered it.
