@@ -18,6 +18,15 @@ pub(crate) struct KeptFrom {
     pub(crate) sensitive: Vec<SensitiveName>,
 }
 
+impl KeptFrom {
+    /// Whether something is kept from commands by this and was not by `before`.
+    pub(crate) fn is_more_than(&self, before: &KeptFrom) -> bool {
+        let in_both = |now: &[SanitizedPath], before: &[SanitizedPath]| now.iter().all(|path| before.contains(path));
+        let names = self.sensitive.iter().all(|name| before.sensitive.contains(name));
+        !(names && in_both(&self.hidden, &before.hidden) && in_both(&self.unwritten, &before.unwritten))
+    }
+}
+
 impl State {
     /// What is denied to those above an agent is denied to its commands too.
     pub(crate) fn kept_from_commands(&self, agent: &Agent) -> KeptFrom {

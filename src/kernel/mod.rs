@@ -18,6 +18,7 @@ mod lineage;
 #[cfg(feature = "journal")]
 mod lost;
 mod mentions;
+mod processes;
 mod refusal;
 mod rights;
 mod rules;
@@ -26,8 +27,11 @@ mod support;
 mod why;
 
 pub(crate) use behind::only_takes;
+#[cfg(feature = "sandbox")]
+pub(crate) use command::Starting;
 pub(crate) use command::{Broken, Command, HookNews, Person, Start};
 pub(crate) use considered::{Considered, Target};
+pub(crate) use decide::StopOrder;
 pub use exec_scope::ExecScope;
 pub(crate) use judge::{Case, Judgement, Opinion, is_no_worse, judge};
 pub use judge::{Explanation, Stage, Step};
@@ -63,7 +67,9 @@ impl State {
     fn carry_on(&mut self, mut events: Vec<Event>, now: Timestamp) -> Vec<Event> {
         events.iter().for_each(|event| self.apply(event));
         // What rested on what ended falls first; then requests look at what is left.
-        for consequences in [State::falls, State::noes_follow, State::guards_follow, State::requests_follow] {
+        for consequences in
+            [State::falls, State::noes_follow, State::guards_follow, State::requests_follow, State::processes_follow]
+        {
             let more = consequences(self, &events, now);
             more.iter().for_each(|event| self.apply(event));
             events.extend(more);

@@ -19,6 +19,7 @@ mod path;
 mod pattern;
 mod permission;
 mod policy;
+mod process;
 mod redact;
 mod request;
 mod rule;
@@ -48,13 +49,15 @@ pub use grant::{Actor, Ended, Grant, Hold, InvalidScope, Means, Origin, Place, R
 pub use guard::{Guard, PathPolicy, Policies, PolicyPatch};
 pub use id::{
     AgentId, ApproverId, CallId, Code, DecisionId, GrantId, HookName, InvalidDecisionId, InvalidGrantId, InvalidId,
-    InvalidRequestId, InvalidRulingId, OwnerId, RequestId, RulingId, RunId, RuntimeId, ToolName,
+    InvalidProcessId, InvalidRequestId, InvalidRulingId, OwnerId, ProcessId, RequestId, RulingId, RunId, RuntimeId,
+    ToolName,
 };
 pub use identity::FileIdentity;
 pub use path::{InvalidPath, SanitizedPath, sanitize};
 pub use pattern::{CommandPattern, InvalidPattern};
 pub use permission::{Access, InvalidPermission, InvalidPermissions, Permission, Permissions, Want};
 pub use policy::{AgentPolicy, BaseRight, Interaction, LeftOut, OnNoUser, Policy, Settings, Widening};
+pub use process::{Process, ProcessEvent, ProcessExit, StopCause};
 pub(crate) use redact::{has_mark, redacted, redacted_but, redacted_value, redacted_with};
 pub(crate) use request::Allowed;
 pub use request::{Answer, Ask, Decider, Outcome, Pending, Reply, Request, Resolution, Route};
