@@ -43,12 +43,12 @@ pub use model::{
     InvalidId, InvalidName, InvalidOperation, InvalidPath, InvalidPattern, InvalidPermission, InvalidPermissions,
     InvalidProcessId, InvalidReason, InvalidRequestId, InvalidRulingId, InvalidScope, InvalidSensitiveName,
     InvalidTaskId, InvalidTimestamp, InvalidToolPath, InvalidVerdict, Kind, LeftOut, Means, Mode, Name, OnMissing,
-    OnNoUser, Operation, Origin, Outcome, OwnerId, PathGlob, PathPolicy, Pending, Permission, PermissionSet,
-    Permissions, Place, Policies, Policy, PolicyPatch, Process, ProcessEvent, ProcessExit, ProcessId, Profile, Reach,
-    Reads, Reason, Recorded, Reference, Reply, Request, RequestId, Resolution, Right, Route, Rule, RuleRef, Ruled,
-    Ruling, RulingId, RunId, RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath, Scope, SensitiveName, Settings,
-    Shown, Skip, Source, StopCause, Subject, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings, Timestamp, ToolName,
-    ToolPath, Verdict, Want, Widening, sanitize,
+    OnNoUser, Operation, Origin, Outcome, OutputStream, OwnerId, PathGlob, PathPolicy, Pending, Permission,
+    PermissionSet, Permissions, Place, Policies, Policy, PolicyPatch, Process, ProcessEvent, ProcessExit, ProcessId,
+    Profile, Reach, Reads, Reason, Recorded, Reference, Reply, Request, RequestId, Resolution, Right, Route, Rule,
+    RuleRef, Ruled, Ruling, RulingId, RunId, RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath, Scope,
+    SensitiveName, Settings, Shown, Skip, Source, StopCause, Subject, TaskEnd, TaskEvent, TaskId, TaskKind,
+    TaskSettings, Timestamp, ToolName, ToolPath, Verdict, Want, Widening, sanitize,
 };
 pub use seam::{
     AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, MemoryStore,

@@ -20,6 +20,8 @@ pub(crate) mod open;
 mod open_error;
 #[cfg(feature = "sandbox")]
 pub mod process;
+#[cfg(feature = "stdio")]
+mod process_order;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;
 #[cfg(feature = "schedule")]

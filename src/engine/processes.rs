@@ -32,6 +32,12 @@ fn going(state: &State, owner: Option<&OwnerId>) -> Vec<Arc<Process>> {
 }
 
 impl Engine {
+    /// The one thing outside the engine, made when it is first needed.
+    #[cfg(all(feature = "sandbox", feature = "journal"))]
+    pub(crate) fn outside<T: Outside + Default>(&self) -> Option<Arc<T>> {
+        self.shared.outside()
+    }
+
     /// Every process that goes on, of every agent.
     ///
     /// # Errors

@@ -58,7 +58,7 @@ pub use path::{InvalidPath, SanitizedPath, sanitize};
 pub use pattern::{CommandPattern, InvalidPattern};
 pub use permission::{Access, InvalidPermission, InvalidPermissions, Permission, Permissions, Want};
 pub use policy::{AgentPolicy, BaseRight, Interaction, LeftOut, OnNoUser, Policy, Settings, Widening};
-pub use process::{Process, ProcessEvent, ProcessExit, StopCause};
+pub use process::{OutputStream, Process, ProcessEvent, ProcessExit, StopCause};
 pub(crate) use redact::{has_mark, redacted, redacted_but, redacted_value, redacted_with};
 pub(crate) use request::Allowed;
 pub use request::{Answer, Ask, Decider, Outcome, Pending, Reply, Request, Resolution, Route};

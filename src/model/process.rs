@@ -1,10 +1,42 @@
 //! Processes that go on: who started one, what it rests on, how it ended (`sources/004`, "Exec/process scoped permissions").
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, str::FromStr, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
 use super::{Actor, AgentId, Cause, GrantId, OwnerId, Permission, ProcessId, Reason, RunId, Shown, Timestamp};
+
+/// Which output of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "a process has two")]
+pub enum OutputStream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+impl fmt::Display for OutputStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            OutputStream::Stdout => "stdout",
+            OutputStream::Stderr => "stderr",
+        })
+    }
+}
+
+impl FromStr for OutputStream {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<OutputStream, &'static str> {
+        match text {
+            "stdout" => Ok(OutputStream::Stdout),
+            "stderr" => Ok(OutputStream::Stderr),
+            _ => Err("a stream is `stdout` or `stderr`"),
+        }
+    }
+}
 
 /// A process of an agent, from its start to its end. Its output is nowhere in here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

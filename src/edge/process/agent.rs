@@ -12,7 +12,7 @@ use crate::{
     edge::sandbox::{Command, ExecError, Limits, Profile, Sandbox, SandboxError},
     engine::{Agent, Error},
     kernel::{Refusal, Starting},
-    model::{Actor, Permission, ProcessExit, ProcessId, Reason},
+    model::{Action, Actor, Permission, ProcessExit, ProcessId, Reason},
 };
 
 /// The most bytes that one read gives.
@@ -23,6 +23,24 @@ const TO_END: Duration = Duration::from_secs(5);
 
 /// A process has no time of its own: it goes on until something ends it.
 const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
+
+impl Profile {
+    /// What starting `command` as a process under this profile is, to be decided: another action than running it to its end,
+    /// since somebody can write to its input.
+    ///
+    /// # Errors
+    ///
+    /// As [`Profile::action`].
+    pub fn process_action(&self, command: &Command) -> Result<Action, SandboxError> {
+        for_ever(self.clone()).action(&command.clone().held())
+    }
+}
+
+/// The same without an end to its time.
+fn for_ever(profile: Profile) -> Profile {
+    let limits = Limits { time: FOR_EVER, ..profile.limits().clone() };
+    profile.limited(limits)
+}
 
 impl Agent {
     /// Starts `command` as a process that goes on, with nothing but this agent's working directory and what is `named`,
@@ -75,8 +93,7 @@ impl Agent {
     }
 
     fn process_plan(&self, sandbox: &Sandbox, profile: Profile, command: Command, options: ProcessOptions) -> Plan {
-        let limits = Limits { time: FOR_EVER, ..profile.limits().clone() };
-        Plan { sandbox: sandbox.clone(), profile: profile.limited(limits), command: command.held(), options }
+        Plan { sandbox: sandbox.clone(), profile: for_ever(profile), command: command.held(), options }
     }
 
     /// Decided, and then started: the first time, or again.
@@ -208,7 +225,7 @@ impl Agent {
     /// # Errors
     ///
     /// [`Refusal::UnknownProcess`] if this agent has none of that name.
-    pub fn process_action(&self, process: ProcessId) -> Result<crate::model::Action, ExecError> {
+    pub fn process_restart_action(&self, process: ProcessId) -> Result<Action, ExecError> {
         let entry = self.entry(process)?;
         Ok(entry.plan.profile.action(&entry.plan.command)?)
     }

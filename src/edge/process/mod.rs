@@ -22,11 +22,17 @@
 
 mod agent;
 mod entry;
+mod ordered;
 mod registry;
 mod ring;
 mod supervise;
 
-pub use ring::{Chunk, OutputStream};
+pub use crate::model::OutputStream;
+#[cfg(feature = "journal")]
+pub(super) use ordered::action;
+#[cfg(feature = "journal")]
+pub(super) use registry::{carry_out_for, whose};
+pub use ring::Chunk;
 
 /// The most bytes that are kept of each stream of a process.
 const MOST_KEPT: usize = 16 << 20;

@@ -11,6 +11,11 @@ use std::{
 };
 
 use super::entry::{Entry, Word};
+#[cfg(feature = "journal")]
+use crate::{
+    edge::process_order::{ProcessOrder, Processed, Unprocessed},
+    engine::{Agent, Engine},
+};
 use crate::{
     engine::Outside,
     model::{AgentId, Event, Process, ProcessEvent, ProcessId},
@@ -24,6 +29,9 @@ const ENDED: usize = 16;
 pub(super) struct Registry {
     entries: Mutex<BTreeMap<ProcessId, (AgentId, Arc<Entry>)>>,
     running: Arc<Running>,
+    /// What confines processes that are ordered on the command line, if the host program said.
+    #[cfg(feature = "journal")]
+    sandbox: std::sync::OnceLock<crate::edge::sandbox::Sandbox>,
     /// How often what binds agents has changed.
     generation: AtomicU64,
 }
@@ -101,6 +109,39 @@ impl Registry {
     fn tell_all(&self, word: Word) {
         self.entries().values().for_each(|(_, entry)| entry.tell(word));
     }
+}
+
+#[cfg(feature = "journal")]
+impl Engine {
+    /// Processes that somebody orders on the command line (`bestow process start`) are confined by `sandbox`. Otherwise they
+    /// are by the one that [`Sandbox::find`](crate::sandbox::Sandbox::find) finds. The first one counts.
+    pub fn confine_processes_in(&self, sandbox: crate::edge::sandbox::Sandbox) {
+        if let Some(registry) = self.outside::<Registry>() {
+            // One that is there stays.
+            let _ = registry.sandbox.set(sandbox);
+        }
+    }
+}
+
+/// Whose process that is, of those that go on and the latest of those that ended.
+#[cfg(feature = "journal")]
+pub(in crate::edge) fn whose(engine: &Engine, id: ProcessId) -> Option<AgentId> {
+    engine.outside::<Registry>()?.entries().get(&id).map(|(agent, _)| agent.clone())
+}
+
+/// Does what is ordered as `agent`, for the host program.
+#[cfg(feature = "journal")]
+pub(in crate::edge) async fn carry_out_for(
+    engine: &Engine,
+    agent: &Agent,
+    order: ProcessOrder,
+) -> Result<Processed, Unprocessed> {
+    let chosen = engine.outside::<Registry>().and_then(|registry| registry.sandbox.get().cloned());
+    let sandbox = match chosen {
+        Some(sandbox) => sandbox,
+        None => crate::edge::sandbox::Sandbox::find()?,
+    };
+    super::ordered::carry_out(&sandbox, agent, order).await
 }
 
 impl Outside for Registry {

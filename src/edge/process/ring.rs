@@ -1,40 +1,6 @@
 //! The latest output of a process: bounded, and counted from its first byte.
 
-use std::{collections::VecDeque, fmt, str::FromStr};
-
-use serde::{Deserialize, Serialize};
-
-/// Which output of a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[allow(clippy::exhaustive_enums, reason = "a process has two")]
-pub enum OutputStream {
-    /// Standard output.
-    Stdout,
-    /// Standard error.
-    Stderr,
-}
-
-impl fmt::Display for OutputStream {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            OutputStream::Stdout => "stdout",
-            OutputStream::Stderr => "stderr",
-        })
-    }
-}
-
-impl FromStr for OutputStream {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<OutputStream, &'static str> {
-        match text {
-            "stdout" => Ok(OutputStream::Stdout),
-            "stderr" => Ok(OutputStream::Stderr),
-            _ => Err("a stream is `stdout` or `stderr`"),
-        }
-    }
-}
+use std::collections::VecDeque;
 
 /// A piece of output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -601,3 +601,146 @@ async fn in_a_durable_engine_it_ends_with_its_right_and_everything_is_in_the_tra
     }
     assert!(!told.contains("a word"), "output is in no trail");
 }
+
+/// A bot's end of a conversation.
+struct Talk {
+    lines: tokio::io::Lines<tokio::io::BufReader<tokio::io::ReadHalf<tokio::io::DuplexStream>>>,
+    writer: tokio::io::WriteHalf<tokio::io::DuplexStream>,
+}
+
+impl Talk {
+    fn of(bot: bestow::stdio::Bot) -> Talk {
+        let (here, there) = tokio::io::duplex(1 << 20);
+        let (reader, writer) = tokio::io::split(there);
+        tokio::spawn(bot.serve(reader, writer));
+        let (reader, writer) = tokio::io::split(here);
+        Talk { lines: tokio::io::AsyncBufReadExt::lines(tokio::io::BufReader::new(reader)), writer }
+    }
+
+    async fn says(&mut self, line: &str) {
+        let line = format!("{line}\n");
+        tokio::io::AsyncWriteExt::write_all(&mut self.writer, line.as_bytes()).await.unwrap();
+    }
+
+    /// The next line of this type.
+    async fn hears(&mut self, kind: &str) -> serde_json::Value {
+        loop {
+            let line = soon(kind, self.lines.next_line()).await.unwrap().unwrap();
+            let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+            assert!(kind == "error" || line["type"] != "error", "{line}");
+            if line["type"] == kind {
+                return line;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_bot_has_processes_where_its_host_lets_it_and_hears_how_they_end() {
+    let host = Host::new().await;
+    let of = |name: &str| bestow::stdio::Bot::agent(&host.engine, &id(name)).unwrap();
+    let start = r#"{"type":"process_start","command":["sh","-c","echo up; while read l; do echo got $l; done"],"requestId":"s"}"#;
+    let mut kept = Talk::of(of("worker"));
+    kept.says(start).await;
+    let refused = kept.hears("error").await;
+    assert_eq!((&refused["code"], &refused["requestId"]), (&"REFUSED".into(), &"s".into()), "{refused}");
+    assert!(host.engine.processes().unwrap().is_empty());
+    let mut bot = Talk::of(of("worker").starting_processes_in(host.sandbox.clone()));
+    bot.says(start).await;
+    let started = bot.hears("process_started").await;
+    assert_eq!((&started["processId"], &started["requestId"]), (&"p0".into(), &"s".into()));
+    bot.says(r#"{"type":"process_write","processId":"p0","text":"one\n"}"#).await;
+    assert_eq!(bot.hears("process_written").await["written"], 4);
+    hears(&host.agent, host.agent.process_list().unwrap()[0].process.id, "up\ngot one\n").await;
+    bot.says(r#"{"type":"process_read","processId":"p0","from":3,"max":4}"#).await;
+    let told = bot.hears("process_output").await;
+    assert_eq!((&told["text"], &told["from"], &told["next"]), (&"got ".into(), &3.into(), &7.into()), "{told}");
+    bot.says(r#"{"type":"process_restart","processId":"p0"}"#).await;
+    bot.hears("process_started").await;
+    // Bytes that are no text go both ways.
+    bot.says(r#"{"type":"process_start","command":["cat"]}"#).await;
+    assert_eq!(bot.hears("process_started").await["processId"], "p1");
+    bot.says(r#"{"type":"process_write","processId":"p1","base64":"/wA=","close":true}"#).await;
+    let exited = loop {
+        let exited = bot.hears("process_exited").await;
+        if exited["processId"] == "p1" {
+            break exited;
+        }
+    };
+    assert_eq!((&exited["how"], &exited["code"]), (&"exited".into(), &0.into()));
+    bot.says(r#"{"type":"process_read","processId":"p1"}"#).await;
+    let told = bot.hears("process_output").await;
+    assert_eq!((&told["base64"], &told["end"]), (&"/wA=".into(), &true.into()), "{told}");
+    bot.says(r#"{"type":"process_stop","processId":"p0","graceMs":30000}"#).await;
+    bot.hears("process_stopping").await;
+    let exited = bot.hears("process_exited").await;
+    assert_eq!((&exited["how"], &exited["signal"]), (&"signalled".into(), &15.into()));
+    bot.says(r#"{"type":"process_list"}"#).await;
+    let list = bot.hears("process_list_result").await;
+    assert_eq!((&list["processes"][0]["restarts"], list["processes"].as_array().unwrap().len()), (&1.into(), 2));
+}
+
+#[tokio::test]
+async fn what_a_bot_starts_is_asked_where_a_person_has_to_say_and_then_starts() {
+    let host = Host::new().await;
+    let asking = host.place.profile("asking").in_mode(Mode::Default);
+    host.engine.register(asking, Holding::of([host.place.write()])).await.unwrap();
+    let bot = bestow::stdio::Bot::agent(&host.engine, &id("asking")).unwrap();
+    let mut bot = Talk::of(bot.starting_processes_in(host.sandbox.clone()));
+    let start = serde_json::json!({
+        "type": "process_start", "command": ["sh", "-c", "touch made"], "permissions": [host.place.write()],
+    });
+    bot.says(&start.to_string()).await;
+    assert_eq!(bot.hears("authorize_result").await["decision"], "ask");
+    let you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test");
+    let question = host.engine.pending().unwrap()[0].request.id;
+    you.answer(question, Answer::allow()).await.unwrap();
+    assert_eq!(bot.hears("permission_result").await["outcome"], "granted");
+    bot.says(&start.to_string()).await;
+    bot.hears("process_started").await;
+    assert_eq!(bot.hears("process_exited").await["code"], 0);
+    assert!(host.place.workspace.join("made").exists());
+}
+
+fn bestow(words: &[&str]) -> (String, String, Option<i32>) {
+    let told = Child::new(env!("CARGO_BIN_EXE_bestow")).args(words).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (text(told.stdout), text(told.stderr), told.status.code())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_line_has_the_processes_of_the_engine_that_runs_and_says_so_when_none_does() {
+    let place = Place::new();
+    let engine = Engine::durable(Settings::default(), &place.state).await.unwrap();
+    let asking = place.profile("worker").in_mode(Mode::Default);
+    let agent = engine.register(asking, Holding::of([place.write()])).await.unwrap();
+    engine.confine_processes_in(Sandbox::with_helper(env!("CARGO_BIN_EXE_bestow")));
+    let (state, tag) = (place.state.to_str().unwrap().to_owned(), place.write().to_string());
+    let process = |words: &[&str]| bestow(&[&["process"], words].concat());
+    let line = place.lifeline();
+    let start =
+        ["start", "--agent", "worker", "--state", &state, "--grant", &tag, "--as", "eve", "--", "sh", "-c", HOLDS_ON];
+    let (told, complaint, code) = process(&start);
+    assert_eq!((told.as_str(), code), ("p0 goes on\n", Some(0)), "{complaint}");
+    let (told, _, code) = process(&["list", "--state", &state]);
+    assert!(told.starts_with("p0 of worker: `") && code == Some(0), "{told}");
+    let (told, complaint, _) = process(&["write", "p0", "--state", &state, "one", "two"]);
+    assert_eq!(told, "8 bytes\n", "{complaint}");
+    let p0 = agent.process_list().unwrap()[0].process.id;
+    hears(&agent, p0, "ready\ngot one two\n").await;
+    assert_eq!(process(&["read", "p0", "--state", &state, "--from", "6"]).0, "got one two\n");
+    let (told, complaint, code) = process(&["restart", "p0", "--state", &state]);
+    assert_eq!((told.as_str(), code), ("p0 goes on\n", Some(0)), "{complaint}");
+    let (_, complaint, code) = process(&["stop", "p7", "--state", &state]);
+    assert!(code == Some(3) && complaint.contains("there is no process p7"), "{complaint}");
+    let (told, _, _) =
+        process(&["stop", "p0", "--state", &state, "--grace", "30", "--as", "eve", "--reason", "enough"]);
+    assert_eq!(told, "p0 is told to end\n");
+    soon("the end", agent.process_wait(p0)).await.unwrap();
+    line.ends().await;
+    engine.shutdown().await;
+    let (_, complaint, code) = process(&["list", "--state", &state]);
+    assert!(code == Some(1) && complaint.contains("no engine runs on"), "{complaint}");
+    let (trail, _, _) = bestow(&["audit", "show", "--state", &state]);
+    assert!(trail.contains("eve (cli) stops it: enough"), "{trail}");
+}

@@ -50,6 +50,12 @@ impl Incoming for FromAgent {
         "check_permission",
         "use_permission",
         "authorize",
+        "process_start",
+        "process_list",
+        "process_read",
+        "process_write",
+        "process_stop",
+        "process_restart",
         "message",
         "bye",
     ];

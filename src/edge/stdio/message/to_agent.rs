@@ -7,7 +7,10 @@ use crate::model::{
     Tier, Timestamp,
 };
 
-use super::{Bye, Fault, Notice, RevokeResult, Role};
+use super::{
+    Bye, Fault, Notice, ProcessExited, ProcessListResult, ProcessOutput, ProcessStarted, ProcessStopping,
+    ProcessWritten, RevokeResult, Role,
+};
 
 /// A line to a bot that acts as an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +33,18 @@ pub enum ToAgent {
     UseResult(UseResult),
     /// Whether it may do what it is about to do.
     AuthorizeResult(AuthorizeResult),
+    /// Its process goes on.
+    ProcessStarted(ProcessStarted),
+    /// Its processes.
+    ProcessListResult(ProcessListResult),
+    /// What a process wrote.
+    ProcessOutput(ProcessOutput),
+    /// What a process was given.
+    ProcessWritten(ProcessWritten),
+    /// A process was told to end.
+    ProcessStopping(ProcessStopping),
+    /// A process of its ended.
+    ProcessExited(ProcessExited),
     /// What it holds has changed.
     PolicyUpdated(PolicyUpdated),
     /// Something it should know.
