@@ -189,12 +189,6 @@ pub(crate) enum Command {
         owner: Option<OwnerId>,
         reason: Option<Reason>,
     },
-    /// An agent uses what it holds; a one-shot right is gone afterwards.
-    Spend {
-        agent: AgentId,
-        permission: Permission,
-        broken: Broken,
-    },
     /// A foreground agent's connector came or went.
     Connected {
         agent: AgentId,
@@ -320,8 +314,8 @@ impl Command {
             Command::Answer { request, by: person, .. } => {
                 by(person.actor(), "answer request", About::Request(*request))
             }
-            Command::Authorize { agent: by, action, .. } => agent(by, action.operation.as_str(), About::Nothing),
-            Command::Act { agent: by, action, .. } => agent(by, action.operation.as_str(), About::Nothing),
+            Command::Authorize { agent: by, action, .. } => agent(by, action.operation().as_str(), About::Nothing),
+            Command::Act { agent: by, action, .. } => agent(by, action.operation().as_str(), About::Nothing),
             Command::Enable { by: person, agent, .. } => by(person.actor(), "enable an action of", to(agent)),
             Command::RevokeRuling { ruling, by: actor, .. } => {
                 by(actor.clone(), "revoke ruling", About::Ruling(*ruling))
@@ -337,7 +331,6 @@ impl Command {
             Command::Grant { from, to: receiver, .. } => agent(from, "grant permission to", to(receiver)),
             Command::Give { by: person, to: receiver, .. } => by(person.actor(), "give permission to", to(receiver)),
             Command::Revoke { grant, by: actor, .. } => by(actor.clone(), "revoke grant", About::Grant(*grant)),
-            Command::Spend { agent: by, .. } => agent(by, "use a right", About::Nothing),
             Command::Connected { agent } | Command::Disconnected { agent } => operator("connect a user to", to(agent)),
             Command::UserActive { agent } => operator("note activity through", to(agent)),
             Command::ApproverArrived { .. } | Command::ApproverLeft { .. } => {
