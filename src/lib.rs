@@ -16,8 +16,6 @@ pub use async_trait::async_trait;
 pub use edge::OpenError;
 #[cfg(feature = "edit")]
 pub use edge::config::{Always, KeepError, Kept, KeptAtFirst};
-#[cfg(feature = "sandbox")]
-pub use edge::sandbox;
 #[cfg(feature = "schedule")]
 pub use edge::schedule;
 #[cfg(feature = "stdio")]
@@ -30,6 +28,8 @@ pub use edge::{
 };
 #[cfg(feature = "journal")]
 pub use edge::{control, journal};
+#[cfg(feature = "sandbox")]
+pub use edge::{process, sandbox};
 pub use engine::{
     Agent, Approver, Attendance, Authorization, Confinement, Connection, Engine, Error, FileFailure, Files, Heard,
     Holding, Mail, Mailbox, NoEvent, Rehearsal, Resolved, Subscription, Ticket, ToPerson,
@@ -44,13 +44,14 @@ pub use model::{
     Digest, Doing, Effect, Ended, Envelope, Event, FileIdentity, GateOutcome, Grant, GrantId, Guard, HeldChange, Hold,
     HookCall, HookName, Ids, Interaction, InvalidDecisionId, InvalidDigest, InvalidEnvelope, InvalidGlob,
     InvalidGrantId, InvalidId, InvalidMode, InvalidName, InvalidOperation, InvalidPath, InvalidPattern,
-    InvalidPermission, InvalidPermissions, InvalidReason, InvalidRequestId, InvalidRulingId, InvalidScope,
-    InvalidSensitiveName, InvalidTaskId, InvalidTimestamp, InvalidToolPath, InvalidVerdict, InvalidViolationId, Kind,
-    LeftOut, Means, Mode, Name, OnMissing, OnNoUser, Operation, Origin, Outcome, OwnerId, PathGlob, PathPolicy,
-    Pending, Permission, PermissionSet, Permissions, Place, Policies, Policy, PolicyPatch, Profile, Reach, Reads,
-    Reason, Recorded, Reference, Reply, Request, RequestId, Resolution, Right, Route, Rule, RuleRef, Ruled, Ruling,
-    RulingId, RunId, RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath, Scope, SensitiveName, Settings, Shown,
-    Skip, Source, Subject, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings, Timestamp, ToolName, ToolPath, UseFacts,
+    InvalidPermission, InvalidPermissions, InvalidProcessId, InvalidReason, InvalidRequestId, InvalidRulingId,
+    InvalidScope, InvalidSensitiveName, InvalidTaskId, InvalidTimestamp, InvalidToolPath, InvalidVerdict,
+    InvalidViolationId, Kind, LeftOut, Means, Mode, Name, OnMissing, OnNoUser, Operation, Origin, Outcome,
+    OutputStream, OwnerId, PathGlob, PathPolicy, Pending, Permission, PermissionSet, Permissions, Place, Policies,
+    Policy, PolicyPatch, Process, ProcessEvent, ProcessExit, ProcessId, Profile, Reach, Reads, Reason, Recorded,
+    Reference, Reply, Request, RequestId, Resolution, Right, Route, Rule, RuleRef, Ruled, Ruling, RulingId, RunId,
+    RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath, Scope, SensitiveName, Settings, Shown, Skip, Source,
+    StopCause, Subject, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings, Timestamp, ToolName, ToolPath, UseFacts,
     UseOrigin, Verdict, ViolationId, Want, Widening, sanitize,
 };
 pub use seam::{

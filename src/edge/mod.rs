@@ -21,6 +21,10 @@ pub(crate) mod open;
 #[cfg(any(feature = "config", feature = "journal"))]
 mod open_error;
 #[cfg(feature = "sandbox")]
+pub mod process;
+#[cfg(feature = "stdio")]
+mod process_order;
+#[cfg(feature = "sandbox")]
 pub mod sandbox;
 #[cfg(feature = "schedule")]
 pub mod schedule;

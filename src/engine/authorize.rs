@@ -222,7 +222,11 @@ impl Agent {
         self.look(|_, agent, now| agent.rulings.iter().filter(|ruling| ruling.is_live(now)).cloned().collect())
     }
 
-    fn judged<T>(&self, action: &Action, read: impl FnOnce(&Judgement<'_>, &Case<'_>) -> T) -> Result<T, Error> {
+    pub(super) fn judged<T>(
+        &self,
+        action: &Action,
+        read: impl FnOnce(&Judgement<'_>, &Case<'_>) -> T,
+    ) -> Result<T, Error> {
         self.judged_as(&self.considered(action)?, read)
     }
 

@@ -8,8 +8,8 @@ use crate::{
     command::{Call, Classification, Classifier, NamedUses},
     kernel::{Considered, Mentions, Target, Use, operation_for, operation_of},
     model::{
-        Access, Action, AgentId, CommandShape, Destructive, Details, Named, Operation, Permission, Profile, Reason, Right,
-        SanitizedPath, Shown, Tier, ToolName, UseOrigin, What, redacted, redacted_but, redacted_with,
+        Access, Action, AgentId, CommandShape, Destructive, Details, Named, Operation, Permission, Profile, Reason,
+        Right, SanitizedPath, Shown, Tier, ToolName, UseOrigin, What, redacted, redacted_but, redacted_with,
     },
     seam::{PathFailure, Real},
 };

@@ -18,8 +18,10 @@ mod keep;
 mod look;
 mod mail;
 mod modes;
+mod outside;
 mod pin;
 mod presence;
+mod processes;
 mod publish;
 mod rehearse;
 mod resolved;
@@ -62,6 +64,10 @@ pub use self::{
     surface::{Attendance, Connection, Heard, ToPerson},
     ticket::Ticket,
 };
+#[cfg(feature = "sandbox")]
+pub(crate) use outside::Outside;
+#[cfg(feature = "sandbox")]
+pub(crate) use processes::{Standing, WeakAgent};
 #[cfg(feature = "config")]
 pub(crate) use rehearse::Examples;
 

@@ -16,6 +16,7 @@ use super::{
 impl Shared {
     /// Publishes what `events` changed, whole for each agent they concern.
     pub(super) fn publish(&self, writer: &mut Writer, events: &[Event]) {
+        self.tell_outside(events);
         if let [Event::GrantIssued { grant }] = events
             && self.cell(&grant.to).is_some_and(|cell| cell.publish_more(grant, &mut writer.scratch))
         {
@@ -58,6 +59,7 @@ impl Shared {
 
     /// Publishes what `events` take away, before they are stored; `writer.state` has lost it already.
     pub(super) fn publish_losses(&self, writer: &mut Writer, events: &[Event]) {
+        self.tell_outside_losses(events);
         for event in events {
             if let Event::SettingsChanged { settings } = event {
                 let now = Arc::clone(&writer.state.settings);

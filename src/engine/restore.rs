@@ -113,6 +113,7 @@ impl Shared {
 
     /// Ends, once what was decided is stored.
     pub(super) async fn finish(&self) {
+        self.end_outside().await;
         let keeping = self.locked(|_, writer, _| {
             let keeping = writer.keeping.as_mut()?;
             Some((Arc::clone(&keeping.store), keeping.after_the_last()))

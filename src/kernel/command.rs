@@ -5,14 +5,14 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 #[cfg(feature = "schedule")]
 use crate::model::TaskEvent;
 use crate::model::{
-    Actor, AgentId, Answer, ApproverId, Digest, Event, GrantId, Hold, HookCall, Means, Mode, OwnerId, Policies, Policy,
-    PolicyPatch, Profile, Reason, RequestId, Right, RulingId, RunId, SandboxFacts, SanitizedPath, Scope, Settings,
-    ToolName, Verdict,
+    Actor, AgentId, Answer, ApproverId, Cause, Digest, Event, GrantId, Hold, HookCall, Means, Mode, OwnerId,
+    Permission, Policies, Policy, PolicyPatch, Process, ProcessId, Profile, Reason, RequestId, Right, RulingId, RunId,
+    SandboxFacts, SanitizedPath, Scope, Settings, ToolName, Verdict,
 };
 
-use super::{Refusal, considered::Considered, judge::Opinion};
+use super::{Refusal, considered::Considered, decide::StopOrder, judge::Opinion};
 #[cfg(feature = "sandbox")]
-use crate::model::{Cause, SandboxViolation};
+use crate::model::{ProcessExit, SandboxViolation};
 
 /// A right that the host program or a creator gives an agent at its start.
 #[derive(Clone, Debug)]
@@ -37,6 +37,21 @@ impl Person {
 
 /// Grants whose path no longer leads to the object it did: they support nothing now.
 pub(crate) type Broken = BTreeSet<GrantId>;
+
+/// A process that is about to begin.
+#[cfg_attr(not(feature = "sandbox"), allow(dead_code, reason = "only a sandbox starts processes"))]
+#[derive(Clone, Debug)]
+pub(crate) struct Starting {
+    pub(crate) agent: AgentId,
+    /// Without secrets.
+    pub(crate) command: Arc<str>,
+    pub(crate) permissions: Vec<Permission>,
+    pub(crate) cause: Option<Arc<Cause>>,
+    /// The one that has ended and begins again.
+    pub(crate) again: Option<Arc<Process>>,
+    /// Who wants that.
+    pub(crate) by: Actor,
+}
 
 /// What is new about a hook that is asked.
 #[derive(Clone, Debug)]
@@ -253,6 +268,30 @@ pub(crate) enum Command {
         violation: Arc<SandboxViolation>,
         cause: Option<Arc<Cause>>,
     },
+    /// A process of an agent begins, or begins again.
+    #[cfg(feature = "sandbox")]
+    StartProcess(Starting),
+    /// Somebody says that a process is to end.
+    StopProcess {
+        process: ProcessId,
+        order: StopOrder,
+    },
+    /// What came after its start denies a process.
+    #[cfg(feature = "sandbox")]
+    DenyProcess {
+        agent: AgentId,
+        process: ProcessId,
+        why: Arc<str>,
+    },
+    /// A process ended.
+    #[cfg(feature = "sandbox")]
+    ProcessExited {
+        agent: AgentId,
+        process: ProcessId,
+        exit: ProcessExit,
+    },
+    /// Every process is to end.
+    EndProcesses,
     /// The engine goes on from what is stored, in another process or another run of this one.
     Resume {
         /// If the host has some.
@@ -332,6 +371,12 @@ impl Command {
             Command::Sandboxed { agent: by, .. } | Command::Violated { agent: by, .. } => {
                 agent(by, "run a command", About::Nothing)
             }
+            #[cfg(feature = "sandbox")]
+            Command::StartProcess(Starting { agent: by, .. })
+            | Command::DenyProcess { agent: by, .. }
+            | Command::ProcessExited { agent: by, .. } => agent(by, "run a process", About::Nothing),
+            Command::StopProcess { process, order } => by(order.by.clone(), "stop process", About::Process(*process)),
+            Command::EndProcesses => operator("end processes", About::Nothing),
             Command::Resume { .. } => operator("go on", About::Nothing),
             Command::Hook { call, .. } => agent(&call.agent, "be judged by a hook", About::Nothing),
             #[cfg(feature = "schedule")]
@@ -358,6 +403,7 @@ enum About {
     Grant(GrantId),
     Ruling(RulingId),
     Run(RunId),
+    Process(ProcessId),
 }
 
 impl Attempt {
@@ -378,6 +424,7 @@ impl fmt::Display for Attempt {
             About::Grant(grant) => write!(f, " {grant}"),
             About::Ruling(ruling) => write!(f, " {ruling}"),
             About::Run(run) => write!(f, " {run}"),
+            About::Process(process) => write!(f, " {process}"),
         }
     }
 }

@@ -36,6 +36,17 @@ impl KeptFrom {
             }
         }
     }
+
+    /// Whether something is kept from commands by this and was not by `before`.
+    pub(crate) fn is_more_than(&self, before: &KeptFrom) -> bool {
+        fn is_within<T: PartialEq>(now: &[T], before: &[T]) -> bool {
+            now.iter().all(|one| before.contains(one))
+        }
+        let paths = is_within(&self.hidden, &before.hidden) && is_within(&self.unwritten, &before.unwritten);
+        let globs = is_within(&self.hidden_globs, &before.hidden_globs)
+            && is_within(&self.unwritten_globs, &before.unwritten_globs);
+        !(paths && globs && is_within(&self.sensitive, &before.sensitive))
+    }
 }
 
 impl State {

@@ -19,6 +19,7 @@ mod lineage;
 mod lost;
 mod mentions;
 mod permission_state;
+mod processes;
 mod refusal;
 mod rights;
 mod rules;
@@ -28,8 +29,11 @@ mod uses;
 mod why;
 
 pub(crate) use behind::only_takes;
+#[cfg(feature = "sandbox")]
+pub(crate) use command::Starting;
 pub(crate) use command::{Broken, Command, HookNews, Person, Start};
 pub(crate) use considered::{Considered, Target};
+pub(crate) use decide::StopOrder;
 pub use exec_scope::ExecScope;
 pub(crate) use judge::{Case, Judgement, Opinion, is_no_worse, judge};
 pub use judge::{Explanation, Stage, Step, UseStep};
@@ -67,9 +71,14 @@ impl State {
     fn carry_on(&mut self, mut events: Vec<Event>, now: Timestamp) -> Vec<Event> {
         events.iter().for_each(|event| self.apply(event));
         // What rested on what ended falls first; then requests look at what is left.
-        for consequences in
-            [State::falls, State::noes_follow, State::guards_follow, State::silence, State::requests_follow]
-        {
+        for consequences in [
+            State::falls,
+            State::noes_follow,
+            State::guards_follow,
+            State::silence,
+            State::requests_follow,
+            State::processes_follow,
+        ] {
             let more = consequences(self, &events, now);
             more.iter().for_each(|event| self.apply(event));
             events.extend(more);

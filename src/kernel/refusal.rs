@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use crate::model::{
-    AgentId, Code, Decision, GrantId, InvalidGlob, Kind, OwnerId, Permission, Place, RequestId, Resolution, Ruled,
-    RulingId, RunId, SanitizedPath, Scope, Shown, ToolName,
+    AgentId, Code, Decision, GrantId, InvalidGlob, Kind, OwnerId, Permission, Place, ProcessId, RequestId, Resolution,
+    Ruled, RulingId, RunId, SanitizedPath, Scope, Shown, ToolName,
 };
 
 /// Why a command was not carried out. Nothing has changed.
@@ -156,6 +156,17 @@ pub enum Refusal {
     },
     /// Too many requests of this agent wait.
     TooManyPending {
+        /// Whose.
+        agent: AgentId,
+        /// The limit.
+        max: u32,
+    },
+    /// No such process, or none that whoever named it may touch.
+    UnknownProcess(ProcessId),
+    /// The process has ended.
+    ProcessEnded(ProcessId),
+    /// Too many processes of this agent go on.
+    TooManyProcesses {
         /// Whose.
         agent: AgentId,
         /// The limit.
@@ -326,6 +337,11 @@ impl fmt::Display for Refusal {
             }
             Refusal::TooManyPending { agent, max } => {
                 write!(f, "agent `{agent}` waits for {max} answers already, which is the limit: wait or cancel one")
+            }
+            Refusal::UnknownProcess(process) => write!(f, "there is no process {process}, or no longer"),
+            Refusal::ProcessEnded(process) => write!(f, "process {process} has ended: start it again"),
+            Refusal::TooManyProcesses { agent, max } => {
+                write!(f, "agent `{agent}` has {max} processes that go on, which is the limit: stop one")
             }
             Refusal::TooManyGrants { agent, max } => {
                 write!(f, "agent `{agent}` holds {max} grants already, which is the limit: revoke some")

@@ -15,7 +15,7 @@ use crate::model::{
     Verdict, ViolationId,
 };
 
-use super::{Refusal, guards::Guards, lineage::Gone, rules::Rules};
+use super::{Refusal, guards::Guards, lineage::Gone, processes::Processes, rules::Rules};
 
 /// How many ended requests of one agent are remembered, so that a late answer can be told the truth.
 const REMEMBERED: usize = 32;
@@ -66,6 +66,9 @@ pub(crate) struct State {
     pub(super) rulings_ending: BTreeSet<(Timestamp, RulingId)>,
     /// What guards the tools of each run.
     pub(super) guards: Guards,
+    /// Processes that go on.
+    #[serde(default)]
+    pub(crate) processes: Processes,
     pub(super) next_ruling: u64,
     pub(super) next_decision: u64,
     #[serde(default)]
@@ -298,6 +301,7 @@ impl State {
                 let next = violation.id.map_or(0, |id| id.number() + 1);
                 self.next_violation = self.next_violation.max(next);
             }
+            Event::Process(event) => self.processes.apply(event),
             // Facts that change nothing.
             Event::GrantRepeated { .. }
             | Event::Joined { .. }

@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 
 use super::{
     ActionFacts, AgentId, CallId, Cause, Decision, DecisionId, Digest, Event, Grant, GrantId, HookCall, Origin,
-    OwnerId, Recorded, Request, RequestId, Resolution, Ruling, RulingId, RunId, RuntimeId, Timestamp,
+    OwnerId, Process, ProcessId, Recorded, Request, RequestId, Resolution, Ruling, RulingId, RunId, RuntimeId,
+    Timestamp,
 };
 
 /// What this build writes into [`Envelope::schema_version`].
@@ -88,6 +89,9 @@ pub struct Ids {
     /// What a person said about an action.
     #[serde(default, alias = "ruling_id", skip_serializing_if = "Option::is_none")]
     pub ruling_id: Option<RulingId>,
+    /// Which process that goes on.
+    #[serde(default, alias = "process_id", skip_serializing_if = "Option::is_none")]
+    pub process_id: Option<ProcessId>,
     /// The call of a tool, as the host program names it.
     #[serde(default, alias = "tool_call_id", skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<CallId>,
@@ -210,6 +214,7 @@ impl About {
                 about.refer("argv", &facts.argv_digest);
             }
             Event::SandboxViolated { agent, cause, .. } => about.cause(agent, cause.as_deref()),
+            Event::Process(event) => about.process(event.process()),
             Event::HookStarted { call } | Event::HookFailed { call, .. } => about.hook(call, None),
             Event::HookCompleted { call, updated_input_ref, .. } => about.hook(call, updated_input_ref.as_ref()),
             Event::Refused { by, .. } => {
@@ -287,6 +292,13 @@ impl About {
         self.ids.decision_id = Some(cause.decision);
         self.ids.request_id = cause.request;
         self.ids.tool_call_id = cause.call.clone();
+    }
+
+    fn process(&mut self, process: &Process) {
+        self.cause(&process.agent, process.cause.as_deref());
+        self.ids.owner_id = Some(process.owner.clone());
+        self.ids.run_id = Some(process.run.clone());
+        self.ids.process_id = Some(process.id);
     }
 
     fn hook(&mut self, call: &HookCall, updated: Option<&Digest>) {

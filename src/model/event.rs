@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Actor, AgentId, Decision, Digest, Ended, Grant, GrantId, LeftOut, Mode, OwnerId, Permission, Policies, Policy,
-    Profile, Request, RequestId, Resolution, Route, Rule, Ruling, RunId, SandboxFacts, SandboxViolation, Settings,
-    Source, TaskEvent, Timestamp, ToolName, Verdict,
+    ProcessEvent, Profile, Request, RequestId, Resolution, Route, Rule, Ruling, RunId, SandboxFacts, SandboxViolation,
+    Settings, Source, TaskEvent, Timestamp, ToolName, Verdict,
 };
 
 pub use cause::{Cause, HookCall};
@@ -367,6 +367,9 @@ pub enum Event {
         /// Whether that keeps the action from happening by itself. It always does.
         fail_closed: bool,
     },
+    /// Something happened to a process that goes on. Read and written as what it holds.
+    #[serde(untagged)]
+    Process(ProcessEvent),
     /// Something happened to a scheduled task. Last, and read and written as what it holds.
     #[serde(untagged)]
     Task(TaskEvent),
@@ -417,6 +420,7 @@ impl Event {
             Event::HookStarted { .. } => "hook.started",
             Event::HookCompleted { .. } => "hook.completed",
             Event::HookFailed { .. } => "hook.failed",
+            Event::Process(event) => event.kind(),
             Event::Task(event) => event.kind(),
         }
     }

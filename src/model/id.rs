@@ -245,6 +245,13 @@ number_id! {
     InvalidViolationId, "violation id"
 }
 
+number_id! {
+    /// Names a process that goes on: a counter of the engine that holds it, written `p42`.
+    ProcessId, 'p',
+    /// A text is not the id of a process: those are `p` and a number, as in `p42`.
+    InvalidProcessId, "process id"
+}
+
 /// Names a request (uuid v7). Knowing it lets nobody answer it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -21,6 +21,7 @@ mod path;
 mod pattern;
 mod permission;
 mod policy;
+mod process;
 mod redact;
 mod request;
 mod rule;
@@ -55,8 +56,8 @@ pub use grant::{Actor, Ended, Grant, Hold, InvalidScope, Means, Origin, Place, R
 pub use guard::{Guard, PathPolicy, Policies, PolicyPatch};
 pub use id::{
     AgentId, ApproverId, CallId, Code, DecisionId, GrantId, HookName, InvalidDecisionId, InvalidGrantId, InvalidId,
-    InvalidRequestId, InvalidRulingId, InvalidViolationId, OwnerId, RequestId, RulingId, RunId, RuntimeId, ToolName,
-    ViolationId,
+    InvalidProcessId, InvalidRequestId, InvalidRulingId, InvalidViolationId, OwnerId, ProcessId, RequestId, RulingId,
+    RunId, RuntimeId, ToolName, ViolationId,
 };
 pub use identity::FileIdentity;
 pub(crate) use named::Named;
@@ -64,6 +65,7 @@ pub use path::{InvalidPath, SanitizedPath, sanitize};
 pub use pattern::{CommandPattern, InvalidPattern};
 pub use permission::{Access, InvalidPermission, InvalidPermissions, Permission, Permissions, Want};
 pub use policy::{AgentPolicy, BaseRight, Interaction, LeftOut, OnNoUser, Policy, Settings, Widening};
+pub use process::{OutputStream, Process, ProcessEvent, ProcessExit, StopCause};
 pub(crate) use redact::{has_mark, redacted, redacted_but, redacted_value, redacted_with};
 pub(crate) use request::Allowed;
 pub use request::{Answer, Ask, Decider, Outcome, Pending, Reply, Request, Resolution, Route};

@@ -3,6 +3,7 @@
 mod action;
 mod asked;
 mod help;
+mod process;
 mod stored;
 
 use std::{
@@ -33,7 +34,7 @@ pub(crate) use help::HELP;
 const CONFIG: &str = "agents.toml";
 
 /// Everything that can be asked for.
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 22] = [
     "check",
     "explain",
     "check-config",
@@ -54,6 +55,7 @@ const COMMANDS: [&str; 21] = [
     "state",
     "revoke",
     "audit",
+    "process",
     "tasks",
 ];
 
@@ -81,6 +83,7 @@ impl Asked {
                 None => Err("`sandbox` needs `profile`".into()),
             },
             Some(Value(command)) if command == "keep" => stored::keep(parser),
+            Some(Value(command)) if command == "process" => process::process(parser),
             Some(Value(command)) if command == "audit" => stored::audit(parser),
             Some(Value(command)) if stored::ORDERS.iter().any(|order| command == *order) => {
                 stored::order(&command.string()?, parser)

@@ -59,6 +59,11 @@ fn reply(state: &Path, order: &Order, lasting: Lasting) -> Result<Reply, End> {
     refuse_others(state).map_err(End::failed)?;
     match control::send(state, order) {
         Ok(Some(reply)) => Ok(reply),
+        Ok(None) if matches!(order, Order::Process { .. }) => Err(End::failed(format_args!(
+            "no engine runs on `{}`: a process is held by the engine that starts it, and ends with it; start the program that \
+             embeds the engine",
+            state.display()
+        ))),
         Ok(None) => alone(state, order, lasting),
         Err(why) => {
             let who = if why.kind() == ErrorKind::PermissionDenied { owner(state) } else { String::new() };

@@ -4,6 +4,7 @@
 //! is for its owner only. Nothing here decides: each order is one call of the library.
 
 mod order;
+mod process;
 mod wire;
 
 use std::{
@@ -27,6 +28,7 @@ use crate::{
 };
 
 pub use self::order::{Held, InvalidHeld, Line, Order, Reply, Verdict, carry_out, carry_out_and_end};
+pub use self::process::ProcessCall;
 
 /// The name of the socket in the state directory.
 const SOCKET: &str = "control";

@@ -5,6 +5,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::ProcessCall;
 use crate::{
     engine::{Approver, Engine, Error},
     kernel::Refusal,
@@ -15,7 +16,7 @@ use crate::{
 };
 
 /// Through what a person speaks who uses the command line.
-const MEANS: &str = "cli";
+pub(super) const MEANS: &str = "cli";
 
 /// What a person orders.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,6 +67,13 @@ pub enum Order {
         /// Why.
         #[serde(default)]
         reason: Option<Reason>,
+        /// Who says so.
+        by: ApproverId,
+    },
+    /// See to processes that go on.
+    Process {
+        /// What is to be done.
+        call: ProcessCall,
         /// Who says so.
         by: ApproverId,
     },
@@ -149,7 +157,7 @@ pub struct Line {
 }
 
 impl Line {
-    fn new(text: impl ToString, json: Value) -> Line {
+    pub(super) fn new(text: impl ToString, json: Value) -> Line {
         Line { text: text.to_string(), json }
     }
 }
@@ -181,7 +189,7 @@ pub async fn carry_out_and_end(engine: &Engine, order: Order) -> Reply {
 }
 
 /// Why there is nothing to tell.
-enum NotDone {
+pub(super) enum NotDone {
     Engine(Error),
     /// The order is understood, and makes no sense for what it is about.
     Refused(String),
@@ -264,6 +272,7 @@ async fn done(engine: &Engine, order: Order) -> Result<Vec<Line>, NotDone> {
             let mode = engine.agent(&agent)?.profile()?.mode;
             Ok(vec![Line::new(format!("{agent} is judged in mode {mode}"), json!({ "agent": agent, "mode": mode }))])
         }
+        Order::Process { call, by } => super::process::carry_out(engine, call, by).await,
         Order::Revoke { held, reason, by } => Ok(revoke(engine, held, reason, by).await?),
         Order::Answer { request, verdict, scope, feedback, by } => {
             let waiting = match waiting(engine, &request) {

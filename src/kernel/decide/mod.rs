@@ -8,6 +8,7 @@ mod grants;
 mod guards;
 mod mode;
 mod narrowed;
+mod processes;
 mod requests;
 mod resume;
 mod route;
@@ -15,6 +16,8 @@ mod rulings;
 mod time;
 
 use std::sync::Arc;
+
+pub(crate) use processes::StopOrder;
 
 use crate::model::{Event, GrantId, HookCall, Timestamp};
 #[cfg(feature = "sandbox")]
@@ -83,6 +86,14 @@ impl State {
                 let violation = Arc::new(SandboxViolation { id, ..SandboxViolation::clone(&violation) });
                 self.agent(&agent).map(|_| vec![Event::SandboxViolated { agent: agent.clone(), violation, cause }])
             }
+            #[cfg(feature = "sandbox")]
+            Command::StartProcess(starting) => self.start_process(starting, now),
+            Command::StopProcess { process, order } => self.stop_process(process, order),
+            #[cfg(feature = "sandbox")]
+            Command::DenyProcess { process, why, .. } => Ok(self.deny_process(process, why)),
+            #[cfg(feature = "sandbox")]
+            Command::ProcessExited { process, exit, .. } => Ok(self.process_exited(process, exit)),
+            Command::EndProcesses => Ok(self.end_processes()),
             Command::Resume { settings, run, cut } => Ok(self.resume(settings, &run, cut)),
             Command::Hook { call, news } => self.agent(&call.agent).map(|_| vec![hook_told(call.clone(), news)]),
             #[cfg(feature = "schedule")]

@@ -55,6 +55,7 @@ pub(super) fn settings(now: &Settings, new: &Settings) -> Settings {
         max_asks_per_minute,
         max_grants,
         max_children,
+        max_processes,
         max_depth,
         // One that has less time says less, be it yes or no.
         hook_timeout: _,
@@ -77,6 +78,7 @@ pub(super) fn settings(now: &Settings, new: &Settings) -> Settings {
         max_asks_per_minute: now.max_asks_per_minute.min(*max_asks_per_minute),
         max_grants: now.max_grants.min(*max_grants),
         max_children: now.max_children.min(*max_children),
+        max_processes: now.max_processes.min(*max_processes),
         max_depth: now.max_depth.min(*max_depth),
         hook_timeout: now.hook_timeout,
         protected: protected.iter().chain(unprotected(now, new)).cloned().collect(),
@@ -197,6 +199,7 @@ pub(super) fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
         max_asks_per_minute,
         max_grants,
         max_children,
+        max_processes,
         max_depth,
         hook_timeout,
         protected: _,
@@ -223,6 +226,7 @@ pub(super) fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
         field!(max_asks_per_minute, "max_asks_per_minute"),
         field!(max_grants, "max_grants"),
         field!(max_children, "max_children"),
+        field!(max_processes, "max_processes"),
         field!(max_depth, "max_depth"),
         field!(tasks, "tasks"),
     ];

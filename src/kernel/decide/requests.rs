@@ -280,7 +280,7 @@ impl State {
     pub(super) fn shutdown(&self, now: Timestamp) -> Vec<Event> {
         let cancelled =
             |waiting: &Waiting| waiting.resolved_without_grant(Outcome::Cancelled, Decider::EngineGone, now);
-        self.pending.values().map(cancelled).collect()
+        self.pending.values().map(cancelled).chain(self.end_processes()).collect()
     }
 }
 

@@ -23,7 +23,14 @@ impl State {
         let said =
             said.map(|(ruling, run)| Event::RulingEnded { ruling: Arc::clone(ruling), ended: Ended::RunEnded(run) });
         let opened = iter::once(Event::StoreOpened { cut });
-        opened.chain(changed).chain(carriers).chain(approvers).chain(said).chain(runs).collect()
+        opened
+            .chain(changed)
+            .chain(self.processes_of_before())
+            .chain(carriers)
+            .chain(approvers)
+            .chain(said)
+            .chain(runs)
+            .collect()
     }
 
     /// What ends with the run before; an agent that has nothing of it need not begin another one. What it asked stands.

@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::*;
+#[cfg(feature = "sandbox")]
+use crate::kernel::Starting;
+use crate::kernel::StopOrder;
 use crate::model::{
-    Actor, AgentPolicy, Answer, GrantId, PathGlob, Policies, Policy, PolicyPatch, RulingId, Scope, Tier,
+    Actor, AgentPolicy, Answer, GrantId, PathGlob, Policies, Policy, PolicyPatch, ProcessId, RulingId, Scope, Tier,
 };
 
 /// The names of the reasons, so that a new one breaks the build here until it has a row below.
@@ -41,6 +44,8 @@ fn name(refusal: &Refusal) -> &'static str {
         Refusal::TooDeep { .. } => "TooDeep",
         Refusal::TooManyPending { .. } => "TooManyPending",
         Refusal::TooManyGrants { .. } => "TooManyGrants",
+        Refusal::UnknownProcess(_) => "UnknownProcess",
+        Refusal::TooManyProcesses { .. } => "TooManyProcesses",
         Refusal::UnknownAgent(_) => "UnknownAgent",
         Refusal::UnknownGrant(_) => "UnknownGrant",
         Refusal::UnknownRequest(_) => "UnknownRequest",
@@ -51,6 +56,7 @@ fn name(refusal: &Refusal) -> &'static str {
         // Directories, codes and handles are looked up by the engine; no command names one.
         Refusal::SeveralBases(_) => "SeveralBases",
         Refusal::Gone(_) => "Gone",
+        Refusal::ProcessEnded(_) => "ProcessEnded",
         Refusal::UnknownCode(_) => "UnknownCode",
         Refusal::AmbiguousCode(_) => "AmbiguousCode",
     }
@@ -61,6 +67,7 @@ fn name(refusal: &Refusal) -> &'static str {
 fn world() -> State {
     let mut state = State::new(settings(|settings| {
         settings.max_depth = 1;
+        settings.max_processes = 0;
         settings.max_pending = 1;
         settings.max_grants = 3;
     }));
@@ -144,6 +151,18 @@ fn set(owner: &str, run: &str, tool: Option<&str>, globs: usize) -> Command {
 fn declare(owner: &str, run: &str, count: usize) -> Command {
     let tools = (0..count).map(|number| format!("tool{number}").parse().unwrap()).collect();
     Command::DeclareTools { by: person(owner), run: run.parse().unwrap(), tools }
+}
+
+fn stop_process(by: Actor) -> Command {
+    let order = StopOrder { by, owner: None, reason: None, grace_ms: 0 };
+    Command::StopProcess { process: ProcessId::new(7), order }
+}
+
+#[cfg(feature = "sandbox")]
+fn start_process(agent: &str, permissions: &[&str]) -> Command {
+    let permissions = permissions.iter().map(|text| tag(text)).collect();
+    let (command, by) = ("make".into(), Actor::Agent(id(agent)));
+    Command::StartProcess(Starting { agent: id(agent), command, permissions, cause: None, again: None, by })
 }
 
 /// Reasons for which something else must be true than in the world above.
@@ -279,11 +298,17 @@ fn a_refused_command_leaves_the_state_equal() {
         ("TooManyPolicies", set("you", "r0", None, 1025)),
         ("TooManyPolicies", set("you", "r0", Some("bash"), 1025)),
         ("TooManyPolicies", declare("you", "r0", 1025)),
+        ("UnknownProcess", stop_process(Actor::Operator)),
+        ("UnknownProcess", stop_process(Actor::Agent(id("ann")))),
+        #[cfg(feature = "sandbox")]
+        ("TooManyProcesses", start_process("ann", &[])),
         ("UnknownGrant", revoke(999, Actor::Operator, None)),
         ("UnknownRequest", answer(9, "you", Answer::allow())),
         ("UnknownRequest", Command::Cancel { request: request_id(9), by: id("ann") }),
     ];
-    let mut met = BTreeSet::from(["UnknownCode", "AmbiguousCode", "Gone", "SeveralBases"]);
+    let mut met = BTreeSet::from(["UnknownCode", "AmbiguousCode", "Gone", "SeveralBases", "ProcessEnded"]);
+    // Without a sandbox no process is started.
+    met.extend((!cfg!(feature = "sandbox")).then_some("TooManyProcesses"));
     let rows = rows.into_iter().map(|(expected, command)| (expected, state.clone(), command));
     for (expected, state, command) in rows.chain(rows_of_their_own()) {
         let mut after = state.clone();
@@ -295,5 +320,5 @@ fn a_refused_command_leaves_the_state_equal() {
         assert!(!sentence.ends_with('.') && !sentence.contains('\n'), "{sentence}");
         met.insert(expected);
     }
-    assert_eq!(met.len(), 42, "each reason has a row");
+    assert_eq!(met.len(), 45, "each reason has a row");
 }

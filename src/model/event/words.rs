@@ -105,6 +105,7 @@ impl fmt::Display for Event {
             Event::HookFailed { call, why, .. } => {
                 write!(f, "hook {} failed, and what it was to say counts as a question: {}", call.hook, Shown(why))
             }
+            Event::Process(event) => event.fmt(f),
             Event::Task(event) => event.fmt(f),
         }
     }

@@ -74,7 +74,7 @@ fn every_sensitive_name_is_in_the_documentation() {
     }
 }
 
-const KEYS: [&str; 53] = [
+const KEYS: [&str; 54] = [
     "default_verdict",
     "profile",
     "program",
@@ -95,6 +95,7 @@ const KEYS: [&str; 53] = [
     "max_pending",
     "max_asks_per_minute",
     "max_children",
+    "max_processes",
     "max_grants",
     "max_depth",
     "protected",

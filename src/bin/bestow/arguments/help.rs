@@ -22,6 +22,12 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
        bestow mode AGENT [MODE] --state DIRECTORY [--as NAME] [--json]
        bestow keep GRANT|RULING --state DIRECTORY [--config FILE]
        bestow revoke GRANT|RULING --state DIRECTORY [--reason TEXT] [--as NAME] [--json]
+       bestow process start --agent ID --state DIRECTORY [--grant TAG]... [--as NAME] [--json] -- COMMAND...
+       bestow process list --state DIRECTORY [--agent ID] [--json]
+       bestow process read PROCESS --state DIRECTORY [--stderr] [--from BYTE] [--json]
+       bestow process write PROCESS [--close] --state DIRECTORY [--] WORDS...
+       bestow process stop PROCESS --state DIRECTORY [--grace SECONDS] [--reason TEXT] [--as NAME]
+       bestow process restart PROCESS --state DIRECTORY [--as NAME]
        bestow audit show --state DIRECTORY [--agent ID] [--request CODE] [--grant GRANT|RULING] [--since TIME] [--until TIME] [--json]
        bestow audit verify --state DIRECTORY [--expect HEAD]
        bestow audit head --state DIRECTORY
@@ -96,6 +102,13 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
       is, and what the file cannot say exactly is not written, nor is anything in a file that the engine does not follow.
       With --write the engine is told yes for this time, and the file says the rest; keep writes down what the engine
       keeps for good already, which stays until you revoke it.
+
+  process
+      Processes of agents that go on, in the engine that runs on the state directory; without one there are none (1). `start`
+      runs a command as `exec` does and comes back at once with its name (p0, p1, …); whoever types it stands behind it,
+      once. It ends with the engine, its agent, the agent's run, and any right it was granted here. `read` prints the
+      latest of what it wrote, `--from` a byte on; `write` gives it a line of words, `--close` ends its input. `stop` asks it
+      to end, and kills it after --grace (5).
 
   audit show
       Prints every record that meets all that is asked, a line each, with who decided and through what. A name that no

@@ -4,7 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{Action, AgentId, CallId, Operation, Permissions, Reason, Scope, ToolName};
 
-use super::{About, Bye, Hello, RevokePermission};
+use super::{
+    About, Bye, Hello, ProcessList, ProcessRead, ProcessRestart, ProcessStart, ProcessStop, ProcessWrite,
+    RevokePermission,
+};
 
 /// A line from a bot that acts as an agent. The agent is the one that the bot was started for; no line names it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,6 +32,18 @@ pub enum FromAgent {
     Authorize(Authorize),
     /// It asks for its permission state.
     PermissionState(AskPermissionState),
+    /// It starts a process that goes on.
+    ProcessStart(ProcessStart),
+    /// It asks which processes it has.
+    ProcessList(ProcessList),
+    /// It reads what a process wrote.
+    ProcessRead(ProcessRead),
+    /// It writes to a process.
+    ProcessWrite(ProcessWrite),
+    /// It stops a process.
+    ProcessStop(ProcessStop),
+    /// It starts a process again.
+    ProcessRestart(ProcessRestart),
     /// It says something to another agent, or to its user.
     Message(MessageFromAgent),
     /// It ends.

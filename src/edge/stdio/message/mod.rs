@@ -5,6 +5,7 @@ mod fault;
 mod from_agent;
 mod from_connector;
 mod parse;
+mod process;
 mod shape;
 mod to_agent;
 mod to_connector;
@@ -21,6 +22,10 @@ pub use from_agent::{
 pub use from_connector::{AgreeToWidening, Decision, FromConnector, MessageFromUser, PermissionDecision};
 pub use parse::InvalidMessage;
 pub(super) use parse::{Incoming, parse};
+pub use process::{
+    ListedProcess, ProcessExited, ProcessList, ProcessListResult, ProcessOutput, ProcessRead, ProcessRestart,
+    ProcessStart, ProcessStarted, ProcessStop, ProcessStopping, ProcessWrite, ProcessWritten,
+};
 pub use to_agent::{
     AgentHello, AuthorizeResult, CheckResult, Checked, CheckedPermission, GrantResult, Holdings, MessageToAgent,
     PermissionResult, PermissionStateResult, PolicyUpdated, RequestAccepted, ToAgent, UseResult,

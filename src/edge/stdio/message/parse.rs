@@ -51,6 +51,12 @@ impl Incoming for FromAgent {
         "use_permission",
         "authorize",
         "permission_state",
+        "process_start",
+        "process_list",
+        "process_read",
+        "process_write",
+        "process_stop",
+        "process_restart",
         "message",
         "bye",
     ];

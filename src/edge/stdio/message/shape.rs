@@ -6,7 +6,8 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Map, Value};
 
 use crate::model::{
-    AgentId, CallId, GrantId, InvalidPermissions, Operation, Permission, Permissions, Reason, RunId, Scope, ToolName,
+    AgentId, CallId, GrantId, InvalidPermissions, Operation, OutputStream, Permission, Permissions, ProcessId, Reason,
+    RunId, Scope, ToolName,
 };
 
 use super::{super::quote::quoted, Decision, MAX_TEXT};
@@ -51,6 +52,7 @@ fn lenient(fields: impl Into<Vec<Field>>) -> Shape {
 const TAG: Field = may("permission", tag);
 const TAGS: Field = may("permissions", tags);
 const REASON: Field = needed("reason", parsed::<Reason>);
+const PROCESS: Field = needed("processId", parsed::<ProcessId>);
 const SCOPE: Field = may("scope", parsed::<Scope>);
 
 /// Every value fits.
@@ -83,6 +85,14 @@ pub(super) fn of(kind: &str) -> Shape {
             ],
             strict: true,
         },
+        // What a process may do must not get lost.
+        "process_start" => Shape { fields: vec![needed("command", program), TAGS], strict: true },
+        "process_read" => {
+            lenient([PROCESS, may("stream", parsed::<OutputStream>), may("from", count), may("max", number)])
+        }
+        "process_write" => lenient([PROCESS, may("text", words), may("base64", text), may("close", flag)]),
+        "process_stop" => lenient([PROCESS, may("graceMs", number)]),
+        "process_restart" => lenient([PROCESS]),
         "message" => lenient([may("agentId", parsed::<AgentId>), needed("text", words)]),
         "bye" => lenient([may("reason", text)]),
         // What narrows an answer must not get lost: without it, more would be allowed than was meant.
@@ -166,6 +176,15 @@ fn text(value: &Value) -> Wrong {
 fn parsed<T: FromStr<Err: fmt::Display>>(value: &Value) -> Wrong {
     let Value::String(given) = value else { return text(value) };
     given.parse::<T>().err().map(|why| why.to_string())
+}
+
+fn program(value: &Value) -> Wrong {
+    let is_list = value.as_array().is_some_and(|words| !words.is_empty() && words.iter().all(Value::is_string));
+    (!is_list).then(|| "it must be a list of texts that begins with a program".to_owned())
+}
+
+fn count(value: &Value) -> Wrong {
+    (!value.is_u64()).then(|| "it must be a whole number".to_owned())
 }
 
 fn number(value: &Value) -> Wrong {

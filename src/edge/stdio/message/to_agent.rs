@@ -7,7 +7,10 @@ use crate::model::{
     Tier, Timestamp,
 };
 
-use super::{Bye, Fault, Notice, RevokeResult, Role};
+use super::{
+    Bye, Fault, Notice, ProcessExited, ProcessListResult, ProcessOutput, ProcessStarted, ProcessStopping,
+    ProcessWritten, RevokeResult, Role,
+};
 
 /// A line to a bot that acts as an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +35,18 @@ pub enum ToAgent {
     AuthorizeResult(AuthorizeResult),
     /// Its permission state.
     PermissionStateResult(PermissionStateResult),
+    /// Its process goes on.
+    ProcessStarted(ProcessStarted),
+    /// Its processes.
+    ProcessListResult(ProcessListResult),
+    /// What a process wrote.
+    ProcessOutput(ProcessOutput),
+    /// What a process was given.
+    ProcessWritten(ProcessWritten),
+    /// A process was told to end.
+    ProcessStopping(ProcessStopping),
+    /// A process of its ended.
+    ProcessExited(ProcessExited),
     /// What it holds has changed.
     PolicyUpdated(PolicyUpdated),
     /// Something it should know.
