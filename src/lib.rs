@@ -49,10 +49,10 @@ pub use model::{
     InvalidViolationId, Kind, LeftOut, Means, Mode, Name, OnMissing, OnNoUser, Operation, Origin, Outcome,
     OutputStream, OwnerId, PathGlob, PathPolicy, Pending, Permission, PermissionSet, Permissions, Place, Policies,
     Policy, PolicyPatch, Process, ProcessEvent, ProcessExit, ProcessId, Profile, Reach, Reads, Reason, Recorded,
-    Reference, Reply, Request, RequestId, Resolution, Right, Route, Rule, RuleRef, Ruled, Ruling, RulingId, RunId,
-    RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath, Scope, SensitiveName, Settings, Shown, Skip, Source,
-    StopCause, Subject, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings, Timestamp, ToolName, ToolPath, UseFacts,
-    UseOrigin, Verdict, ViolationId, Want, Widening, sanitize,
+    Reference, Reply, Request, RequestId, Resolution, Right, Route, Rule, RuleCwd, RuleRef, Ruled, Ruling, RulingId,
+    RunId, RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath, Scope, SensitiveName, Settings, Shown, Skip,
+    Source, StopCause, Subject, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings, Timestamp, ToolName, ToolPath,
+    UseFacts, UseOrigin, Verdict, ViolationId, Want, Widening, sanitize,
 };
 pub use seam::{
     AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, MemoryStore,

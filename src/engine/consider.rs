@@ -9,7 +9,7 @@ use crate::{
     kernel::{Considered, Mentions, Target, Use, operation_for, operation_of},
     model::{
         Access, Action, AgentId, CommandShape, Destructive, Details, Named, Operation, Permission, Profile, Reason,
-        Right, SanitizedPath, Shown, Tier, ToolName, UseOrigin, What, redacted, redacted_but, redacted_with,
+        Right, SanitizedPath, Shown, StartDir, Tier, ToolName, UseOrigin, What, redacted, redacted_but, redacted_with,
     },
     seam::{PathFailure, Real},
 };
@@ -94,7 +94,8 @@ impl Shared {
         let base = Considered { strictly: is_strict, ..base };
         let understood = command(base, text, besides, &judged, &classifier);
         let start = starts_in(understood.cwd.as_ref(), besides);
-        Ok(self.naming(understood, &judged.named, start.as_deref()))
+        let understood = self.naming(understood, &judged.named, start.as_deref());
+        Ok(self.with_real_dirs(understood))
     }
 
     /// With what a command line names of what it uses, where that really is.
@@ -132,7 +133,7 @@ impl Shared {
         };
         // What the engine cannot follow, the command cannot either: it is compared as it is written.
         let real = self.paths.real(&absolute).or_else(|why| {
-            let path = without_dots(&absolute).parse().map_err(|_| why)?;
+            let path = without_up(&absolute).parse().map_err(|_| why)?;
             Ok::<_, PathFailure>(Real { path, identity: None })
         });
         let operation = operation_of(access);
@@ -150,6 +151,33 @@ impl Shared {
             }
             Err(_) => None,
         }
+    }
+
+    /// The same, with the directories that the line changes to as they really are.
+    fn with_real_dirs(&self, mut understood: Considered) -> Considered {
+        let Considered { uses, cwd, tier, .. } = &mut understood;
+        let Target::Command { parts: Some(parts), .. } = &mut uses.own.target else { return understood };
+        if *tier == Some(Tier::Safe) {
+            return understood;
+        }
+        for dir in parts.iter_mut().flat_map(|part| &mut part.dirs) {
+            if let StartDir::Said(said) = dir {
+                *dir = self.real_dir(cwd.as_ref(), said).map_or(StartDir::Unknown, StartDir::Real);
+            }
+        }
+        understood
+    }
+
+    /// The directory that `cd` leads to, if there is one: else it fails, and nobody knows where the line goes on.
+    fn real_dir(&self, cwd: Option<&SanitizedPath>, said: &str) -> Option<SanitizedPath> {
+        let absolute = if said.starts_with('/') { said.to_owned() } else { format!("{}/{said}", cwd?) };
+        let real = self.paths.real(&absolute).ok()?;
+        // A shell takes `..` from the text, a program from the disk.
+        let goes_up = absolute.split('/').any(|name| name == "..");
+        let as_text = || self.paths.real(&without_up(&absolute)).is_ok_and(|other| other == real);
+        // Below a file there is nothing, not even something missing.
+        let is_directory = self.paths.real(&format!("{}/-", real.path)).is_ok();
+        (real.identity.is_some() && is_directory && (!goes_up || as_text())).then_some(real.path)
     }
 
     fn path(&self, profile: &Profile, base: Considered, text: &str) -> Considered {
@@ -243,19 +271,6 @@ static HOME: LazyLock<Option<String>> = LazyLock::new(|| {
     Some(home.trim_end_matches('/').to_owned()).filter(|_| home.starts_with('/'))
 });
 
-/// An absolute path without `.` and `..`, as far as its text tells.
-fn without_dots(path: &str) -> String {
-    let mut parts = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            part => parts.push(part),
-        }
-    }
-    format!("/{}", parts.join("/"))
-}
-
 /// Nothing is understood of it yet.
 fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -> Considered {
     Considered {
@@ -279,6 +294,18 @@ fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -
         details: None,
         confined: false,
     }
+}
+
+/// The path with every `..` taken from its text.
+fn without_up(path: &str) -> String {
+    let mut names = Vec::new();
+    for name in path.split('/').filter(|name| !name.is_empty() && *name != ".") {
+        match name {
+            ".." => drop(names.pop()),
+            name => names.push(name),
+        }
+    }
+    format!("/{}", names.join("/"))
 }
 
 /// What runs does other things elsewhere.
