@@ -125,7 +125,7 @@ pub struct Action {
     pub(crate) call: Option<CallId>,
     pub(crate) overrides: bool,
     pub(crate) circumstances: Option<Digest>,
-    pub(crate) details: Option<Value>,
+    pub(crate) details: Option<Box<Value>>,
 }
 
 /// What is about to happen, not understood yet.
@@ -217,7 +217,7 @@ impl Action {
     /// The same, with the content that is about to be written or sent: a person who is asked sees it, bounded and without
     /// secrets, and an approval is bound to all of it. A call of a tool that writes has it in its input.
     pub fn with_details(self, content: Value) -> Action {
-        Action { details: Some(content), ..self }
+        Action { details: Some(Box::new(content)), ..self }
     }
 
     /// The same, and if only a person's no for the session stands against it, the person is asked again, once

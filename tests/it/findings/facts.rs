@@ -139,6 +139,7 @@ async fn b5_the_permission_state_of_an_agent_is_one_value() {
         path: None,
         command: None,
         shape: None,
+        cwd: None,
         why: None,
         place: place(line),
     };

@@ -1,6 +1,6 @@
 //! What an agent's bot says.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 use crate::model::{Action, AgentId, CallId, Operation, Permissions, Reason, Scope, ToolName};
 
@@ -144,8 +144,8 @@ pub struct Authorize {
     /// The input of the tool, instead of `operation` and `resource`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_input: Option<serde_json::Map<String, serde_json::Value>>,
-    /// The content that is about to be written or sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The content that is about to be written or sent: an object or a text.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "content")]
     pub details: Option<serde_json::Value>,
     /// What it uses besides, as a command does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -162,6 +162,16 @@ pub struct Authorize {
     /// Comes back with every answer to this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
+}
+
+fn content<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<serde_json::Value>, D::Error> {
+    let content = Option::<serde_json::Value>::deserialize(deserializer)?;
+    match content {
+        Some(value) if !value.is_object() && !value.is_string() => {
+            Err(D::Error::custom("`details` must be an object or a text"))
+        }
+        content => Ok(content),
+    }
 }
 
 impl Authorize {

@@ -55,9 +55,9 @@ const REASON: Field = needed("reason", parsed::<Reason>);
 const PROCESS: Field = needed("processId", parsed::<ProcessId>);
 const SCOPE: Field = may("scope", parsed::<Scope>);
 
-/// Every value fits.
-fn anything(_: &Value) -> Wrong {
-    None
+/// The content of an action: an object or a text.
+fn content(value: &Value) -> Wrong {
+    (!value.is_object() && !value.is_string()).then(|| "it must be an object or a text".to_owned())
 }
 
 /// The shape of the messages of a type.
@@ -81,7 +81,7 @@ pub(super) fn of(kind: &str) -> Shape {
                 may("reason", parsed::<Reason>),
                 may("toolCallId", parsed::<CallId>),
                 may("override", flag),
-                may("details", anything),
+                may("details", content),
             ],
             strict: true,
         },
