@@ -51,6 +51,9 @@ pub(super) struct Shared {
     pub(super) open: AtomicBool,
     /// Makes fingerprints differ from engine to engine.
     pub(super) seed: u64,
+    /// Processes of the host program at which a person sits: number, and when each began.
+    #[cfg(feature = "journal")]
+    pub(super) surfaces: Arc<Mutex<Vec<(u32, u64)>>>,
 }
 
 #[derive(Debug)]
@@ -126,6 +129,8 @@ impl Shared {
             wake: Arc::default(),
             open: AtomicBool::new(true),
             seed,
+            #[cfg(feature = "journal")]
+            surfaces: Arc::default(),
         }
     }
 

@@ -1,1 +1,4 @@
 //! What a person is shown, and who may answer.
+
+#[cfg(feature = "cli")]
+mod answering;

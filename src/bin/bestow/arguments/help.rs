@@ -15,11 +15,11 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
        bestow grants [--agent ID] --state DIRECTORY [--json]
        bestow why AGENT TAG --state DIRECTORY [--json]
        bestow requests --state DIRECTORY [--json]
-       bestow approve|deny CODE --state DIRECTORY [--scope SCOPE] [--feedback TEXT] [--as NAME] [--json]
-       bestow approve CODE --state DIRECTORY --write [--config FILE] [--feedback TEXT] [--as NAME] [--json]
-       bestow agree CHANGE --state DIRECTORY [--as NAME] [--json]
+       bestow approve|deny CODE --state DIRECTORY [--scope SCOPE] [--feedback TEXT] [--as NAME] [--token-file FILE] [--json]
+       bestow approve CODE --state DIRECTORY --write [--config FILE] [--feedback TEXT] [--as NAME] [--token-file FILE] [--json]
+       bestow agree CHANGE --state DIRECTORY [--as NAME] [--token-file FILE] [--json]
        bestow keep GRANT|RULING --state DIRECTORY [--config FILE]
-       bestow revoke GRANT|RULING --state DIRECTORY [--reason TEXT] [--as NAME] [--json]
+       bestow revoke GRANT|RULING --state DIRECTORY [--reason TEXT] [--as NAME] [--token-file FILE] [--json]
        bestow audit show --state DIRECTORY [--agent ID] [--request CODE] [--grant GRANT|RULING] [--since TIME] [--until TIME] [--json]
        bestow audit verify --state DIRECTORY [--expect HEAD]
        bestow audit head --state DIRECTORY
@@ -79,7 +79,10 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
   grants, why, requests, approve, deny, agree, revoke
       Ask and tell the engine that runs on the state directory; if none runs there, the directory itself. `why` shows
       the chain back to a person, a line of a file, or the host program. A request is named by its code, or its id; --as says who
-      answers; otherwise it is USER, or LOGNAME, or `operator` if neither is set. A scope is `once`, `session`, `always` or
+      answers; otherwise it is USER, or LOGNAME, or `operator` if neither is set. The name is a claim: the trail has the user
+      and the process that made it besides. A running engine hears no process of another user, none that comes from its own
+      process, as its agents do, and from a process without a terminal no order that changes something unless
+      --token-file names the file with its secret (`approver-token` in the state directory). A scope is `once`, `session`, `always` or
       `until TIME`; a right without one is given for the session. A session ends with its engine: where none runs, that
       is refused, and the question goes on waiting. A no to a right takes no scope. `grants` also lists what people said
       about actions (r0, r1, …). `requests` also tells the change of the file that `confirm_widening` holds back, and what

@@ -27,8 +27,20 @@ struct Options {
 }
 
 /// Options that have a value.
-const VALUED: [&str; 13] = [
-    "agent", "as", "before", "config", "expect", "feedback", "grant", "reason", "request", "scope", "since", "state",
+const VALUED: [&str; 14] = [
+    "agent",
+    "as",
+    "before",
+    "config",
+    "expect",
+    "feedback",
+    "grant",
+    "reason",
+    "request",
+    "scope",
+    "since",
+    "state",
+    "token-file",
     "until",
 ];
 
@@ -135,7 +147,8 @@ pub(super) fn order(command: &str, parser: Parser) -> Result<Asked, Error> {
     };
     let write = if options.write { Some(written_to(&order, &mut options)?) } else { None };
     let state = options.state()?;
-    Ok(Asked::Order(Ordered { state, order, write, style: options.done()? }))
+    let token = options.take("token-file").map(PathBuf::from);
+    Ok(Asked::Order(Ordered { state, order, write, token, style: options.done()? }))
 }
 
 /// The file that an answer goes into, if it is a yes for good.
