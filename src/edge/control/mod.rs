@@ -50,6 +50,7 @@ const SOCKET: &str = "control";
 /// Whoever is heard can answer for every owner.
 pub(crate) fn serve(engine: &Engine, directory: &Path) -> io::Result<()> {
     // What this process's descendants leave behind comes back to it, and so nothing of an agent gets out from below it.
+    #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     let secret = Digest::in_directory(directory)?;
     let socket = Socket::in_directory(directory)?;

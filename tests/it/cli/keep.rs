@@ -191,7 +191,7 @@ async fn a_file_that_the_engine_does_not_follow_is_left_alone() {
     let state = place.path("state");
     let to = |file: &std::path::Path, words: &[&str]| {
         let places = ["--state", state.to_str().unwrap(), "--config", file.to_str().unwrap()];
-        let output = bestow(&[words, &places].concat(), b"");
+        let output = ended(started_for(place.surfaces(), &[words, &places].concat()), b"");
         (String::from_utf8(output.stderr).unwrap(), output.status.code().unwrap())
     };
     let (complaint, ended) = to(&other, &["approve", &code, "--write"]);

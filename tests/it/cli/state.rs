@@ -35,10 +35,6 @@ impl Place {
     }
 }
 
-fn run(state: &Path, words: &[&str]) -> (String, String, i32) {
-    run_for(None, state, words)
-}
-
 fn run_for(surfaces: Option<Surfaces>, state: &Path, words: &[&str]) -> (String, String, i32) {
     let all: Vec<_> = words.iter().copied().chain(["--state", state.to_str().unwrap()]).collect();
     let output = ended(started_for(surfaces, &all), b"");
