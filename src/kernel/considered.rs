@@ -4,7 +4,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use crate::model::{
     Access, ActionFacts, CallId, CommandPattern, CommandShape, Destructive, Digest, Doing, Operation, Permission,
-    Reason, Right, SanitizedPath, SpokenPart, Tier, ToolName,
+    Reason, Right, SanitizedPath, SpokenPart, Tier, ToolName, cut,
 };
 
 use super::mentions::Mentions;
@@ -17,6 +17,8 @@ pub(crate) struct Considered {
     pub(crate) target: Target,
     /// What people and records see.
     pub(crate) shown: Arc<str>,
+    /// Whether what a person sees is not all of it.
+    pub(crate) cut: bool,
     /// None if nobody could classify it.
     pub(crate) tier: Option<Tier>,
     pub(crate) tier_reason: Arc<str>,
@@ -82,6 +84,7 @@ impl Considered {
             call: self.call.clone(),
             destructive: self.destructive.clone(),
             overrides: self.overrides,
+            cut: self.cut || cut(&self.shown).is_some(),
         })
     }
 

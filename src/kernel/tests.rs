@@ -72,6 +72,7 @@ fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Consid
         tool: "bash".parse().unwrap(),
         target: super::Target::Command { text: text.into(), parts },
         shown: text.into(),
+        cut: false,
         tier: Some(tier),
         tier_reason: tier.as_str().into(),
         shape: None,

@@ -5,7 +5,10 @@ use std::{fmt, str::FromStr, sync::Arc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{CallId, Digest, Doing, Permission, Permissions, Reason, Shown, Tier, ToolName};
+use super::{
+    CallId, Digest, Doing, Permission, Permissions, Reason, Tier, ToolName,
+    text::{Quoted, Ticked},
+};
 
 /// What kind of thing is about to happen (`sources/000`, "Event: request_permission").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -226,6 +229,25 @@ pub struct ActionFacts {
     /// Whether a person is asked although they said no for this run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overrides: bool,
+    /// Whether a person is not shown all of it. Then a yes to it is for once.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
+}
+
+/// More of one thing nobody reads in a question: of a longer one the beginning and the end are shown.
+const LONGEST_SHOWN: usize = 2_000;
+
+/// How much of the end is shown of what is cut.
+const END_SHOWN: usize = 600;
+
+/// The beginning and the end of a text that is too long to be shown, and how many characters stand between them.
+pub(crate) fn cut(text: &str) -> Option<(&str, usize, &str)> {
+    text.char_indices().nth(LONGEST_SHOWN)?;
+    let characters = text.chars().count();
+    let place = |number| text.char_indices().nth(number).map_or(text.len(), |(place, _)| place);
+    let (head, rest) = text.split_at_checked(place(LONGEST_SHOWN - END_SHOWN))?;
+    let (_, tail) = text.split_at_checked(place(characters - END_SHOWN))?;
+    Some((head, rest.chars().count().saturating_sub(END_SHOWN), tail))
 }
 
 impl ActionFacts {
@@ -245,7 +267,13 @@ impl fmt::Display for Phrase<'_> {
             Operation::Exec | Operation::Command => "run",
             Operation::Network => "reach",
         };
-        write!(f, "{verb} `{}`", Shown(&self.0.resource))
+        match cut(&self.0.resource) {
+            None => write!(f, "{verb} {}", Ticked(&self.0.resource)),
+            // The number stands outside: what is inside may say anything.
+            Some((head, left, tail)) => {
+                write!(f, "{verb} {} … {left} characters are left out … {}", Ticked(head), Ticked(tail))
+            }
+        }
     }
 }
 
@@ -253,7 +281,7 @@ impl fmt::Display for Phrase<'_> {
 impl fmt::Display for ActionFacts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.phrase().fmt(f)?;
-        if self.tier > Tier::Safe { write!(f, " ({})", Shown(&self.tier_reason)) } else { Ok(()) }
+        if self.tier > Tier::Safe { write!(f, " ({})", Quoted(&self.tier_reason)) } else { Ok(()) }
     }
 }
 
@@ -268,6 +296,11 @@ pub struct CommandShape {
 }
 
 impl CommandShape {
+    /// The shape as a person should read it.
+    pub fn phrase(&self) -> impl fmt::Display + '_ {
+        Ticked(&self.shown)
+    }
+
     /// The shape that is displayed as `whole`, shown as `shown`.
     pub(crate) fn of(whole: &str, shown: Arc<str>) -> CommandShape {
         CommandShape { key: Digest::of_texts([whole]).to_string().into(), shown }

@@ -24,6 +24,7 @@ mod request;
 mod rule;
 mod ruling;
 mod sandbox;
+mod script;
 mod sensitive;
 mod set;
 mod spoken;
@@ -32,7 +33,7 @@ mod text;
 mod time;
 mod verdict;
 
-pub(crate) use action::What;
+pub(crate) use action::{What, cut};
 pub use action::{Action, ActionFacts, CommandShape, Destructive, InvalidOperation, Operation};
 pub use agent::{Kind, Mode, Profile, Source};
 pub use command::{CommandProfile, CommandRules, InvalidProfile, InvalidTier, Raise, SafeAddition, Tier};
@@ -68,6 +69,7 @@ pub(crate) use spoken::{Ends, Said, Spoken, SpokenPart, base_name};
 pub use task::{
     CatchUp, GateOutcome, InvalidTaskId, OnMissing, Skip, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings,
 };
+pub(crate) use text::Quoted;
 pub use text::{InvalidName, InvalidReason, Name, Reason, Shown};
 pub use time::{InvalidTimestamp, Timestamp};
 pub use verdict::{InvalidVerdict, Verdict};

@@ -132,6 +132,7 @@ impl Plain {
             tool: tool(self.tool),
             target,
             shown: self.resource.as_str().into(),
+            cut: false,
             tier: Some(self.tier),
             tier_reason: self.tier.as_str().into(),
             shape: None,

@@ -2,3 +2,4 @@
 
 #[cfg(feature = "cli")]
 mod answering;
+mod shown;

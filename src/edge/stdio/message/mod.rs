@@ -18,7 +18,10 @@ pub use from_agent::{
     Authorize, CancelRequest, CheckPermission, FromAgent, GrantPermission, MessageFromAgent, RequestPermission,
     UsePermission,
 };
-pub use from_connector::{AgreeToWidening, Decision, FromConnector, MessageFromUser, PermissionDecision};
+pub use from_connector::{
+    AgreeToWidening, Decision, EnableAction, FromConnector, ListPolicies, MessageFromUser, ModifiedInput,
+    PermissionDecision, PolicyMode, UpdatePolicy,
+};
 pub use parse::InvalidMessage;
 pub(super) use parse::{Incoming, parse};
 pub use to_agent::{
@@ -26,7 +29,8 @@ pub use to_agent::{
     PermissionResult, PolicyUpdated, RequestAccepted, ToAgent, UseResult,
 };
 pub use to_connector::{
-    ConnectorHello, MessageToUser, Operation, PermissionRequest, PermissionResolved, ReasonKind, ToConnector,
+    ActionEnabled, ConnectorHello, GuardUpdated, MessageToUser, Operation, PermissionRequest, PermissionResolved,
+    PoliciesOfRun, PolicyName, ReasonKind, ToConnector, ToolGuard,
 };
 pub use to_either::{Bye, Hello, Notice, NoticeKind, RevokePermission, RevokeResult};
 
