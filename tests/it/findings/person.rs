@@ -2,4 +2,5 @@
 
 #[cfg(feature = "cli")]
 mod answering;
+mod defaults;
 mod shown;

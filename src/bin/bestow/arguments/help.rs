@@ -84,7 +84,8 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
       process, as its agents do, and from a process without a terminal no order that changes something unless
       --token-file names the file with its secret (`approver-token` in the state directory). A scope is `once`, `session`, `always` or
       `until TIME`; a right without one is given for the session. A session ends with its engine: where none runs, that
-      is refused, and the question goes on waiting. A no to a right takes no scope. `grants` also lists what people said
+      is refused, and the question goes on waiting. A no to a right takes no scope. What is too
+      long to be shown as a whole is approved for `once` only. `grants` also lists what people said
       about actions (r0, r1, …). `requests` also tells the change of the file that `confirm_widening` holds back, and what
       it would give; `agree` takes it over, by the number that is told there.
 
