@@ -34,8 +34,8 @@ mod time;
 mod tool_path;
 mod verdict;
 
-pub(crate) use action::{What, cut};
 pub use action::{Action, ActionFacts, CommandShape, Destructive, InvalidOperation, Operation};
+pub(crate) use action::{What, cut};
 pub use agent::{Kind, Mode, Profile, Source};
 pub use command::{CommandProfile, CommandRules, InvalidProfile, InvalidTier, Raise, SafeAddition, Tier};
 pub use decision::{Decision, DecisionSource, Ruled};

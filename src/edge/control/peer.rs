@@ -1,8 +1,6 @@
 //! The process at the other end of the control socket, and whether it may give orders.
 
-use std::{fmt, io, os::unix::net::UnixStream};
-
-use super::surfaces::Surfaces;
+use std::{fmt, io};
 use crate::model::Means;
 
 /// A process that may give orders.
@@ -61,7 +59,10 @@ pub(super) fn own_means() -> Means {
 
 /// Admits whoever could open the socket, which only its owner can: this system does not tell more.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn admit(_: &UnixStream, _: &Surfaces) -> Result<Admitted, NotAdmitted> {
+pub(super) fn admit(
+    _: &std::os::unix::net::UnixStream,
+    _: &super::surfaces::Surfaces,
+) -> Result<Admitted, NotAdmitted> {
     Ok(Admitted { means: "cli, name claimed".into(), is_attended: true })
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::{
     engine::{Approver, Connection, Engine, NoEvent, Subscription, ToPerson},
     model::{
-        Action, ActionFacts, AgentId, Answer, Event, Guard, OwnerId, Permission, Request, RequestId, Resolution, RunId, Scope,
-        ToolName,
+        Action, ActionFacts, AgentId, Answer, Event, Guard, OwnerId, Permission, Request, RequestId, Resolution, RunId,
+        Scope, ToolName,
     },
 };
 
@@ -15,8 +15,8 @@ use super::{
     message::{
         ActionEnabled, Bye, ConnectorHello, Decision, EnableAction, ErrorCode, Fault, FromConnector, GuardUpdated,
         ListPolicies, MessageToUser, ModifiedInput, Notice, NoticeKind, Operation, PROTOCOL, PermissionDecision,
-        PermissionRequest, PermissionResolved, PoliciesOfRun, PolicyName, ReasonKind, RevokePermission, RevokeResult, Role,
-        ToConnector, ToolGuard, UpdatePolicy,
+        PermissionRequest, PermissionResolved, PoliciesOfRun, PolicyName, ReasonKind, RevokePermission, RevokeResult,
+        Role, ToConnector, ToolGuard, UpdatePolicy,
     },
     refused::NotDone,
     session::{Ended, Part, Reply, greeted, now, shown},
@@ -107,7 +107,8 @@ impl ConnectorPart {
 
     async fn enable(&self, wanted: EnableAction) -> Result<ToConnector, NotDone> {
         let approver = self.approver()?;
-        let (agent_id, reason, request_id) = (wanted.agent_id.clone(), wanted.reason.clone(), wanted.request_id.clone());
+        let (agent_id, reason, request_id) =
+            (wanted.agent_id.clone(), wanted.reason.clone(), wanted.request_id.clone());
         let action = wanted.action().map_err(|why| NotDone::new(ErrorCode::ValidationError, why))?;
         let ruling_id = approver.enable(&agent_id, &action, reason).await?;
         Ok(ToConnector::ActionEnabled(ActionEnabled { agent_id, ruling_id, request_id, ts: now(&self.engine) }))

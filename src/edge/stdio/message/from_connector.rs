@@ -3,7 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::model::{
-    Access, Action, AgentId, Operation, Permissions, PolicyPatch, Reason, RunId, SanitizedPath, Scope, ToolName, Verdict,
+    Access, Action, AgentId, Operation, Permissions, PolicyPatch, Reason, RunId, SanitizedPath, Scope, ToolName,
+    Verdict,
 };
 
 use super::{About, Authorize, Bye, Hello, RevokePermission, about::Named};
@@ -227,7 +228,7 @@ pub struct ListPolicies {
 
 /// `enable_action`: exactly this action of an agent may happen once, even if nobody can undo it. Answered with
 /// `action_enabled`. It gives no right, and rules that deny it stay.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct EnableAction {

@@ -6,8 +6,8 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Map, Value};
 
 use crate::model::{
-    AgentId, CallId, GrantId, InvalidPermissions, Operation, Permission, Permissions, Reason, RunId, SanitizedPath, Scope,
-    ToolName, Verdict,
+    AgentId, CallId, GrantId, InvalidPermissions, Operation, Permission, Permissions, Reason, RunId, SanitizedPath,
+    Scope, ToolName, Verdict,
 };
 
 use super::{super::quote::quoted, Decision, MAX_TEXT, PolicyMode};
