@@ -1,7 +1,7 @@
 //! The process at the other end of the control socket, and whether it may give orders.
 
-use std::{fmt, io};
 use crate::model::Means;
+use std::{fmt, io};
 
 /// A process that may give orders.
 #[derive(Debug)]

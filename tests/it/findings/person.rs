@@ -4,3 +4,5 @@
 mod answering;
 mod defaults;
 mod shown;
+#[cfg(feature = "stdio")]
+mod wire;

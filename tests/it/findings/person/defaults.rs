@@ -26,22 +26,28 @@ fn merging_defaults_brings_what_is_no_directory_too() {
 #[cfg(feature = "config")]
 #[tokio::test]
 async fn the_defaults_of_a_file_bring_the_network_and_events_to_every_agent_and_are_checked() {
-    use bestow::{Engine, Policy, Settings, Want};
+    use bestow::{Engine, PolicyFile, Settings, Want};
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("agents.toml");
     let file = |defaults: &str| {
         format!(
             "[defaults]\nowner = \"you\"\nworking_dir = \"/\"\npermissions = [{defaults}]\n\n[agents.lead]\nkind = \
              \"foreground\"\n\n[agents.night]\nkind = \"cron\"\npermissions = [\"@network\"]\n"
         )
     };
+    let load = |defaults: &str| {
+        std::fs::write(&path, file(defaults)).unwrap();
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+        PolicyFile::new(&path).load()
+    };
     let engine = Engine::new(Settings::default()).unwrap();
-    engine.configure(file("\"@network\", \"@events\"").parse::<Policy>().unwrap()).await.unwrap();
+    engine.configure(load("\"@network\", \"@events\"").unwrap()).await.unwrap();
     for agent in ["lead", "night"] {
         let agent = engine.agent(&agent.parse().unwrap()).unwrap();
         assert!(agent.check(Want::Network).is_held() && agent.check(Want::Events).is_held(), "{agent:?}");
     }
     for wrong in ["@netwerk", "@network:x", "@write:", "@eventz"] {
-        let parsed = file(&format!("\"{wrong}\"")).parse::<Policy>();
-        let why = parsed.unwrap_err().to_string();
+        let why = load(&format!("\"{wrong}\"")).unwrap_err().to_string();
         assert!(why.contains(wrong), "{why}");
     }
 }
