@@ -32,6 +32,7 @@ mod task;
 mod text;
 mod time;
 mod tool_path;
+mod used;
 mod verdict;
 
 pub use action::{Action, ActionFacts, CommandShape, Destructive, InvalidOperation, Operation};
@@ -74,4 +75,5 @@ pub(crate) use text::Quoted;
 pub use text::{InvalidName, InvalidReason, Name, Reason, Shown};
 pub use time::{InvalidTimestamp, Timestamp};
 pub use tool_path::{InvalidToolPath, ToolPath};
+pub use used::{UseFacts, UseOrigin};
 pub use verdict::{InvalidVerdict, Verdict};
