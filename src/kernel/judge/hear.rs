@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::{
-    AgentId, Kind, OwnerId, Quoted, Rule, RuleRef, Ruling, RunId, Scope, Shown, Subject, Tier, Timestamp, UseOrigin, Verdict,
+    AgentId, Kind, OwnerId, Quoted, Rule, RuleRef, Ruling, RunId, Scope, Shown, Subject, Tier, Timestamp, UseOrigin,
+    Verdict,
 };
 
 use super::{
