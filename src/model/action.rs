@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    CallId, Digest, Doing, Permission, Permissions, Reason, Tier, ToolName, UseFacts,
+    CallId, Digest, Doing, Permission, Permissions, Reason, SanitizedPath, Tier, ToolName, UseFacts,
     text::{Quoted, Ticked},
 };
 
@@ -321,29 +321,52 @@ pub struct CommandShape {
     pub key: Arc<str>,
     /// The whole of it, for a person; with a mark in the place of what can be told to be a secret.
     pub shown: Arc<str>,
+    /// The directory in which a command of this shape runs, where it is bound to one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<SanitizedPath>,
 }
 
 impl CommandShape {
-    /// The shape as a person should read it.
+    /// The shape as a person should read it, with the directory that it is bound to.
     pub fn phrase(&self) -> impl fmt::Display + '_ {
-        Ticked(&self.shown)
+        ShapePhrase(self)
     }
 
     /// The shape that is displayed as `whole`, shown as `shown`.
     pub(crate) fn of(whole: &str, shown: Arc<str>) -> CommandShape {
-        CommandShape { key: Digest::of_texts([whole]).to_string().into(), shown }
+        CommandShape { key: Digest::of_texts([whole]).to_string().into(), shown, cwd: None }
     }
 
     /// The same under these circumstances only.
     pub(crate) fn under(&self, circumstances: Digest) -> CommandShape {
         let key = Digest::of_texts([&*self.key, &*circumstances.to_string()]).to_string().into();
-        CommandShape { key, shown: Arc::clone(&self.shown) }
+        CommandShape { key, ..self.clone() }
+    }
+
+    /// The same in this directory only.
+    pub(crate) fn in_directory(&self, cwd: Option<&SanitizedPath>) -> CommandShape {
+        CommandShape { cwd: cwd.cloned(), ..self.clone() }
+    }
+
+    /// Whether what was said about a command of this shape was said about one of the `other` shape, which runs where this
+    /// one does.
+    pub(crate) fn is(&self, other: &CommandShape) -> bool {
+        self.key == other.key && self.cwd == other.cwd
     }
 
     /// Whether nothing is left out of what is shown, and nothing is bound besides.
     #[cfg(feature = "edit")]
     pub(crate) fn is_shown_whole(&self) -> bool {
-        *self == CommandShape::of(&self.shown, Arc::clone(&self.shown))
+        self.key == CommandShape::of(&self.shown, Arc::clone(&self.shown)).key
+    }
+}
+
+struct ShapePhrase<'a>(&'a CommandShape);
+
+impl fmt::Display for ShapePhrase<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Ticked(&self.0.shown).fmt(f)?;
+        self.0.cwd.as_ref().map_or(Ok(()), |cwd| write!(f, " in {}", Ticked(cwd.as_str())))
     }
 }
 
