@@ -277,6 +277,7 @@ fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -
         tool,
         uses: Use::unknown(operation).into(),
         shown: Arc::default(),
+        cut: false,
         tier: None,
         tier_reason: Arc::default(),
         strictly: true,
@@ -346,9 +347,10 @@ fn command(
     let mut texts = Vec::new();
     texts_besides(&besides, &mut texts);
     let told = Some(Mentions::of(texts, |line| classifier.classify(line).spoken()));
-    let shown = format!("{line} with {}", input::shown(&besides)).into();
+    let (told_besides, cut) = input::shown(&besides);
+    let shown = format!("{line} with {told_besides}").into();
     let besides = Some(input::canonical(&besides).to_string());
-    Considered { shown, besides, told, tier, tier_reason, shape, destructive, ..base }
+    Considered { shown, cut, besides, told, tier, tier_reason, shape, destructive, ..base }
 }
 
 /// Whoever may use the network may reach any host; what it may do there is for rules.
@@ -394,14 +396,15 @@ fn host_of_url(text: &str) -> Option<&str> {
 fn unknown_tool(action: &Action, input: &Value, classifier: &Classifier) -> Considered {
     let tool = action.tool.clone().unwrap_or_else(|| Operation::Command.own_tool());
     let text: Arc<str> = tool.as_str().into();
-    let shown = format!("{tool} {}", input::shown(input)).into();
+    let (input_shown, cut) = input::shown(input);
+    let shown = format!("{tool} {input_shown}").into();
     let mut texts = vec![&*text];
     texts_in(input, &mut texts);
     let mentions = Mentions::of(texts, |line| classifier.classify(line).spoken());
     let base = blank(Operation::Command, tool, action, input::canonical(input).to_string());
     let target = Target::Tool { name: Arc::clone(&text), mentions };
     let tier_reason = "a tool that is not on any list".into();
-    Considered { shown, tier: Some(Tier::Dangerous), tier_reason, ..about(base, target, None) }
+    Considered { shown, cut, tier: Some(Tier::Dangerous), tier_reason, ..about(base, target, None) }
 }
 
 /// What tools call the directory in which a command is to start.

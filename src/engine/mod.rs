@@ -328,6 +328,12 @@ impl Engine {
         self.shared.is_open()
     }
 
+    /// Processes of the host program at which a person sits: number, and when each began.
+    #[cfg(feature = "journal")]
+    pub(crate) fn surface_processes(&self) -> Arc<std::sync::Mutex<Vec<(u32, u64)>>> {
+        Arc::clone(&self.shared.surfaces)
+    }
+
     /// A handle that does not keep the engine alive.
     #[cfg(any(feature = "config", feature = "journal"))]
     pub(crate) fn downgrade(&self) -> WeakEngine {

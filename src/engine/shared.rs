@@ -54,6 +54,9 @@ pub(super) struct Shared {
     pub(super) open: AtomicBool,
     /// Makes fingerprints differ from engine to engine.
     pub(super) seed: u64,
+    /// Processes of the host program at which a person sits: number, and when each began.
+    #[cfg(feature = "journal")]
+    pub(super) surfaces: Arc<Mutex<Vec<(u32, u64)>>>,
 }
 
 #[derive(Debug)]
@@ -130,6 +133,8 @@ impl Shared {
             outside: OnceLock::new(),
             open: AtomicBool::new(true),
             seed,
+            #[cfg(feature = "journal")]
+            surfaces: Arc::default(),
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::model::{
     ActionFacts, CallId, CommandPattern, CommandShape, Destructive, Details, Digest, Doing, Operation, Permission,
-    Reason, SanitizedPath, SpokenPart, Tier, ToolName, ToolPath,
+    Reason, SanitizedPath, SpokenPart, Tier, ToolName, ToolPath, cut,
 };
 
 use super::{
@@ -20,6 +20,8 @@ pub(crate) struct Considered {
     pub(crate) uses: Uses,
     /// What people and records see.
     pub(crate) shown: Arc<str>,
+    /// Whether what a person sees is not all of it.
+    pub(crate) cut: bool,
     /// None if nobody could classify it.
     pub(crate) tier: Option<Tier>,
     pub(crate) tier_reason: Arc<str>,
@@ -123,6 +125,7 @@ impl Considered {
             details: self.details.clone(),
             destructive: self.destructive.clone(),
             overrides: self.overrides,
+            cut: self.cut || cut(&self.shown).is_some(),
         })
     }
 

@@ -49,6 +49,11 @@ pub enum Refusal {
     },
     /// A yes to this cannot be remembered beyond this one time.
     NotForGood(Arc<str>),
+    /// Whoever answers was not shown all of it, so a yes is for this once.
+    NotShownWhole {
+        /// What was answered.
+        answered: Scope,
+    },
     /// There is no such ruling.
     UnknownRuling(RulingId),
     /// This owner has no agent in such a run, or no longer.
@@ -238,6 +243,10 @@ impl fmt::Display for Refusal {
                 f,
                 "a yes to `{}` cannot be remembered for longer than `session`: answer `once` or `session`",
                 Shown(resource)
+            ),
+            Refusal::NotShownWhole { answered } => write!(
+                f,
+                "not all of what is asked was shown, so nobody can say yes to it for `{answered}`: answer `once`"
             ),
             Refusal::UnknownRuling(ruling) => write!(f, "there is no ruling {ruling}, or no longer"),
             Refusal::UnknownRun(run) => write!(f, "there is no run {run}, or no longer"),

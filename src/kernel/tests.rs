@@ -71,6 +71,7 @@ fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Consid
         tool: "bash".parse().unwrap(),
         uses: own(crate::model::Operation::Command, super::Target::Command { text: text.into(), parts }, None),
         shown: text.into(),
+        cut: false,
         tier: Some(tier),
         tier_reason: tier.as_str().into(),
         strictly: true,

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    CallId, Details, Digest, Doing, Permission, Permissions, Reason, SanitizedPath, Shown, Tier, ToolName, UseFacts,
+    CallId, Details, Digest, Doing, Permission, Permissions, Reason, SanitizedPath, Tier, ToolName, UseFacts,
+    text::{Quoted, Ticked},
 };
 
 /// What kind of thing is about to happen (`sources/000`, "Event: request_permission").
@@ -269,6 +270,30 @@ pub struct ActionFacts {
     /// Whether a person is asked although they said no for this run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overrides: bool,
+    /// Whether a person is not shown all of it. Then a yes to it is for once.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
+}
+
+/// More of one thing nobody reads in a question: of a longer one the beginning and the end are shown.
+const LONGEST_SHOWN: usize = 2_000;
+
+/// How much of the end is shown of what is cut.
+const END_SHOWN: usize = 600;
+
+/// The beginning and the end of a text that is too long to be shown, and how many characters stand between them.
+pub(crate) fn cut(text: &str) -> Option<(&str, usize, &str)> {
+    cut_to(LONGEST_SHOWN, text)
+}
+
+/// The same of what has more than `longest` characters.
+pub(crate) fn cut_to(longest: usize, text: &str) -> Option<(&str, usize, &str)> {
+    text.char_indices().nth(longest)?;
+    let characters = text.chars().count();
+    let place = |number| text.char_indices().nth(number).map_or(text.len(), |(place, _)| place);
+    let (head, rest) = text.split_at_checked(place(longest.saturating_sub(END_SHOWN)))?;
+    let (_, tail) = text.split_at_checked(place(characters.saturating_sub(END_SHOWN)))?;
+    Some((head, rest.chars().count().saturating_sub(END_SHOWN), tail))
 }
 
 impl ActionFacts {
@@ -289,7 +314,13 @@ impl fmt::Display for Phrase<'_> {
             Operation::Network => "reach",
             Operation::Events | Operation::Tool => "use",
         };
-        write!(f, "{verb} `{}`", Shown(&self.0.resource))
+        match cut(&self.0.resource) {
+            None => write!(f, "{verb} {}", Ticked(&self.0.resource)),
+            // The number stands outside: what is inside may say anything. An input may have been cut before.
+            Some((head, left, tail)) => {
+                write!(f, "{verb} {} … {left} characters or more are left out … {}", Ticked(head), Ticked(tail))
+            }
+        }
     }
 }
 
@@ -297,7 +328,7 @@ impl fmt::Display for Phrase<'_> {
 impl fmt::Display for ActionFacts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.phrase().fmt(f)?;
-        if self.tier > Tier::Safe { write!(f, " ({})", Shown(&self.tier_reason)) } else { Ok(()) }
+        if self.tier > Tier::Safe { write!(f, " ({})", Quoted(&self.tier_reason)) } else { Ok(()) }
     }
 }
 
@@ -315,6 +346,11 @@ pub struct CommandShape {
 }
 
 impl CommandShape {
+    /// The shape as a person should read it, with the directory that it is bound to.
+    pub fn phrase(&self) -> impl fmt::Display + '_ {
+        ShapePhrase(self)
+    }
+
     /// The shape that is displayed as `whole`, shown as `shown`.
     pub(crate) fn of(whole: &str, shown: Arc<str>) -> CommandShape {
         CommandShape { key: Digest::of_texts([whole]).to_string().into(), shown, cwd: None }
@@ -341,6 +377,15 @@ impl CommandShape {
     #[cfg(feature = "edit")]
     pub(crate) fn is_shown_whole(&self) -> bool {
         self.key == CommandShape::of(&self.shown, Arc::clone(&self.shown)).key
+    }
+}
+
+struct ShapePhrase<'a>(&'a CommandShape);
+
+impl fmt::Display for ShapePhrase<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Ticked(&self.0.shown).fmt(f)?;
+        self.0.cwd.as_ref().map_or(Ok(()), |cwd| write!(f, " in {}", Ticked(cwd.as_str())))
     }
 }
 

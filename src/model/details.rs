@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Digest, Shown, redacted_value};
+use super::{Digest, redacted_value, text::Quoted};
 
 /// How many characters are shown of the beginning of a content that is cut.
 const HEAD: usize = 2_000;
@@ -48,10 +48,10 @@ impl Details {
     }
 }
 
-/// For people; everything foreign in it is escaped.
+/// For people, quoted; everything foreign in it is escaped.
 impl fmt::Display for Details {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", Shown(&self.shown))?;
+        Quoted(&self.shown).fmt(f)?;
         if self.left_out > 0 { write!(f, " (SHA-256 of the whole: {})", self.digest) } else { Ok(()) }
     }
 }

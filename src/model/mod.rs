@@ -27,6 +27,7 @@ mod request;
 mod rule;
 mod ruling;
 mod sandbox;
+mod script;
 mod sensitive;
 mod set;
 mod spoken;
@@ -37,8 +38,8 @@ mod tool_path;
 mod used;
 mod verdict;
 
-pub(crate) use action::What;
 pub use action::{Action, ActionFacts, CommandShape, Destructive, InvalidOperation, Operation};
+pub(crate) use action::{What, cut, cut_to};
 pub use agent::{InvalidMode, Kind, Mode, Profile, Source};
 pub use command::{CommandProfile, CommandRules, InvalidProfile, InvalidTier, Raise, SafeAddition, Tier};
 pub use decision::{Decision, DecisionSource, Ruled};
@@ -80,6 +81,7 @@ pub(crate) use spoken::{Ends, Said, Spoken, SpokenPart, StartDir, base_name};
 pub use task::{
     CatchUp, GateOutcome, InvalidTaskId, OnMissing, Skip, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings,
 };
+pub(crate) use text::Quoted;
 pub use text::{InvalidName, InvalidReason, Name, Reason, Shown};
 pub use time::{InvalidTimestamp, Timestamp};
 pub use tool_path::{InvalidToolPath, ToolPath};

@@ -103,6 +103,17 @@ impl Permission {
         }
     }
 
+    /// Where it stands among others that are asked: what lets most happen comes first.
+    pub(crate) fn breadth(&self) -> (u8, usize) {
+        match self {
+            Permission::Path(Access::Write, path) => (0, path.depth()),
+            Permission::Network => (1, 0),
+            Permission::Events => (2, 0),
+            Permission::Tool(name) => (2, name.as_str().split('/').count()),
+            Permission::Path(Access::Read, path) => (3, path.depth()),
+        }
+    }
+
     /// A phrase for people, as in "write access to /work/site" (`sources/004`, permissionDescribeDecision).
     pub fn describe(&self) -> impl fmt::Display + '_ {
         Described(self)

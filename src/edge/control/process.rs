@@ -62,11 +62,25 @@ pub enum ProcessCall {
     },
 }
 
+impl ProcessCall {
+    /// True for an order that does more than to show something.
+    pub(super) fn changes(&self) -> bool {
+        match self {
+            ProcessCall::List { .. } | ProcessCall::Read { .. } => false,
+            ProcessCall::Start { .. }
+            | ProcessCall::Write { .. }
+            | ProcessCall::Stop { .. }
+            | ProcessCall::Restart { .. } => true,
+        }
+    }
+}
+
 #[cfg(not(feature = "sandbox"))]
 pub(super) async fn carry_out(
     _engine: &crate::engine::Engine,
     _call: ProcessCall,
     _by: crate::model::ApproverId,
+    _means: crate::model::Means,
 ) -> Result<Vec<super::Line>, super::order::NotDone> {
     Err(super::order::NotDone::Refused(
         "this engine was built without the feature `sandbox`, and runs nothing".to_owned(),
@@ -83,7 +97,7 @@ mod ordered {
     use serde_json::json;
 
     use super::{
-        super::order::{Line, MEANS, NotDone},
+        super::order::{Line, NotDone},
         ProcessCall,
     };
     use crate::{
@@ -93,7 +107,7 @@ mod ordered {
         },
         engine::{Agent, Engine},
         kernel::Refusal,
-        model::{Actor, ApproverId, Process, ProcessId, Shown},
+        model::{Actor, ApproverId, Means, Process, ProcessId, Shown},
     };
 
     /// How much of what a process wrote is shown at once.
@@ -114,11 +128,12 @@ mod ordered {
         agent: &Agent,
         order: &ProcessOrder,
         by: &ApproverId,
+        means: Means,
     ) -> Result<(), NotDone> {
         let Some(action) = process::action(agent, order).await? else { return Ok(()) };
         let owner = agent.profile()?.owner.clone();
         let reason = "typed on the command line".parse().map_err(|_| NotDone::Refused("no reason".to_owned()))?;
-        engine.approver(&owner, by.clone(), MEANS).enable(agent.id(), &action, reason).await?;
+        engine.approver(&owner, by.clone(), means).enable(agent.id(), &action, reason).await?;
         Ok(())
     }
 
@@ -137,6 +152,7 @@ mod ordered {
         engine: &Engine,
         call: ProcessCall,
         by: ApproverId,
+        means: Means,
     ) -> Result<Vec<Line>, NotDone> {
         let (agent, order) = match call {
             ProcessCall::List { agent } => {
@@ -145,7 +161,7 @@ mod ordered {
                 return Ok(wanted.map(listed).collect());
             }
             ProcessCall::Stop { process, grace_ms, reason } => {
-                let by = Actor::Person { by, means: MEANS.into() };
+                let by = Actor::Person { by, means };
                 engine.stop_process_as(by, process, Duration::from_millis(grace_ms), reason).await?;
                 return Ok(vec![Line::new(format!("{process} is told to end"), json!({ "stopping": process }))]);
             }
@@ -160,7 +176,7 @@ mod ordered {
             }
             ProcessCall::Restart { process } => (agent_of(engine, process)?, ProcessOrder::Restart { process }),
         };
-        stand_behind(engine, &agent, &order, &by).await?;
+        stand_behind(engine, &agent, &order, &by, means).await?;
         let done = process::carry_out_for(engine, &agent, order).await?;
         Ok(vec![told(done)])
     }

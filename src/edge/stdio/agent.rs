@@ -297,6 +297,7 @@ impl AgentPart {
             granted: resolution.granted.clone(),
             refused: resolution.refused.clone(),
             scope: resolution.scope,
+            updated_input: resolution.updated_input.as_ref().map(|action| action.resource.as_ref().to_owned()),
             feedback: resolution.feedback.clone(),
             text: resolution.to_string(),
             ts: resolution.at,

@@ -175,6 +175,9 @@ impl State {
             self.refuse_too_many(&request.from, from_people(receiver), allowed.len())?;
             allowed.iter().try_for_each(|right| self.refuse_protected(&right.permission))?;
         }
+        if answer.allowed != Allowed::Nothing && request.is_once_only() && scope != Scope::Once {
+            return Err(Refusal::NotShownWhole { answered: scope });
+        }
         let origin = Origin::Person { by: by.by.clone(), means: Arc::clone(&by.means), request: Some(id) };
         let draft = Draft::new(&request.from, origin, Some(request.reason.clone()), scope, now).in_run_of(receiver);
         let grants = allowed.iter().zip(self.fresh_ids()).map(|(right, id)| draft.issue(id, right.clone()));

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::{
-    AgentId, Kind, OwnerId, Rule, RuleRef, Ruling, RunId, Scope, Shown, Subject, Tier, Timestamp, UseOrigin, Verdict,
+    AgentId, Kind, OwnerId, Quoted, Rule, RuleRef, Ruling, RunId, Scope, Shown, Subject, Tier, Timestamp, UseOrigin,
+    Verdict,
 };
 
 use super::{
@@ -33,7 +34,7 @@ impl Opinion {
             (false, Verdict::Ask) => "wants a person to say",
             (false, Verdict::Allow) => "says yes",
         };
-        let why = self.why.as_ref().map(|why| format!(": {}", Shown(why))).unwrap_or_default();
+        let why = self.why.as_ref().map(|why| format!(": {}", Quoted(why))).unwrap_or_default();
         format!("the hook {} {does}{why}", Shown(&self.hook))
     }
 }

@@ -23,6 +23,7 @@ fn name(refusal: &Refusal) -> &'static str {
         Refusal::WiderThanDecided(_) => "WiderThanDecided",
         Refusal::InputClimbs { .. } => "InputClimbs",
         Refusal::NotForGood(_) => "NotForGood",
+        Refusal::NotShownWhole { .. } => "NotShownWhole",
         Refusal::UnknownRuling(_) => "UnknownRuling",
         Refusal::NotAsked(_) => "NotAsked",
         Refusal::NothingHeldBack => "NothingHeldBack",
@@ -63,7 +64,7 @@ fn name(refusal: &Refusal) -> &'static str {
 }
 
 /// A state in which everything can go wrong: `lead`, `ann`, `bob` of one owner, `eve` of another, `cfg` from a file;
-/// request 1 waits, request 2 is over, request 3 is about an action.
+/// request 1 waits, request 2 is over, request 3 is about an action, request 4 about one that is too long to be shown.
 fn world() -> State {
     let mut state = State::new(settings(|settings| {
         settings.max_depth = 1;
@@ -86,6 +87,7 @@ fn world() -> State {
     done(&mut state, answer(2, "you", Answer::deny()));
     done(&mut state, scoped_request(1, "ann", Some(Scope::Once)));
     done(&mut state, authorize(3, "bob", &command("make", Tier::Dangerous)));
+    done(&mut state, authorize(4, "cfg", &command(&"make ".repeat(500), Tier::Dangerous)));
     state
 }
 
@@ -283,6 +285,8 @@ fn a_refused_command_leaves_the_state_equal() {
         ("NotAllowed", confined("ann", false)),
         ("InputClimbs", instead(3, "rm -rf x", Tier::Destructive)),
         ("NotForGood", answer(3, "you", Answer::allow().scope(Scope::Always))),
+        ("NotShownWhole", answer(4, "you", Answer::allow().scope(Scope::Session))),
+        ("NotShownWhole", answer(4, "you", Answer::allow().scope(Scope::Always))),
         ("ScopePast", answer(3, "you", Answer::allow().scope(past))),
         ("OtherOwner", answer(3, "them", Answer::deny())),
         (
@@ -320,5 +324,5 @@ fn a_refused_command_leaves_the_state_equal() {
         assert!(!sentence.ends_with('.') && !sentence.contains('\n'), "{sentence}");
         met.insert(expected);
     }
-    assert_eq!(met.len(), 45, "each reason has a row");
+    assert_eq!(met.len(), 46, "each reason has a row");
 }

@@ -176,6 +176,7 @@ impl Plain {
             tool: tool(self.tool),
             uses,
             shown: self.resource.as_str().into(),
+            cut: false,
             tier: Some(self.tier),
             tier_reason: self.tier.as_str().into(),
             strictly: true,

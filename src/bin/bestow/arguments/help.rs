@@ -15,19 +15,19 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
        bestow grants [--agent ID] --state DIRECTORY [--json]
        bestow why AGENT TAG --state DIRECTORY [--json]
        bestow requests --state DIRECTORY [--json]
-       bestow approve|deny CODE --state DIRECTORY [--scope SCOPE] [--feedback TEXT] [--as NAME] [--json]
-       bestow approve CODE --state DIRECTORY --write [--config FILE] [--feedback TEXT] [--as NAME] [--json]
-       bestow agree CHANGE --state DIRECTORY [--as NAME] [--json]
+       bestow approve|deny CODE --state DIRECTORY [--scope SCOPE] [--feedback TEXT] [--as NAME] [--token-file FILE] [--json]
+       bestow approve CODE --state DIRECTORY --write [--config FILE] [--feedback TEXT] [--as NAME] [--token-file FILE] [--json]
+       bestow agree CHANGE --state DIRECTORY [--as NAME] [--token-file FILE] [--json]
        bestow state --agent ID --state DIRECTORY [--json]
-       bestow mode AGENT [MODE] --state DIRECTORY [--as NAME] [--json]
+       bestow mode AGENT [MODE] --state DIRECTORY [--as NAME] [--token-file FILE] [--json]
        bestow keep GRANT|RULING --state DIRECTORY [--config FILE]
-       bestow revoke GRANT|RULING --state DIRECTORY [--reason TEXT] [--as NAME] [--json]
-       bestow process start --agent ID --state DIRECTORY [--grant TAG]... [--as NAME] [--json] -- COMMAND...
+       bestow revoke GRANT|RULING --state DIRECTORY [--reason TEXT] [--as NAME] [--token-file FILE] [--json]
+       bestow process start --agent ID --state DIRECTORY [--grant TAG]... [--as NAME] [--token-file FILE] [--json] -- COMMAND...
        bestow process list --state DIRECTORY [--agent ID] [--json]
        bestow process read PROCESS --state DIRECTORY [--stderr] [--from BYTE] [--json]
        bestow process write PROCESS [--close] --state DIRECTORY [--] WORDS...
-       bestow process stop PROCESS --state DIRECTORY [--grace SECONDS] [--reason TEXT] [--as NAME]
-       bestow process restart PROCESS --state DIRECTORY [--as NAME]
+       bestow process stop PROCESS --state DIRECTORY [--grace SECONDS] [--reason TEXT] [--as NAME] [--token-file FILE]
+       bestow process restart PROCESS --state DIRECTORY [--as NAME] [--token-file FILE]
        bestow audit show --state DIRECTORY [--agent ID] [--request CODE] [--grant GRANT|RULING] [--since TIME] [--until TIME] [--json]
        bestow audit verify --state DIRECTORY [--expect HEAD]
        bestow audit head --state DIRECTORY
@@ -87,9 +87,13 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
   grants, why, requests, approve, deny, agree, state, mode, revoke
       Ask and tell the engine that runs on the state directory; if none runs there, the directory itself. `why` shows
       the chain back to a person, a line of a file, or the host program. A request is named by its code, or its id; --as says who
-      answers; otherwise it is USER, or LOGNAME, or `operator` if neither is set. A scope is `once`, `session`, `always` or
+      answers; otherwise it is USER, or LOGNAME, or `operator` if neither is set. The name is a claim: the trail has the user
+      and the process that made it besides. A running engine hears no process of another user, none that comes from its own
+      process, as its agents do, and from a process without a terminal no order that changes something unless
+      --token-file names the file with its secret (`approver-token` in the state directory). A scope is `once`, `session`, `always` or
       `until TIME`; a right without one is given for the session. A session ends with its engine: where none runs, that
-      is refused, and the question goes on waiting. A no to a right takes no scope. `grants` also lists what people said
+      is refused, and the question goes on waiting. A no to a right takes no scope. What is too
+      long to be shown as a whole is approved for `once` only. `grants` also lists what people said
       about actions (r0, r1, …). `requests` also tells the change of the file that `confirm_widening` holds back, and what
       it would give; `agree` takes it over, by the number that is told there.
       `state` shows what an agent may do now and why: mode, rules with file and line, policies of its run, rights.

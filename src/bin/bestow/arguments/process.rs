@@ -73,5 +73,6 @@ pub(super) fn process(mut parser: Parser) -> Result<Asked, Error> {
     };
     let order = Order::Process { call, by: options.by()? };
     let state = options.state()?;
-    Ok(Asked::Order(Ordered { state, order, write: None, style: options.done()? }))
+    let token = options.take("token-file").map(PathBuf::from);
+    Ok(Asked::Order(Ordered { state, order, write: None, token, style: options.done()? }))
 }

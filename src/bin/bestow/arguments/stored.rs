@@ -32,9 +32,23 @@ pub(super) struct Options {
 const FLAGS: [&str; 2] = ["close", "stderr"];
 
 /// Options that have a value.
-const VALUED: [&str; 15] = [
-    "agent", "as", "before", "config", "expect", "feedback", "from", "grace", "grant", "reason", "request", "scope",
-    "since", "state", "until",
+const VALUED: [&str; 16] = [
+    "agent",
+    "as",
+    "before",
+    "config",
+    "expect",
+    "feedback",
+    "from",
+    "grace",
+    "grant",
+    "reason",
+    "request",
+    "scope",
+    "since",
+    "state",
+    "token-file",
+    "until",
 ];
 
 impl Options {
@@ -166,7 +180,8 @@ pub(super) fn order(command: &str, parser: Parser) -> Result<Asked, Error> {
     };
     let write = if options.write { Some(written_to(&order, &mut options)?) } else { None };
     let state = options.state()?;
-    Ok(Asked::Order(Ordered { state, order, write, style: options.done()? }))
+    let token = options.take("token-file").map(PathBuf::from);
+    Ok(Asked::Order(Ordered { state, order, write, token, style: options.done()? }))
 }
 
 /// The file that an answer goes into, if it is a yes for good.

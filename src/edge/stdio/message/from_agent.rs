@@ -164,7 +164,7 @@ pub struct Authorize {
     pub request_id: Option<String>,
 }
 
-fn content<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<serde_json::Value>, D::Error> {
+pub(super) fn content<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<serde_json::Value>, D::Error> {
     let content = Option::<serde_json::Value>::deserialize(deserializer)?;
     match content {
         Some(value) if !value.is_object() && !value.is_string() => {

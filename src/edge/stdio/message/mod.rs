@@ -19,7 +19,10 @@ pub use from_agent::{
     AskPermissionState, Authorize, CancelRequest, CheckPermission, FromAgent, GrantPermission, MessageFromAgent,
     RequestPermission, UsePermission,
 };
-pub use from_connector::{AgreeToWidening, Decision, FromConnector, MessageFromUser, PermissionDecision};
+pub use from_connector::{
+    AgreeToWidening, Decision, EnableAction, FromConnector, ListPolicies, MessageFromUser, ModifiedInput,
+    PermissionDecision, PolicyMode, UpdatePolicy,
+};
 pub use parse::InvalidMessage;
 pub(super) use parse::{Incoming, parse};
 pub use process::{
@@ -31,7 +34,8 @@ pub use to_agent::{
     PermissionResult, PermissionStateResult, PolicyUpdated, RequestAccepted, ToAgent, UseResult,
 };
 pub use to_connector::{
-    ConnectorHello, Content, MessageToUser, Operation, PermissionRequest, PermissionResolved, ReasonKind, ToConnector,
+    ActionEnabled, ConnectorHello, Content, GuardUpdated, MessageToUser, Operation, PermissionRequest,
+    PermissionResolved, PoliciesOfRun, PolicyName, ReasonKind, ToConnector, ToolGuard,
 };
 pub use to_either::{Bye, Hello, Notice, NoticeKind, RevokePermission, RevokeResult};
 

@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use crate::model::{
     AgentId, CallId, GrantId, InvalidPermissions, Operation, OutputStream, Permission, Permissions, ProcessId, Reason,
-    RunId, Scope, ToolName,
+    RunId, SanitizedPath, Scope, ToolName, Verdict,
 };
 
-use super::{super::quote::quoted, Decision, MAX_TEXT};
+use super::{super::quote::quoted, Decision, MAX_TEXT, PolicyMode};
 
 /// What is wrong with a value; nothing, if it fits.
 type Wrong = Option<String>;
@@ -105,6 +105,34 @@ pub(super) fn of(kind: &str) -> Shape {
                 there(TAGS),
                 SCOPE,
                 may("feedback", parsed::<Reason>),
+                there(may("modifiedInput", input)),
+            ],
+            strict: true,
+        },
+        // What denies, or says where it counts, must not get lost.
+        "update_policy" => Shape {
+            fields: vec![
+                needed("runId", parsed::<RunId>),
+                may("tool", parsed::<ToolName>),
+                needed("mode", mode),
+                there(may("allow", texts)),
+                there(may("deny", texts)),
+                may("default", parsed::<Verdict>),
+                may("base", parsed::<SanitizedPath>),
+            ],
+            strict: true,
+        },
+        "list_policies" => lenient([needed("runId", parsed::<RunId>), may("tool", parsed::<ToolName>)]),
+        "enable_action" => Shape {
+            fields: vec![
+                needed("agentId", parsed::<AgentId>),
+                may("operation", parsed::<Operation>),
+                may("resource", words),
+                may("toolName", parsed::<ToolName>),
+                may("toolInput", object),
+                may("details", content),
+                TAGS,
+                needed("reason", parsed::<Reason>),
             ],
             strict: true,
         },
@@ -163,6 +191,19 @@ fn shown(value: &Value) -> String {
 
 fn object(value: &Value) -> Wrong {
     (!value.is_object()).then(|| "it must be an object".to_owned())
+}
+
+fn input(value: &Value) -> Wrong {
+    (!value.is_object() && !value.is_string()).then(|| "it must be a text, or an object".to_owned())
+}
+
+fn mode(value: &Value) -> Wrong {
+    PolicyMode::deserialize(value).is_err().then(|| "it must be `read` or `write`".to_owned())
+}
+
+fn texts(value: &Value) -> Wrong {
+    let all_texts = value.as_array().is_some_and(|all| all.iter().all(Value::is_string));
+    (!all_texts).then(|| "it must be a list of texts".to_owned())
 }
 
 fn flag(value: &Value) -> Wrong {

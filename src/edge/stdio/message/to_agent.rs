@@ -136,6 +136,10 @@ pub struct PermissionResult {
     /// For how long, where something was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
+    /// What may happen instead of what was asked about, if the person changed it: the path, command line or host, or the
+    /// tool with its input, as it may be shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_input: Option<String>,
     /// A word from the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<Reason>,
