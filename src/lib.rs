@@ -46,7 +46,7 @@ pub use model::{
     OnNoUser, Operation, Origin, Outcome, OutputStream, OwnerId, PathGlob, PathPolicy, Pending, Permission,
     PermissionSet, Permissions, Place, Policies, Policy, PolicyPatch, Process, ProcessEvent, ProcessExit, ProcessId,
     Profile, Reach, Reads, Reason, Recorded, Reference, Reply, Request, RequestId, Resolution, Right, Route, Rule,
-    RuleRef, Ruled, Ruling, RulingId, RunId, RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath, Scope,
+    RuleCwd, RuleRef, Ruled, Ruling, RulingId, RunId, RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath, Scope,
     SensitiveName, Settings, Shown, Skip, Source, StopCause, Subject, TaskEnd, TaskEvent, TaskId, TaskKind,
     TaskSettings, Timestamp, ToolName, ToolPath, UseFacts, UseOrigin, Verdict, Want, Widening, sanitize,
 };
