@@ -154,6 +154,14 @@ fn hears(entry: &Arc<Entry>) -> [Heard; 2] {
     })
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long a child may take is real time, whatever the engine's clock says"
+)]
+fn now() -> Instant {
+    Instant::now()
+}
+
 /// A process that goes on, on its thread.
 struct Begun {
     agent: WeakAgent,
@@ -190,7 +198,7 @@ impl Begun {
         loop {
             let word = match kill_at {
                 None => self.told.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(at) => self.told.recv_timeout(at.saturating_duration_since(Instant::now())),
+                Some(at) => self.told.recv_timeout(at.saturating_duration_since(now())),
             };
             match word {
                 Ok(Word::Ended) => return kill_at.is_some(),
@@ -202,7 +210,7 @@ impl Begun {
                 Ok(Word::End(grace)) if grace.is_zero() => return true,
                 Ok(Word::End(grace)) => {
                     self.going.terminate();
-                    let at = Instant::now().checked_add(grace);
+                    let at = now().checked_add(grace);
                     kill_at = kill_at.into_iter().chain(at).min();
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return true,

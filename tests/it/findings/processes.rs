@@ -40,7 +40,7 @@ struct Host {
 impl Place {
     fn new() -> Place {
         let directory = tempfile::tempdir().unwrap();
-        let at = fs::canonicalize(directory.path()).unwrap();
+        let at = directory.path().canonicalize().unwrap();
         let (workspace, state) = (at.join("workspace"), at.join("state"));
         fs::create_dir(&workspace).unwrap();
         Place { _directory: directory, workspace, state }

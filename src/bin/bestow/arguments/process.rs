@@ -1,6 +1,6 @@
 //! `bestow process`: processes that go on, held by the engine that runs on a state directory.
 
-use std::ffi::OsString;
+use std::{ffi::OsString, path::PathBuf};
 
 use bestow::{
     OutputStream, ProcessId,
