@@ -16,6 +16,7 @@ pub use async_trait::async_trait;
 pub use edge::OpenError;
 #[cfg(feature = "edit")]
 pub use edge::config::{Always, KeepError, Kept, KeptAtFirst};
+pub use edge::prompt;
 #[cfg(feature = "sandbox")]
 pub use edge::sandbox;
 #[cfg(feature = "schedule")]
@@ -45,9 +46,9 @@ pub use model::{
     InvalidTimestamp, InvalidVerdict, Kind, LeftOut, Means, Mode, Name, OnMissing, OnNoUser, Operation, Origin,
     Outcome, OwnerId, PathGlob, PathPolicy, Pending, Permission, PermissionSet, Permissions, Place, Policies, Policy,
     PolicyPatch, Profile, Reach, Reads, Reason, Recorded, Reference, Reply, Request, RequestId, Resolution, Right,
-    Route, Rule, RuleCwd, RuleRef, Ruled, Ruling, RulingId, RunId, RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath,
-    Scope, SensitiveName, Settings, Shown, Skip, Source, Subject, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings,
-    Timestamp, ToolName, Verdict, Want, Widening, sanitize,
+    Route, Rule, RuleCwd, RuleRef, Ruled, Ruling, RulingId, RunId, RuntimeId, SandboxFacts, SandboxViolation,
+    SanitizedPath, Scope, SensitiveName, Settings, Shown, Skip, Source, Subject, TaskEnd, TaskEvent, TaskId, TaskKind,
+    TaskSettings, Timestamp, ToolName, Verdict, Want, Widening, sanitize,
 };
 pub use seam::{
     AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, MemoryStore,

@@ -205,7 +205,9 @@ pub(super) fn knows(list: &str, word: &str) -> bool {
             allowed.is_empty() || allowed.split('|').any(|one| one == value)
         }
     };
-    if name.len() > 2 && let Some(takes) = find(list, name) {
+    if name.len() > 2
+        && let Some(takes) = find(list, name)
+    {
         return fits(takes);
     }
     let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.starts_with('-')) else { return false };

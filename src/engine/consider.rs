@@ -84,7 +84,7 @@ impl Shared {
         } else {
             command(base, text, besides, &classifier)
         };
-        Ok(self.with_real_dirs(understood))
+        self.trusting_nobody(self.with_real_dirs(understood))
     }
 
     /// The same, with the directories that the line changes to as they really are.
@@ -95,7 +95,8 @@ impl Shared {
         if *tier == Some(Tier::Safe) {
             return understood;
         }
-        for dir in parts.iter_mut().flat_map(|part| &mut part.dirs) {
+        let dirs = parts.iter_mut().flat_map(|part| part.dirs.iter_mut());
+        for dir in dirs {
             if let StartDir::Said(said) = dir {
                 *dir = self.real_dir(cwd.as_ref(), said).map_or(StartDir::Unknown, StartDir::Real);
             }

@@ -6,8 +6,8 @@ use globset::{GlobMatcher, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::model::{
-    Access, CommandPattern, Coverage, Operation, Permission, Rule, RuleCwd, SanitizedPath, Shown, SpokenPart, StartDir, Tier,
-    Verdict, redacted,
+    Access, CommandPattern, Coverage, Operation, Permission, Rule, RuleCwd, SanitizedPath, Shown, SpokenPart, StartDir,
+    Tier, Verdict, redacted,
 };
 
 use super::{

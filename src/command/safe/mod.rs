@@ -27,8 +27,8 @@ use super::{
     classifier::Classifier,
     options::{Options, Reading},
     tier::Profile,
-    wildcard,
     walk::{Arg, Place, Places},
+    wildcard,
 };
 
 /// What operands a row takes.

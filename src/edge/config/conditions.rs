@@ -9,7 +9,9 @@ use super::{
 };
 use crate::{
     command::Shape,
-    model::{Action, CommandPattern, CommandShape, Operation, PathGlob, Rule, RuleCwd, SanitizedPath, ToolName, Verdict},
+    model::{
+        Action, CommandPattern, CommandShape, Operation, PathGlob, Rule, RuleCwd, SanitizedPath, ToolName, Verdict,
+    },
 };
 
 /// What one condition may be: one of these, or nothing, which is no condition.
@@ -51,7 +53,9 @@ impl Conditions {
         let cwds = one_of(table, "cwd", found, |text| cwd(text, base));
         let of_a_yes = verdict == Verdict::Allow || !table.has("cwd");
         if !of_a_yes {
-            let why = format!("`cwd` goes with `allow`: a rule that says `{verdict}` speaks about a command wherever it runs");
+            let why = format!(
+                "`cwd` goes with `allow`: a rule that says `{verdict}` speaks about a command wherever it runs"
+            );
             found.add(table.offset_of("cwd"), Problem::new(why).help("leave `cwd` out"));
         }
         Some(Conditions {
@@ -66,7 +70,12 @@ impl Conditions {
 
     /// How many combinations there are.
     pub(super) fn number(&self) -> usize {
-        self.tools.len() * self.operations.len() * self.patterns.len() * self.commands.len() * self.shapes.len() * self.cwds.len()
+        self.tools.len()
+            * self.operations.len()
+            * self.patterns.len()
+            * self.commands.len()
+            * self.shapes.len()
+            * self.cwds.len()
     }
 
     /// Whether there could be an action that meets all of them.

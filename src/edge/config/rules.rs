@@ -67,7 +67,8 @@ fn one(mut table: Table<'_>, offset: usize, base: Base<'_>, found: &mut Findings
     }
     let examples = examples::understood(texts, &conditions, base, found);
     let place = found.place(offset);
-    let rule = Rule { verdict, tool: None, operation: None, path: None, command: None, shape: None, cwd: None, why, place };
+    let rule =
+        Rule { verdict, tool: None, operation: None, path: None, command: None, shape: None, cwd: None, why, place };
     let (rules, below) = (conditions.rules(&rule), conditions.rules_below(&rule));
     Some(Written { offset, rules, below, starts: conditions.starts().collect(), examples })
 }

@@ -216,8 +216,17 @@ fn rule(tool: &ToolName, operation: Operation, resource: &str, about: About<'_>)
     let place = Place { file: Arc::default(), line: 0 };
     let verdict = Verdict::Allow;
     let (tool, operation_of_rule) = (Some(tool.clone()), Some(operation));
-    let rule =
-        Rule { verdict, tool, operation: operation_of_rule, path: None, command: None, shape: None, cwd: None, why: None, place };
+    let rule = Rule {
+        verdict,
+        tool,
+        operation: operation_of_rule,
+        path: None,
+        command: None,
+        shape: None,
+        cwd: None,
+        why: None,
+        place,
+    };
     match about {
         About::Shape(shape) if shape.is_shown_whole() && shape.shown.parse::<Shape>().is_ok() => {
             Ok(Rule { shape: Some(shape.in_directory(None)), ..rule })

@@ -60,7 +60,7 @@ fn an_allow_rule_is_bound_to_the_agents_working_directory() {
         "cd sub/deep/../../.. && npm test",
         "cd && npm test",
         "cd ~ && npm test",
-        "cd $X && npm test",
+        "cd \"$X\" && npm test",
         "cd - && npm test",
         "pushd /tmp && npm test",
         "(cd /tmp && npm test)",
@@ -78,7 +78,7 @@ fn an_allow_rule_is_bound_to_the_agents_working_directory() {
 #[test]
 fn a_rule_says_where_a_command_may_run_besides() {
     let place = saved(&rule("verdict = \"allow\"\ncommand = \"npm test\"\ncwd = \"anywhere\""));
-    all_are(&place, Verdict::Allow, &["npm test", "cd /elsewhere && npm test", "cd $X && npm test"]);
+    all_are(&place, Verdict::Allow, &["npm test", "cd /elsewhere && npm test", "cd \"$X\" && npm test"]);
     let place = saved(&rule("verdict = \"allow\"\ncommand = \"npm test\"\ncwd = [\"site/sub\", \"other\"]"));
     all_are(&place, Verdict::Allow, &["cd sub && npm test", "cd ../other && npm test", "cd sub/../sub && npm test"]);
     all_are(&place, Verdict::Ask, &["npm test", "cd sub/deep && npm test", "cd away && npm test"]);
@@ -112,16 +112,25 @@ fn a_rule_that_denies_speaks_wherever_a_command_runs() {
     assert!(alone.contains("`cwd` says where a `command` or a `shape` may run"), "{alone}");
     let link = problem("verdict = \"allow\"\ncommand = \"npm test\"\ncwd = \"site/away\"");
     assert!(link.contains("elsewhere"), "{link}");
-    let contradiction = problem("verdict = \"allow\"\ncommand = \"x y\"\ncwd = \"anywhere\"\n[[agents.lead.rules]]\nverdict = \"ask\"\ncommand = \"x y\"");
+    let contradiction = problem(
+        "verdict = \"allow\"\ncommand = \"x y\"\ncwd = \"anywhere\"\n[[agents.lead.rules]]\nverdict = \"ask\"\ncommand = \"x y\"",
+    );
     assert!(contradiction.contains("contradicts"), "{contradiction}");
-    let example = rule("verdict = \"allow\"\ncommand = \"npm test\"\ncwd = \"other\"\nmatch = \"npm test\"\nnot_match = \"npm run x\"");
+    let example = rule(
+        "verdict = \"allow\"\ncommand = \"npm test\"\ncwd = \"other\"\nmatch = \"npm test\"\nnot_match = \"npm run x\"",
+    );
     assert_eq!(saved(&example).complaints(), "nothing");
 }
 
 #[test]
 fn a_wildcard_stands_for_no_option_that_runs_something() {
     let place = saved(&allow("git push origin **"));
-    let meant = ["git push origin main", "git push origin HEAD:refs/heads/x --tags", "git push origin -u main", "git push origin"];
+    let meant = [
+        "git push origin main",
+        "git push origin HEAD:refs/heads/x --tags",
+        "git push origin -u main",
+        "git push origin",
+    ];
     all_are(&place, Verdict::Allow, &meant);
     let not_meant = [
         "git push origin --receive-pack='touch x'",
@@ -130,10 +139,11 @@ fn a_wildcard_stands_for_no_option_that_runs_something() {
         "git push origin --repo=ext::sh",
         "git push origin ext::sh",
         "git -c core.sshCommand=./x push origin",
-        "git push origin --force",
-        "git push origin +main",
     ];
     all_are(&place, Verdict::Ask, &not_meant);
+    for destroys in ["git push origin --force", "git push origin +main"] {
+        assert_ne!(verdict(&place, destroys), Verdict::Allow, "{destroys}");
+    }
 }
 
 /// The programs of the findings, each under the widest pattern that names it.
@@ -216,9 +226,9 @@ fn no_program_has_an_option_that_a_wildcard_lets_run_something() {
 /// What the pattern names itself is what a person has read.
 #[test]
 fn what_a_pattern_names_it_covers() {
-    let place = saved(&allow("git push origin --force **"));
-    all_are(&place, Verdict::Allow, &["git push origin --force main"]);
-    all_are(&place, Verdict::Ask, &["git push origin --exec=x main", "git push origin --force --exec=x"]);
+    let place = saved(&allow("git push origin --no-verify **"));
+    all_are(&place, Verdict::Allow, &["git push origin --no-verify main"]);
+    all_are(&place, Verdict::Ask, &["git push origin --exec=x main", "git push origin --no-verify --exec=x"]);
     let place = saved(&allow("make CC=clang **"));
     all_are(&place, Verdict::Allow, &["make CC=clang all", "make CC=clang"]);
     all_are(&place, Verdict::Ask, &["make CC=./x all", "make CC=clang SHELL=x"]);
@@ -243,7 +253,7 @@ fn an_explanation_says_why_a_rule_does_not_cover() {
     let there = place.text("policy/site/sub");
     assert!(told.contains("allows `npm test` in the working directory only, unless it says `cwd`"), "{told}");
     assert!(told.contains(&format!("this runs in `{there}`")), "{told}");
-    let told = explained(&place, "cd $X && npm test").to_string();
+    let told = explained(&place, "cd \"$X\" && npm test").to_string();
     assert!(told.contains("this runs in a directory that nobody can tell"), "{told}");
 }
 
@@ -257,7 +267,8 @@ proptest! {
         before in prop::collection::vec(prop::sample::select(&["a", "b/c", "--", "-v", "--verbose", "-q"][..]), 0..4),
         after in prop::collection::vec(prop::sample::select(&["a", "--", "-n", "x.y"][..]), 0..3),
     ) {
-        let line = [&[*program][..], &before[..], &[*option][..], &after[..]].concat().join(" ");
+        let words = [program].into_iter().chain(before).chain([option]).chain(after);
+        let line = words.collect::<Vec<_>>().join(" ");
         // What only reads in that form needs no rule.
         prop_assume!(classify(&line).tier > bestow::command::Tier::Safe);
         let place = saved(&allow(&format!("{program} **")));
