@@ -9,6 +9,9 @@ use crate::{
 
 use super::{Error, shared::Shared};
 
+/// What makes git run something, in a repository.
+const OBEYED_BY_GIT: [&str; 4] = ["config", "config.worktree", "commondir", "hooks"];
+
 /// The most directories above one that are looked at; a path has few.
 const MAX_ABOVE: usize = 64;
 
@@ -84,23 +87,19 @@ impl Shared {
         for dir in upwards(dir) {
             let at = |name: &str| format!("{}/{name}", dir.trim_end_matches('/'));
             if let Some(git) = self.exists(&at(".git")) {
-                add(at(".git"));
-                let repository = pointed_to(&git).and_then(|to| {
-                    let path = if to.starts_with('/') { to } else { at(&to) };
-                    self.exists(&path)
-                });
-                let repository = repository.unwrap_or(git);
-                add(format!("{repository}/config"));
-                add(format!("{repository}/commondir"));
-                return;
+                let Some(to) = pointed_to(&git) else {
+                    return OBEYED_BY_GIT.iter().for_each(|name| add(format!("{git}/{name}")));
+                };
+                add(git.into());
+                let path = if to.starts_with('/') { to } else { at(&to) };
+                let repository = self.exists(&path).map_or(path, String::from);
+                return OBEYED_BY_GIT.iter().for_each(|name| add(format!("{repository}/{name}")));
             }
             if self.exists(&at("HEAD")).is_some() {
                 // A repository without a working tree: what is in it is the repository.
-                add(at("config"));
-                add(at("HEAD"));
-                return;
+                return OBEYED_BY_GIT.iter().for_each(|name| add(at(name)));
             }
-            // Whoever may write both makes it one.
+            // Whoever may write these makes it one.
             add(at("HEAD"));
             add(at(".git"));
         }

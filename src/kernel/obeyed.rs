@@ -5,7 +5,7 @@ use crate::model::{Access, AgentId, Permission, SanitizedPath, Timestamp};
 use super::{State, support::for_use};
 
 impl State {
-    /// An agent of this engine that may write one of `paths` now, with the path. Of which owner it is does not matter: what
+    /// An agent of this engine that may write one of `paths` now, or something below it, with the path. Of which owner it is does not matter: what
     /// runs there does not ask.
     ///
     /// A right to a directory is none to what is sensitive below it, so an ordinary checkout is obeyed by nobody's leave.
@@ -21,7 +21,10 @@ impl State {
                 matches!(grant.right.permission, Permission::Path(Access::Write, _)) && grant.is_live(now)
             });
             held.find_map(|grant| {
-                let (path, _) = gives.iter().find(|(path, gives)| gives(grant) && !self.is_protected(path))?;
+                let root = grant.right.permission.path();
+                let reaches = |path: &SanitizedPath| root.is_some_and(|root| path.contains(root));
+                let mut written = gives.iter().filter(|(path, gives)| gives(grant) || reaches(path));
+                let (path, _) = written.find(|(path, _)| !self.is_protected(path))?;
                 Some((&agent.profile.id, *path))
             })
         })
