@@ -1,4 +1,5 @@
-//! A scripted model in the place of a real one, and no network: it is blocked, asks, goes on, gets the decision, and gives a
+//! A scripted model in the place of a real one, and no network: it is blocked, asks, goes on, gets the decision, and
+//! gives a
 //! part of it to a worker. What an orchestrator writes for this is two lines: the tools, and `prompt::call`.
 //!
 //! `cargo run --example model`

@@ -78,7 +78,8 @@ fn answers(rest: &[Arg]) -> bool {
     matches!(rest.first().map(|word| word.text.as_str()), Some("--version" | "-v" | "version" | "--help" | "help"))
 }
 
-/// The directories that options in front of a subcommand lead to, one after the other. None if an option could lead anywhere.
+/// The directories that options in front of a subcommand lead to, one after the other. None if an option could lead
+/// anywhere.
 fn into(name: &str, rest: &[Arg]) -> Option<SmolStr> {
     let mut at = String::new();
     let mut words = rest.iter();

@@ -1,14 +1,17 @@
 //! Words that no wildcard of an allow pattern stands for.
 //!
-//! Whoever writes `git push origin **` means branches and tags, and not `--receive-pack='touch x'`. So a wildcard stands
-//! for operands, and for the options that a table knows to be harmless for just that program and subcommand. Every other
+//! Whoever writes `git push origin **` means branches and tags, and not `--receive-pack='touch x'`. So a wildcard
+//! stands
+//! for operands, and for the options that a table knows to be harmless for just that program and subcommand. Every
+//! other
 //! word that may change what runs, or where, must stand in the pattern itself.
 
 use crate::model::{Said, Spoken, base_name};
 
 use super::{options, safe};
 
-/// Options that change neither what a program runs nor where it writes, although the program is not one that only reads:
+/// Options that change neither what a program runs nor where it writes, although the program is not one that only
+/// reads:
 /// names, the words of the subcommand (alternatives are separated by `|`), and options as in `options`.
 const HARMLESS: &[(&str, &str, &str)] = &[
     (

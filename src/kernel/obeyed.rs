@@ -5,10 +5,12 @@ use crate::model::{Access, AgentId, Permission, SanitizedPath, Timestamp};
 use super::{State, support::for_use};
 
 impl State {
-    /// An agent of this engine that may write one of `paths` now, or something below it, with the path. Of which owner it is does not matter: what
+    /// An agent of this engine that may write one of `paths` now, or something below it, with the path. Of which owner
+    /// it is does not matter: what
     /// runs there does not ask.
     ///
-    /// A right to a directory is none to what is sensitive below it, so an ordinary checkout is obeyed by nobody's leave.
+    /// A right to a directory is none to what is sensitive below it, so an ordinary checkout is obeyed by nobody's
+    /// leave.
     pub(crate) fn writer_of<'p>(
         &self,
         paths: &'p [SanitizedPath],

@@ -14,7 +14,8 @@ use super::tool::{Field, FieldKind, MAX_SECONDS, TOOLS, Tool};
 
 /// Carries out one tool call of a model that acts as `agent`, and says what came of it, for the model to read.
 ///
-/// The result is an object. Its `status` is `granted`, `denied`, `expired`, `cancelled`, `unavailable` or `pending` for a
+/// The result is an object. Its `status` is `granted`, `denied`, `expired`, `cancelled`, `unavailable` or `pending` for
+/// a
 /// request, `ok` for what is done, and `error` with a `message` for what is not: a wrong input, or a refusal of the
 /// engine. Nothing in `input` says who acts.
 ///
@@ -97,9 +98,8 @@ fn list(agent: &Agent) -> Result<Value, String> {
         Value::Object(held)
     });
     let (dir, kind) = (profile.working_dir.as_str(), profile.kind.to_string());
-    Ok(
-        json!({ "status": "ok", "agent_id": agent.id().as_str(), "working_dir": dir, "kind": kind, "permissions": held.collect::<Vec<_>>() }),
-    )
+    let (id, held) = (agent.id().as_str(), held.collect::<Vec<_>>());
+    Ok(json!({ "status": "ok", "agent_id": id, "working_dir": dir, "kind": kind, "permissions": held }))
 }
 
 fn pending(id: RequestId, code: &str) -> Value {

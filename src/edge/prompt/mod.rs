@@ -1,8 +1,11 @@
 //! The words and tools that an orchestrator puts before a model, so that it can ask for permissions itself.
 //!
-//! [`tools`] gives the definitions for a function-calling API ([`functions`] wraps them as OpenAI-style APIs want them),
-//! [`instructions`] the paragraph of the system prompt, [`call`] carries a tool call of the model out, and [`news`] says what
-//! reaches the agent later. Who acts is the handle's agent, whatever the model says (`sources/004`, "Permission requests" and
+//! [`tools`] gives the definitions for a function-calling API ([`functions`] wraps them as OpenAI-style APIs want
+//! them),
+//! [`instructions`] the paragraph of the system prompt, [`call`] carries a tool call of the model out, and [`news`]
+//! says what
+//! reaches the agent later. Who acts is the handle's agent, whatever the model says (`sources/004`, "Permission
+//! requests" and
 //! "Direct grants").
 //!
 //! ```no_run

@@ -61,8 +61,9 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "request_permission",
         description: "Asks a person for permissions that you lack. Returns at once: `status` is `pending` with a \
-                      `request_id`, and the decision reaches you later as a message, so go on with other work. Ask as soon as \
-                      you are blocked, for the narrowest permission that is enough. What you hold already is not asked.",
+                      `request_id`, and the decision reaches you later as a message, so go on with other work. Ask as \
+                      soon as you are blocked, for the narrowest permission that is enough. What you hold already is \
+                      not asked.",
         fields: &[
             PERMISSION,
             PERMISSIONS,
@@ -72,9 +73,9 @@ pub(super) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "grant_permission",
-        description: "Passes permissions that you hold now on to another agent of your owner, with a reason. All of the list \
-                      or nothing. Give part of what you hold (a directory below yours), and no more than the agent needs. It \
-                      ends when you lose it yourself.",
+        description: "Passes permissions that you hold now on to another agent of your owner, with a reason. All of \
+                      the list or nothing. Give part of what you hold (a directory below yours), and no more than the \
+                      agent needs. It ends when you lose it yourself.",
         fields: &[
             required("agent_id", FieldKind::Agent, "The id of the agent that receives them."),
             PERMISSION,
@@ -85,14 +86,14 @@ pub(super) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "check_permission",
-        description: "Says for each permission whether you hold it now: `held`, `held_once` (one use is left) or `not_held`. \
-                      Asks nobody.",
+        description: "Says for each permission whether you hold it now: `held`, `held_once` (one use is left) or \
+                      `not_held`. Asks nobody.",
         fields: &[PERMISSION, PERMISSIONS],
     },
     Tool {
         name: "await_permission",
-        description: "Says how a request of yours ended, or `pending`. Use it when nothing is left that you can do without the \
-                      decision; otherwise go on, since decisions reach you by themselves.",
+        description: "Says how a request of yours ended, or `pending`. Use it when nothing is left that you can do \
+                      without the decision; otherwise go on, since decisions reach you by themselves.",
         fields: &[
             required("request_id", FieldKind::Request, "The `request_id` that `request_permission` returned."),
             optional("seconds", FieldKind::Seconds, "How long to wait, in seconds. Left out, it only looks."),
@@ -163,7 +164,10 @@ impl Tool {
 
 /// The definitions of the tools, each as `{name, description, input_schema}`.
 pub fn tools() -> Vec<Value> {
-    let define = |tool: &Tool| json!({ "name": tool.name, "description": tool.description, "input_schema": tool.input_schema() });
+    let define = |tool: &Tool| {
+        let (name, schema) = (tool.name, tool.input_schema());
+        json!({ "name": name, "description": tool.description, "input_schema": schema })
+    };
     TOOLS.iter().map(define).collect()
 }
 

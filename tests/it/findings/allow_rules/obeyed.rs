@@ -208,7 +208,8 @@ const SETTINGS: &[(&str, &str)] = &[
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whoever may write what a program obeys, wherever on the way up: the program is not safe there. Where nobody may, it is.
+    /// Whoever may write what a program obeys, wherever on the way up: the program is not safe there. Where nobody may,
+    /// it is.
     #[test]
     fn what_an_agent_may_write_no_safe_program_obeys(
         (command, file) in prop::sample::select(SETTINGS),
