@@ -5,14 +5,17 @@ use std::{collections::HashMap, sync::Arc};
 use globset::{GlobMatcher, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+#[cfg(feature = "sandbox")]
+use crate::model::{Access, Operation};
 use crate::model::{
-    Access, CommandPattern, Coverage, Operation, Permission, Rule, RuleCwd, SanitizedPath, Shown, SpokenPart, StartDir,
-    Tier, Verdict, redacted,
+    CommandPattern, Coverage, Rule, RuleCwd, SanitizedPath, Shown, SpokenPart, StartDir, Tier, UseOrigin, Verdict,
+    redacted,
 };
 
 use super::{
     considered::{Considered, Target},
     guards::all_inside,
+    uses::Use,
 };
 
 /// Rules that bind an agent. Two are equal if the same is written in the same places.
@@ -95,57 +98,48 @@ impl Rules {
         self.0.unusable
     }
 
-    /// The rules that speak about `action`, in the order in which they are written.
+    /// The rules that speak about `used`, one of the uses of `action`, in the order in which they are written.
     ///
-    /// Many rules may have to allow the parts of one command line together; they are among these only if they do.
-    pub(crate) fn about(&self, action: &Considered) -> Vec<&Rule> {
+    /// A yes is for what the action is about, never for what else it uses. Many rules may have to allow the parts of one
+    /// command line together; they are among these only if they do.
+    pub(crate) fn about(&self, action: &Considered, used: &Use) -> Vec<&Rule> {
         if self.0.written.is_empty() {
             return Vec::new();
         }
-        let mut places: Vec<usize> = match &action.target {
-            Target::Path(path) if !self.0.globs.is_empty() => {
-                let found = self.0.globs.matches(path.as_str());
-                found.into_iter().filter_map(|glob| self.0.by_glob.get(glob).copied()).collect()
-            }
+        let mut places = match &used.target {
+            Target::Path(path) => self.about_paths([path.as_str()]),
+            // What is given is given as a whole: a rule speaks about a directory if it speaks about all that lies in it.
+            Target::Tree(path) => self.about_paths([path.as_str(), &all_inside(path)]),
             Target::Command { .. } if action.told.is_some() => self.about_programs(None),
             Target::Command { parts, .. } => self.about_programs(parts.as_deref()),
             Target::Tool { .. } => self.about_programs(None),
-            Target::Path(_) | Target::Host(_) | Target::Invalid { .. } => Vec::new(),
+            Target::Host(_) | Target::Network | Target::Events | Target::Capability(_) | Target::Invalid { .. } => {
+                Vec::new()
+            }
         };
-        places.extend(&self.0.plain);
+        // What may be no path is spoken about by who names the path.
+        if used.origin != UseOrigin::Word {
+            places.extend(&self.0.plain);
+        }
         places.sort_unstable();
         places.dedup();
         let rules = places.into_iter().filter_map(|place| self.placed(place));
-        let mut rules: Vec<_> = rules.filter(|rule| rule.speaks_about(action, action.operation)).collect();
-        if let Target::Command { parts, .. } = &action.target {
+        let mut rules: Vec<_> = rules.filter(|rule| rule.speaks_about(action, used)).collect();
+        if let Target::Command { parts, .. } = &used.target {
             let allowing: Vec<_> = rules.iter().copied().filter(Placed::allows_commands).collect();
             let together = parts.as_ref().is_some_and(|parts| allow_all(&allowing, parts, action));
             rules.retain(|rule| !rule.allows_commands() || together);
         }
-        let mut rules: Vec<&Rule> = rules.into_iter().map(|placed| placed.rule).collect();
-        for permission in action.used_besides() {
-            for rule in self.about_using(permission, action) {
-                if !rules.iter().any(|known| std::ptr::eq(*known, rule)) {
-                    rules.push(rule);
-                }
-            }
-        }
-        rules
+        rules.into_iter().map(|placed| placed.rule).collect()
     }
 
-    /// The noes and questions about what `action` uses besides what it is about: what a command is given is given as a
-    /// whole, so a rule speaks about a directory if it speaks about all that lies in it.
-    fn about_using(&self, permission: &Permission, action: &Considered) -> Vec<&Rule> {
-        let Permission::Path(access, path) = permission else { return Vec::new() };
+    /// The places of the rules about one of `paths`.
+    fn about_paths<'p>(&self, paths: impl IntoIterator<Item = &'p str>) -> Vec<usize> {
         if self.0.globs.is_empty() {
             return Vec::new();
         }
-        let operation = if *access == Access::Write { Operation::Write } else { Operation::Read };
-        let found = [path.as_str().to_owned(), all_inside(path)].map(|path| self.0.globs.matches(path));
-        let places = found.into_iter().flatten().filter_map(|glob| self.0.by_glob.get(glob));
-        let rules = places.filter_map(|place| self.placed(*place));
-        let noes = rules.filter(|placed| placed.rule.verdict > Verdict::Allow);
-        noes.filter(|placed| placed.speaks_about(action, operation)).map(|placed| placed.rule).collect()
+        let found = paths.into_iter().flat_map(|path| self.0.globs.matches(path));
+        found.filter_map(|glob| self.0.by_glob.get(glob).copied()).collect()
     }
 
     fn placed(&self, place: usize) -> Option<Placed<'_>> {
@@ -158,8 +152,8 @@ impl Rules {
 
     /// Says why the rules that allow commands do not allow `action`, if one of them nearly does.
     pub(crate) fn nearly_allows(&self, action: &Considered) -> Option<String> {
-        let Target::Command { parts: Some(parts), .. } = &action.target else { return None };
-        let allowing: Vec<_> = self.allowing_commands().filter(|rule| rule.is_of(action, action.operation)).collect();
+        let Target::Command { parts: Some(parts), .. } = action.target() else { return None };
+        let allowing: Vec<_> = self.allowing_commands().filter(|rule| rule.is_of(action, &action.uses.own)).collect();
         let mut words_needed = parts.iter().filter(|part| part.tier > Tier::Safe);
         let some_is_allowed = words_needed.clone().any(|part| is_allowed(&allowing, part, action));
         let left = words_needed.find(|part| !is_allowed(&allowing, part, action))?;
@@ -209,30 +203,38 @@ impl Placed<'_> {
         self.rule.verdict == Verdict::Allow && self.rule.command.is_some()
     }
 
-    /// Whether the conditions that are not about the command itself are met by something that does `operation`.
-    fn is_of(&self, action: &Considered, operation: Operation) -> bool {
+    /// Whether the conditions that are not about the command itself are met by `used`.
+    fn is_of(&self, action: &Considered, used: &Use) -> bool {
         let tool = self.rule.tool.as_ref().is_none_or(|tool| *tool == action.tool);
-        tool && self.rule.operation.is_none_or(|of_rule| of_rule == operation)
+        tool && self.rule.operation.is_none_or(|of_rule| of_rule == used.operation)
     }
 
-    /// Whether the conditions are met by something that does `operation`; for a pattern that allows, by some part of a
-    /// command.
-    fn speaks_about(&self, action: &Considered, operation: Operation) -> bool {
+    /// Whether the conditions are met by `used`; for a pattern that allows, by some part of a command. What a rule says about
+    /// commands is met by what a command line of that kind uses.
+    fn speaks_about(&self, action: &Considered, used: &Use) -> bool {
         let rule = self.rule;
+        let denies = rule.verdict > Verdict::Allow;
         let shape =
             rule.shape.as_ref().is_none_or(|shape| action.shape.as_ref().is_some_and(|other| other.key == shape.key));
-        let command = rule.command.as_ref().is_none_or(|pattern| match (&action.target, rule.verdict) {
-            (Target::Command { parts, .. }, Verdict::Allow) => {
-                parts.iter().flatten().any(|part| self.allows(part, action))
-            }
-            (Target::Command { parts, .. }, Verdict::Ask | Verdict::Deny) => {
-                meets(pattern, parts.as_deref()) || action.is_told(pattern)
-            }
-            (Target::Tool { mentions, .. }, verdict) => verdict > Verdict::Allow && mentions.may_run(pattern),
-            (Target::Path(_) | Target::Host(_) | Target::Invalid { .. }, _) => false,
+        let target = if matches!(used.target, Target::Command { .. } | Target::Tool { .. }) {
+            &used.target
+        } else {
+            action.target()
+        };
+        let command = rule.command.as_ref().is_none_or(|pattern| match target {
+            Target::Command { parts, .. } if denies => meets(pattern, parts.as_deref()) || action.is_told(pattern),
+            Target::Command { parts, .. } => parts.iter().flatten().any(|part| self.allows(part, action)),
+            Target::Tool { mentions, .. } => denies && mentions.may_run(pattern),
+            Target::Path(_)
+            | Target::Tree(_)
+            | Target::Host(_)
+            | Target::Network
+            | Target::Events
+            | Target::Capability(_)
+            | Target::Invalid { .. } => false,
         });
-        let elsewhere = rule.verdict == Verdict::Allow && rule.command.is_none() && !self.is_own(action);
-        self.is_of(action, operation) && shape && command && !elsewhere
+        let there = denies || rule.command.is_some() || self.reaches(&StartDir::Own, action);
+        (denies || used.origin == UseOrigin::Own) && self.is_of(action, used) && shape && command && there
     }
 
     /// Whether the rule allows this part of a line: the program as it stands there must be the one that is named, where
@@ -245,11 +247,6 @@ impl Placed<'_> {
     fn covers(&self, part: &SpokenPart) -> Coverage {
         let pattern = self.rule.command.as_ref().zip(part.runs.as_ref());
         pattern.map_or(Coverage::None, |(pattern, runs)| pattern.certainly_covers(runs, &part.by_name))
-    }
-
-    /// Whether what begins in the working directory of the agent is where the rule allows it.
-    fn is_own(&self, action: &Considered) -> bool {
-        self.reaches(&StartDir::Own, action)
     }
 
     fn reaches(&self, dir: &StartDir, action: &Considered) -> bool {

@@ -31,6 +31,7 @@ mod task;
 mod text;
 mod time;
 mod tool_path;
+mod used;
 mod verdict;
 
 pub(crate) use action::What;
@@ -75,4 +76,5 @@ pub(crate) use text::MAX_REASON_CHARS;
 pub use text::{InvalidName, InvalidReason, Name, Reason, Shown};
 pub use time::{InvalidTimestamp, Timestamp};
 pub use tool_path::{InvalidToolPath, ToolPath};
+pub use used::{UseFacts, UseOrigin};
 pub use verdict::{InvalidVerdict, Verdict};
