@@ -21,11 +21,8 @@ const MAX_POINTER: u64 = 4096;
 impl Shared {
     /// The same, but with the tier that each part has where agents may write what it obeys.
     pub(super) fn trusting_nobody(&self, mut understood: Considered) -> Result<Considered, Error> {
-        let Considered { target: Target::Command { parts: Some(parts), .. }, cwd, tier, tier_reason, .. } =
-            &mut understood
-        else {
-            return Ok(understood);
-        };
+        let Considered { uses, cwd, tier, tier_reason, .. } = &mut understood;
+        let Target::Command { parts: Some(parts), .. } = &mut uses.own.target else { return Ok(understood) };
         for part in parts.iter_mut().filter(|part| part.tier == Tier::Safe) {
             for obeys in std::mem::take(&mut part.obeys) {
                 let Some(why) = self.distrusted(&obeys, cwd.as_ref())? else { continue };
