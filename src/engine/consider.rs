@@ -95,7 +95,7 @@ impl Shared {
     fn with_real_dirs(&self, mut understood: Considered) -> Considered {
         let Considered { uses, cwd, tier, .. } = &mut understood;
         let Target::Command { parts: Some(parts), .. } = &mut uses.own.target else { return understood };
-        if *tier == Some(Tier::Safe) {
+        if *tier == Some(Tier::Safe) && parts.iter().all(|part| part.obeys.is_empty()) {
             return understood;
         }
         let dirs = parts.iter_mut().flat_map(|part| part.dirs.iter_mut());
