@@ -98,10 +98,12 @@ impl Shared {
         if *tier == Some(Tier::Safe) && parts.iter().all(|part| part.obeys.is_empty()) {
             return understood;
         }
-        let dirs = parts.iter_mut().flat_map(|part| part.dirs.iter_mut());
-        for dir in dirs {
-            if let StartDir::Said(said) = dir {
-                *dir = self.real_dir(cwd.as_ref(), said).map_or(StartDir::Unknown, StartDir::Real);
+        for part in parts {
+            let obeyed = part.obeys.iter_mut().flat_map(|obeys| &mut obeys.dirs);
+            for dir in part.dirs.iter_mut().chain(obeyed) {
+                if let StartDir::Said(said) = dir {
+                    *dir = self.real_dir(cwd.as_ref(), said).map_or(StartDir::Unknown, StartDir::Real);
+                }
             }
         }
         understood

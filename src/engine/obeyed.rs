@@ -60,13 +60,10 @@ impl Shared {
 
     /// The directory from which the program looks for what it obeys.
     fn runs_in_directory(&self, dir: &StartDir, obeys: &Obeys, cwd: Option<&SanitizedPath>) -> Option<SanitizedPath> {
-        let said =
-            |text: &str| if text.starts_with('/') { Some(text.to_owned()) } else { Some(format!("{}/{text}", cwd?)) };
         let start = match dir {
-            StartDir::Own => cwd?.as_str().to_owned(),
-            StartDir::Real(path) => path.as_str().to_owned(),
-            StartDir::Said(text) => said(text)?,
-            StartDir::Unknown => return None,
+            StartDir::Own => cwd?.as_str(),
+            StartDir::Real(path) => path.as_str(),
+            StartDir::Said(_) | StartDir::Unknown => return None,
         };
         let into =
             obeys.into.as_deref().filter(|into| !into.chars().any(char::is_control) && !into.starts_with('~'))?;

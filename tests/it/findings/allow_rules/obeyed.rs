@@ -141,6 +141,9 @@ async fn a_directory_that_a_line_goes_to_is_obeyed_too() {
         "cd ../plain/sub && git log".to_owned(),
         "git -C ../plain -C sub log".to_owned(),
         "cd \"$X\" && git log".to_owned(),
+        // The second one fails, and the line goes on in the first.
+        format!("cd {sub} && cd none; git log"),
+        format!("cd {sub} && cd HEAD; git log"),
         "sh -c 'cd ../plain/sub; git log'".to_owned(),
         format!("git status; git -C {sub} log"),
     ];
