@@ -15,6 +15,7 @@ mod destroy;
 mod judge;
 mod lang;
 mod line;
+mod obeys;
 mod options;
 mod overheard;
 mod safe;

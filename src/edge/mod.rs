@@ -18,6 +18,7 @@ pub mod journal;
 pub(crate) mod open;
 #[cfg(any(feature = "config", feature = "journal"))]
 mod open_error;
+pub mod prompt;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;
 #[cfg(feature = "schedule")]

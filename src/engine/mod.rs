@@ -17,6 +17,7 @@ mod input;
 mod keep;
 mod look;
 mod mail;
+mod obeyed;
 mod pin;
 mod presence;
 mod publish;

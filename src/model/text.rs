@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 /// The most characters a [`Reason`] may have.
-const MAX_REASON_CHARS: usize = 4096;
+pub(crate) const MAX_REASON_CHARS: usize = 4096;
 
 /// Why somebody asks, gives or takes away: not blank, bounded, kept with the fact for ever.
 ///
