@@ -113,11 +113,12 @@ impl Shared {
 
 /// The directory, and those above it.
 fn upwards(dir: &SanitizedPath) -> impl Iterator<Item = &str> {
-    let above = |dir: &&str| {
-        let dir = dir.trim_end_matches('/');
-        dir.rfind('/').and_then(|at| dir.get(..at.max(1)))
-    };
-    std::iter::successors(Some(dir.as_str()), above).take(MAX_ABOVE)
+    std::iter::successors(Some(dir.as_str()), |dir| above(dir)).take(MAX_ABOVE)
+}
+
+fn above(dir: &str) -> Option<&str> {
+    let dir = dir.trim_end_matches('/');
+    dir.rfind('/').and_then(|at| dir.get(..at.max(1)))
 }
 
 /// The directory that a `.git` names which is a file.
