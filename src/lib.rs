@@ -16,6 +16,7 @@ pub use async_trait::async_trait;
 pub use edge::OpenError;
 #[cfg(feature = "edit")]
 pub use edge::config::{Always, KeepError, Kept, KeptAtFirst};
+pub use edge::prompt;
 #[cfg(feature = "schedule")]
 pub use edge::schedule;
 #[cfg(feature = "stdio")]

@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer, ser::SerializeTuple};
 
-use crate::model::{Said, Spoken, SpokenPart, StartDir};
+use crate::model::{Obeys, Said, Spoken, SpokenPart, StartDir};
 
 use super::{
     needs::NamedUses,
@@ -51,6 +51,9 @@ pub struct Part {
     /// The directories in which it may run, as far as the text tells.
     #[serde(skip)]
     pub(crate) dirs: Vec<StartDir>,
+    /// The files that its programs obey.
+    #[serde(skip)]
+    pub(crate) obeys: Vec<Obeys>,
 }
 
 /// The tier of a whole command line or tool call: that of its strictest part.
@@ -82,7 +85,16 @@ impl Part {
         let text = text.get(span.start..span.end).unwrap_or(text);
         let end = (0..=text.len().min(MAX_SHOWN_BYTES)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         let command = text.get(..end).unwrap_or_default().to_owned();
-        Part { tier, command, rule: rule.into(), span, runs: None, starts: Vec::new(), dirs: vec![StartDir::Own] }
+        Part {
+            tier,
+            command,
+            rule: rule.into(),
+            span,
+            runs: None,
+            starts: Vec::new(),
+            dirs: vec![StartDir::Own],
+            obeys: Vec::new(),
+        }
     }
 }
 
@@ -152,6 +164,7 @@ impl Classification {
             runs: part.runs.clone(),
             starts: part.starts.clone(),
             dirs: part.dirs.clone(),
+            obeys: part.obeys.clone(),
             by_name: part.runs.as_ref().filter(|_| part.tier > Tier::Safe).map(wildcard::by_name).unwrap_or_default(),
         };
         let strictest = self.parts.iter().map(|part| part.tier).max().unwrap_or(Tier::Safe);

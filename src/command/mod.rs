@@ -16,6 +16,7 @@ mod judge;
 mod lang;
 mod line;
 mod needs;
+mod obeys;
 mod options;
 mod overheard;
 mod safe;

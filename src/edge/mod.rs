@@ -24,6 +24,7 @@ mod open_error;
 pub mod process;
 #[cfg(feature = "stdio")]
 mod process_order;
+pub mod prompt;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;
 #[cfg(feature = "schedule")]

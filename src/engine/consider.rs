@@ -95,7 +95,7 @@ impl Shared {
         let understood = command(base, text, besides, &judged, &classifier);
         let start = starts_in(understood.cwd.as_ref(), besides);
         let understood = self.naming(understood, &judged.named, start.as_deref());
-        Ok(self.with_real_dirs(understood))
+        self.trusting_nobody(self.with_real_dirs(understood))
     }
 
     /// With what a command line names of what it uses, where that really is.
@@ -157,12 +157,15 @@ impl Shared {
     fn with_real_dirs(&self, mut understood: Considered) -> Considered {
         let Considered { uses, cwd, tier, .. } = &mut understood;
         let Target::Command { parts: Some(parts), .. } = &mut uses.own.target else { return understood };
-        if *tier == Some(Tier::Safe) {
+        if *tier == Some(Tier::Safe) && parts.iter().all(|part| part.obeys.is_empty()) {
             return understood;
         }
-        for dir in parts.iter_mut().flat_map(|part| &mut part.dirs) {
-            if let StartDir::Said(said) = dir {
-                *dir = self.real_dir(cwd.as_ref(), said).map_or(StartDir::Unknown, StartDir::Real);
+        for part in parts {
+            let obeyed = part.obeys.iter_mut().flat_map(|obeys| &mut obeys.dirs);
+            for dir in part.dirs.iter_mut().chain(obeyed) {
+                if let StartDir::Said(said) = dir {
+                    *dir = self.real_dir(cwd.as_ref(), said).map_or(StartDir::Unknown, StartDir::Real);
+                }
             }
         }
         understood

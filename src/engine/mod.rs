@@ -18,6 +18,7 @@ mod keep;
 mod look;
 mod mail;
 mod modes;
+mod obeyed;
 mod outside;
 mod pin;
 mod presence;

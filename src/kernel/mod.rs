@@ -18,6 +18,7 @@ mod lineage;
 #[cfg(feature = "journal")]
 mod lost;
 mod mentions;
+mod obeyed;
 mod permission_state;
 mod processes;
 mod refusal;

@@ -237,7 +237,8 @@ impl Placed<'_> {
         (denies || used.origin == UseOrigin::Own) && self.is_of(action, used) && shape && command && there
     }
 
-    /// Whether the rule allows this part of a line: the program as it stands there must be the one that is named, where it
+    /// Whether the rule allows this part of a line: the program as it stands there must be the one that is named, where
+    /// it
     /// may run; what it starts is its business.
     fn allows(&self, part: &SpokenPart, action: &Considered) -> bool {
         self.covers(part) == Coverage::Whole && part.dirs.iter().all(|dir| self.reaches(dir, action))

@@ -65,6 +65,7 @@ pub(crate) use named::Named;
 pub use path::{InvalidPath, SanitizedPath, sanitize};
 pub(crate) use pattern::Coverage;
 pub use pattern::{CommandPattern, InvalidPattern};
+pub(crate) use permission::MAX_PERMISSIONS;
 pub use permission::{Access, InvalidPermission, InvalidPermissions, Permission, Permissions, Want};
 pub use policy::{AgentPolicy, BaseRight, Interaction, LeftOut, OnNoUser, Policy, Settings, Widening};
 pub use process::{OutputStream, Process, ProcessEvent, ProcessExit, StopCause};
@@ -77,10 +78,11 @@ pub use sandbox::{SandboxFacts, SandboxViolation};
 pub use sensitive::{InvalidSensitiveName, SensitiveName};
 pub(crate) use sensitive::{SENSITIVE_NAMES, sensitive_part};
 pub use set::{PermissionSet, Reads};
-pub(crate) use spoken::{Ends, Said, Spoken, SpokenPart, StartDir, base_name};
+pub(crate) use spoken::{Ends, Obeyed, Obeys, Said, Spoken, SpokenPart, StartDir, base_name};
 pub use task::{
     CatchUp, GateOutcome, InvalidTaskId, OnMissing, Skip, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings,
 };
+pub(crate) use text::MAX_REASON_CHARS;
 pub(crate) use text::Quoted;
 pub use text::{InvalidName, InvalidReason, Name, Reason, Shown};
 pub use time::{InvalidTimestamp, Timestamp};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{InvalidPath, InvalidToolPath, SanitizedPath, Shown, ToolPath, text::Quoted};
 
 /// The most permissions one request or one grant may name.
-const MAX_PERMISSIONS: usize = 32;
+pub(crate) const MAX_PERMISSIONS: usize = 32;
 
 /// How a path may be used. `Write` is `Read` and more, so the stronger is the greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

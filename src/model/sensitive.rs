@@ -169,6 +169,9 @@ pub(crate) fn sensitive_part(path: &SanitizedPath, added: &[SensitiveName]) -> O
 /// Whether a file or directory of this name is sensitive wherever it stands, whatever is added.
 fn is_sensitive_name(name: &str) -> bool {
     // Most names are none of these, and do not even begin like one.
+    if makes_repository(name) {
+        return true;
+    }
     let could_be = |first: &u8| matches!(first, b'.' | b'a' | b'A' | b'c' | b'C' | b'i' | b'I' | b't' | b'T');
     let may_end_so = matches!(name.as_bytes().last(), Some(b'm' | b'M' | b'y' | b'Y'));
     if !name.as_bytes().first().is_some_and(could_be) && !may_end_so {
@@ -179,6 +182,12 @@ fn is_sensitive_name(name: &str) -> bool {
         || starts_with(name, "credentials.")
         || is_one_of(name, &["id_rsa", "id_ecdsa", "id_ed25519"])
         || [".pem", ".key"].iter().any(|end| ends_with(name, end))
+}
+
+/// Whether a file of this name makes a repository of git of the directory in which it lies, which `git status` then obeys.
+/// Only where the disk takes `head` for the same is that a name as well.
+fn makes_repository(name: &str) -> bool {
+    name == "HEAD" || (cfg!(target_os = "macos") && name.eq_ignore_ascii_case("HEAD"))
 }
 
 fn is_one_of(name: &str, list: &[&str]) -> bool {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::script::{is_disguised, is_mixed, is_plain};
 
 /// The most characters a [`Reason`] may have.
-const MAX_REASON_CHARS: usize = 4096;
+pub(crate) const MAX_REASON_CHARS: usize = 4096;
 
 /// Why somebody asks, gives or takes away: not blank, bounded, kept with the fact for ever.
 ///

@@ -30,7 +30,7 @@ pub(super) use scope::{Place, Places, Positional, Scope};
 pub(super) use simple::is_free;
 pub(super) use value::Value;
 
-use crate::model::Spoken;
+use crate::model::{Obeys, Spoken};
 
 use super::{
     answer::{Part, Span},
@@ -150,6 +150,8 @@ pub(super) struct Walker<'c> {
     written: Vec<written::Written>,
     /// How often those have been looked into.
     looked_into: usize,
+    /// The files that programs obey in the part that is being looked at.
+    pub(super) obeyed: Vec<Obeys>,
 }
 
 impl<'c> Walker<'c> {
@@ -179,6 +181,7 @@ impl<'c> Walker<'c> {
             traps: Vec::new(),
             written: Vec::new(),
             looked_into: 0,
+            obeyed: Vec::new(),
         }
     }
 

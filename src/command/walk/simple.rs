@@ -115,15 +115,18 @@ impl Walker<'_> {
 
     fn run_program(&mut self, args: &[Arg], input: &Input, line: &Input, span: Span) {
         let dirs = self.scope.dirs();
+        let outside = std::mem::take(&mut self.obeyed);
         let (verdict, starts) = self.overhearing(|walker| {
             walker.overhear_declared(args);
             walker.judge(args, input)
         });
+        let obeys = std::mem::replace(&mut self.obeyed, outside);
         match self.parts.last_mut() {
             // What is safe in several ways is said once.
             Some(part) if verdict.tier == Tier::Safe && part.same(verdict.tier, &verdict.rule, span) => {
                 part.starts.extend(starts);
                 part.dirs.extend(dirs);
+                part.obeys.extend(obeys);
             }
             _ => {
                 self.note(verdict.tier, verdict.rule, span);
@@ -131,6 +134,7 @@ impl Walker<'_> {
                     part.runs = Some(Spoken::of(said_of(args)));
                     part.starts = starts;
                     part.dirs = dirs;
+                    part.obeys = obeys;
                 }
             }
         }
