@@ -429,7 +429,7 @@ fn what_takes<'e>(events: impl Iterator<Item = &'e Event>) -> Vec<Event> {
             !agents.insert(&profile.id)
         } else if let Event::AgentRetired { agent } = event {
             agents.remove(agent)
-        } else if let Event::RunBegan { agent, .. } = event {
+        } else if let Event::RunBegan { agent, .. } | Event::RunEnded { agent, .. } = event {
             agents.contains(agent)
         } else if let Event::Routed { request, .. } = event {
             requests.contains(&request.id)

@@ -49,8 +49,8 @@ impl Engine {
         store.report_to(progress);
         shared.keep_in(store, history.sequence)?;
         runtime.spawn(timer::run(Arc::downgrade(&shared)));
-        let engine = Engine { shared, run: fresh_run() };
-        let resume = Command::Resume { settings: settings.map(Arc::new), run: engine.run.clone(), cut: history.cut };
+        let engine = Engine { shared };
+        let resume = Command::Resume { settings: settings.map(Arc::new), run: fresh_run(), cut: history.cut };
         engine.shared.execute(resume).acknowledged().await?;
         Ok(engine)
     }

@@ -69,6 +69,7 @@ pub(crate) fn only_takes(event: &Event) -> bool {
             | Event::Refused { .. }
             | Event::Routed { .. }
             | Event::RunBegan { .. }
+            | Event::RunEnded { .. }
             | Event::SandboxViolated { .. }
             | Event::StoreFailed { .. }
             | Event::UserActive { .. }

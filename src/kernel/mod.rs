@@ -26,7 +26,7 @@ mod support;
 mod why;
 
 pub(crate) use behind::only_takes;
-pub(crate) use command::{Broken, Command, HookNews, Person, Start};
+pub(crate) use command::{Broken, Command, Entering, HookNews, Person, Start};
 pub(crate) use considered::{Considered, Target};
 pub use exec_scope::ExecScope;
 pub(crate) use judge::{Case, Judgement, Opinion, is_no_worse, judge};

@@ -51,6 +51,8 @@ pub enum Refusal {
     UnknownRuling(RulingId),
     /// This owner has no agent in such a run, or no longer.
     UnknownRun(RunId),
+    /// An agent was to begin a run that goes on for others, where entering theirs was not asked for.
+    RunGoesOn(RunId),
     /// The run has no such tool: nobody declared it, and it was not used.
     UnknownTool {
         /// What was named.
@@ -221,6 +223,9 @@ impl fmt::Display for Refusal {
                 Shown(resource)
             ),
             Refusal::UnknownRuling(ruling) => write!(f, "there is no ruling {ruling}, or no longer"),
+            Refusal::RunGoesOn(run) => {
+                write!(f, "run {run} goes on for others, and what is said in it would hold: `join_run` enters it")
+            }
             Refusal::UnknownRun(run) => write!(f, "there is no run {run}, or no longer"),
             Refusal::UnknownTool { tool, run, known } => {
                 write!(f, "run {run} has no tool `{tool}`, only")?;

@@ -219,7 +219,7 @@ impl State {
                 }
             }
             Event::AgentRetired { agent } => self.forget(agent),
-            Event::RunBegan { agent, run } => {
+            Event::RunBegan { agent, run, .. } => {
                 if let Some(agent) = self.agents.get_mut(agent) {
                     let before = std::mem::replace(&mut agent.run, run.clone());
                     agent.kept_from.clear();
@@ -278,6 +278,7 @@ impl State {
             }
             // Facts that change nothing.
             Event::GrantRepeated { .. }
+            | Event::RunEnded { .. }
             | Event::Joined { .. }
             | Event::Refused { .. }
             | Event::ConfigPolled { .. }

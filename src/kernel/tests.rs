@@ -52,6 +52,11 @@ fn register(agent: &str, owner: &str, kind: Kind, tags: &[&str]) -> Command {
     Command::Register { profile: profile(agent, owner, kind), run: "r0".parse().unwrap(), rights: starts(tags) }
 }
 
+fn begin_run(agent: &str, run: crate::model::RunId) -> Command {
+    let (entering, by) = (super::Entering::Own, crate::model::Actor::Operator);
+    Command::BeginRun { agent: id(agent), run, entering, by, owner: None }
+}
+
 fn grant(from: &str, to: &str, tags: &[&str]) -> Command {
     let (from, to, reason) = (id(from), id(to), "why".parse().unwrap());
     Command::Grant { from, to, rights: rights(tags), reason, scope: crate::model::Scope::Always, broken: Broken::new() }

@@ -171,7 +171,7 @@ impl About {
                 about.ids.owner_id = Some(profile.owner.clone());
                 about.agent(&profile.id, None);
             }
-            Event::RunBegan { agent, run } => about.agent(agent, Some(run)),
+            Event::RunEnded { agent, run } | Event::RunBegan { agent, run, .. } => about.agent(agent, Some(run)),
             Event::AgentRetired { agent }
             | Event::RulesChanged { agent, .. }
             | Event::CarrierConnected { agent }

@@ -46,13 +46,24 @@ pub enum Event {
         /// Who.
         agent: AgentId,
     },
-    /// A run of an agent began; what was for an earlier run of it has ended.
+    /// A run of an agent is over, and so is what was for it.
+    #[serde(rename = "run.ended")]
+    RunEnded {
+        /// Whose.
+        agent: AgentId,
+        /// Which.
+        run: RunId,
+    },
+    /// A run of an agent began. An agent is always in one, from the moment at which it is registered.
     #[serde(rename = "run.began")]
     RunBegan {
         /// Whose.
         agent: AgentId,
         /// Which.
         run: RunId,
+        /// Whose word it was. None: an engine went on from what was stored.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Actor>,
     },
     /// Somebody holds something new.
     #[serde(rename = "grant.issued")]
@@ -363,6 +374,7 @@ impl Event {
             Event::AgentRegistered { .. } => "agent.registered",
             Event::AgentChanged { .. } => "agent.changed",
             Event::AgentRetired { .. } => "agent.retired",
+            Event::RunEnded { .. } => "run.ended",
             Event::RunBegan { .. } => "run.began",
             Event::GrantIssued { .. } => "grant.issued",
             Event::GrantRepeated { .. } => "grant.repeated",

@@ -426,7 +426,7 @@ fn replaying_the_events_rebuilds_guards_and_what_was_said() {
                     let patch = crate::model::PolicyPatch::writing().deny("b/**").by_default(numbers.pick(&VERDICTS));
                     Command::UpdatePolicy { by, run, patch, base: "/w".parse().unwrap() }
                 }
-                3 => Command::BeginRun { agent: id(numbers.pick(&["boss", "bot"])), run },
+                3 => begin_run(numbers.pick(&["boss", "bot"]), run),
                 4 => {
                     let request = request_id(u128::try_from(numbers.below(30)).unwrap());
                     let answer = if numbers.below(2) == 0 { Answer::allow() } else { Answer::deny() };

@@ -8,7 +8,7 @@ use std::{
 
 use super::*;
 use crate::{
-    kernel::{Check, Considered, Ground, check, compile},
+    kernel::{Check, Considered, Entering, Ground, check, compile},
     model::{
         Access, Actor, AgentPolicy, Answer, BaseRight, CommandPattern, Grant, GrantId, Operation, Origin, PathGlob,
         PathPolicy, Place, Policies, Policy, PolicyPatch, Reach, Rule, RulingId, SanitizedPath, Scope, Tier, ToolName,
@@ -162,7 +162,10 @@ impl Tale {
                 Command::Create { creator: agent(one), profile, run, rights: rights(other), reason, broken }
             }
             2 if one < 100 => Command::Retire { agent: agent(other) },
-            2 | 3 => Command::BeginRun { agent: agent(one), run },
+            2 | 3 => {
+                let entering = if other.is_multiple_of(2) { Entering::Own } else { Entering::Shared };
+                Command::BeginRun { agent: agent(one), run, entering, by: Actor::Operator, owner: None }
+            }
             4 | 5 => {
                 let scope = (third > 100).then_some(scope);
                 Command::Request {

@@ -16,7 +16,9 @@ impl fmt::Display for Event {
             }
             Event::AgentChanged { profile } => write!(f, "{} is described differently", profile.label()),
             Event::AgentRetired { agent } => write!(f, "{agent} is gone"),
-            Event::RunBegan { agent, run } => write!(f, "{agent} began run {run}"),
+            Event::RunEnded { agent, run } => write!(f, "run {run} of {agent} is over"),
+            Event::RunBegan { agent, run, by: None } => write!(f, "{agent} began run {run}"),
+            Event::RunBegan { agent, run, by: Some(by) } => write!(f, "{agent} began run {run}: {by} said so"),
             Event::GrantIssued { grant } => grant.fmt(f),
             Event::GrantRepeated { grant } => write!(f, "{grant} already"),
             Event::GrantChanged { grant } => {

@@ -78,7 +78,7 @@ async fn where_a_child_works_does_not_move_the_globs_of_its_parents_run() {
     let far =
         bestow::Profile::new("kid".parse().unwrap(), "you".parse().unwrap(), Kind::Subagent, "/".parse().unwrap());
     let kid = bot.create(far, &tags(&["@write:/ws"]), why()).await.unwrap();
-    kid.begin_run(run.clone()).await.unwrap();
+    world.engine.join_run(kid.id(), &run).await.unwrap();
     you.set_policies(&run, None, super::asking()).await.unwrap();
     you.update_policy(&run, PolicyPatch::reading().allow("**")).await.unwrap();
     let policies = you.policies(&run, &tool("read_file")).unwrap().policies;

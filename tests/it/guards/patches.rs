@@ -14,7 +14,7 @@ async fn a_change_for_a_run_that_is_unknown_or_over_is_refused() {
     let nowhere: bestow::RunId = "run-nowhere".parse().unwrap();
     let patch = PolicyPatch::reading().allow("**");
     for over in [nowhere, run.clone()] {
-        bot.begin_run("next".parse().unwrap()).await.unwrap();
+        world.engine.begin_run(bot.id(), "next".parse().unwrap()).await.unwrap();
         let all = [
             refusal(you.update_policy(&over, patch.clone()).await),
             refusal(you.set_policies(&over, None, Policies::default()).await),

@@ -65,11 +65,11 @@ async fn a_yes_for_the_session_ends_with_the_run_and_so_does_the_guard() {
     let (request, _ticket) = question(&bot, write("/ws/a")).await;
     say(&you, request, for_the_session(Answer::allow())).await;
     let next = "next".parse().unwrap();
-    bot.begin_run("next".parse().unwrap()).await.unwrap();
+    world.engine.begin_run(bot.id(), "next".parse().unwrap()).await.unwrap();
     assert!(you.policies(&run, &tool("write_file")).is_err(), "the run is over");
     you.set_policies(&next, None, super::asking()).await.unwrap();
     assert_eq!(verdict(&bot, write("/ws/a")).await, Verdict::Ask);
-    bot.begin_run(run.clone()).await.unwrap();
+    world.engine.begin_run(bot.id(), run.clone()).await.unwrap();
     assert!(names(&you.policies(&run, &tool("write_file")).unwrap()).is_empty(), "a run of the same name is another");
 }
 

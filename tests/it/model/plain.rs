@@ -338,6 +338,12 @@ impl Plain {
     }
 
     pub(super) fn begin_run(&mut self, agent: &AgentId, run: u32) -> Result<(), No> {
+        let member = self.members.get(agent).ok_or(No)?;
+        let taken =
+            |(name, other): (&AgentId, &Member)| name != agent && other.owner == member.owner && other.run == run;
+        if self.members.iter().any(taken) {
+            return Err(No);
+        }
         let member = self.members.get_mut(agent).ok_or(No)?;
         let before = std::mem::replace(&mut member.run, run);
         if before != run {
