@@ -63,7 +63,8 @@ impl State {
     fn carry_on(&mut self, mut events: Vec<Event>, now: Timestamp) -> Vec<Event> {
         events.iter().for_each(|event| self.apply(event));
         // What rested on what ended falls first; then requests look at what is left.
-        for consequences in [State::falls, State::noes_follow, State::guards_follow, State::requests_follow] {
+        let all = [State::falls, State::gifts_follow, State::noes_follow, State::guards_follow, State::requests_follow];
+        for consequences in all {
             let more = consequences(self, &events, now);
             more.iter().for_each(|event| self.apply(event));
             events.extend(more);

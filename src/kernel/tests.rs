@@ -1,6 +1,7 @@
 //! What is only visible inside: whole states compared, events replayed, supports counted.
 
 mod behind;
+mod monotone;
 mod refusals;
 mod strictest;
 mod supports;
@@ -8,7 +9,9 @@ mod tale;
 mod tales;
 
 use super::{Broken, Command, Person, Refusal, Start, State};
-use crate::model::{AgentId, Event, Hold, Kind, Permission, Profile, Reads, RequestId, Right, Settings, Timestamp};
+use crate::model::{
+    Access, AgentId, Event, Hold, Kind, Operation, Permission, Profile, Reads, RequestId, Right, Settings, Timestamp,
+};
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
@@ -93,6 +96,19 @@ fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Consid
         circumstances: None,
         confined: false,
     })
+}
+
+/// Reading or writing a path, or reaching a host, by what that takes.
+fn using(taken: &str) -> std::sync::Arc<super::Considered> {
+    let permission = tag(taken);
+    let (operation, target) = match &permission {
+        Permission::Path(Access::Read, path) => (Operation::Read, super::Target::Path(path.clone())),
+        Permission::Path(Access::Write, path) => (Operation::Write, super::Target::Path(path.clone())),
+        _ => (Operation::Network, super::Target::Host("example.org".into())),
+    };
+    let like = std::sync::Arc::into_inner(command("x", crate::model::Tier::Safe)).unwrap();
+    let (tool, needs, shown) = (operation.own_tool(), rights(&[taken]), taken.into());
+    std::sync::Arc::new(super::Considered { operation, tool, target, needs, shown, ..like })
 }
 
 fn authorize(number: u128, agent: &str, action: &std::sync::Arc<super::Considered>) -> Command {

@@ -68,8 +68,6 @@ pub(crate) struct Header {
     events: u16,
     /// The root `/`, which the index cannot hold.
     root: u16,
-    /// Something is held for passing on only, and may keep back what is given besides.
-    keeps_back: bool,
     /// What is not simply "held for ever".
     terms: Option<Box<Box<[Terms]>>>,
 }
@@ -156,8 +154,7 @@ pub(crate) fn compile(held: &[Arc<Grant>], ground: &Arc<Ground>) -> Rights {
     let roots: Vec<_> = roots.filter(|(_, number)| *number != 0).collect();
     let (shape, bytes) = index::build(ground.seed, &roots);
     let terms = (!terms.is_empty()).then(|| Box::new(terms.into_boxed_slice()));
-    let keeps_back = held.iter().any(|grant| grant.hold == Hold::PassOn);
-    let header = Header { ground: Arc::clone(ground), shape, network, events, root, keeps_back, terms };
+    let header = Header { ground: Arc::clone(ground), shape, network, events, root, terms };
     ThinArc::from_header_and_slice(header, &bytes)
 }
 
@@ -168,7 +165,7 @@ pub(crate) fn extend(rights: &Rights, grant: &Grant, scratch: &mut Vec<u8>) -> O
     let header = &rights.header.header;
     let mut held = Terms::default();
     held.add(*access, grant);
-    let extendable = !header.keeps_back && grant.hold == Hold::Use && path.as_str() != "/";
+    let extendable = grant.hold == Hold::Use && path.as_str() != "/";
     let number = held.plain().filter(|_| extendable)?;
     let prefix = walk::fingerprint(header.ground.seed, path.as_str().as_bytes())?;
     if index::find(header.shape, &rights.slice, path.as_str().as_bytes(), prefix).is_some() {
@@ -176,8 +173,8 @@ pub(crate) fn extend(rights: &Rights, grant: &Grant, scratch: &mut Vec<u8>) -> O
     }
     let shape = index::extend(header.shape, &rights.slice, prefix, path.as_str(), number, scratch)?;
     let (ground, terms) = (Arc::clone(&header.ground), header.terms.clone());
-    let Header { network, events, root, keeps_back, .. } = *header;
-    let header = Header { ground, shape, network, events, root, keeps_back, terms };
+    let Header { network, events, root, .. } = *header;
+    let header = Header { ground, shape, network, events, root, terms };
     Some(ThinArc::from_header_and_slice(header, scratch))
 }
 

@@ -330,17 +330,10 @@ impl Tale {
             return Check::Held;
         }
         let own = |grant: &&Arc<Grant>| grant.to == *agent;
-        let kept_back = |grant: &Arc<Grant>| {
-            let all = self.state.grants.values().filter(own);
-            matches!(grant.origin, Origin::Agent { .. })
-                && all
-                    .into_iter()
-                    .any(|own| own.hold == Hold::PassOn && own.right.permission.covers(&grant.right.permission))
-        };
         let usable: Vec<_> = self
             .live()
             .filter(own)
-            .filter(|grant| grant.hold == Hold::Use && !kept_back(grant) && grant.right.permission.covers(wanted))
+            .filter(|grant| grant.hold == Hold::Use && grant.right.permission.covers(wanted))
             .filter(|grant| {
                 let exact = matches!(grant.origin, Origin::Config(_)) && grant.right.permission.path() == wanted.path();
                 !self.is_protected(wanted) || exact

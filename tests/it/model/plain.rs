@@ -106,16 +106,12 @@ impl Plain {
     /// What an agent may use that covers something.
     fn usable<'a>(&'a self, agent: &'a AgentId, what: &'a Permission) -> impl Iterator<Item = &'a Given> {
         let own = move |given: &&Given| given.to == *agent;
-        let kept_back = move |given: &Given| {
-            let by_agent = matches!(given.from, From::Agent(_));
-            by_agent
-                && self.given.iter().filter(own).any(|own| own.hold == Hold::PassOn && own.what.covers(&given.what))
-        };
         let exact = move |given: &Given| given.from == From::File && given.what.path() == what.path();
         let open = !self.is_protected(what);
-        self.given.iter().filter(own).filter(move |given| {
-            given.hold == Hold::Use && given.what.covers(what) && !kept_back(given) && (open || exact(given))
-        })
+        self.given
+            .iter()
+            .filter(own)
+            .filter(move |given| given.hold == Hold::Use && given.what.covers(what) && (open || exact(given)))
     }
 
     pub(super) fn check(&self, agent: &AgentId, what: &Permission) -> Check {
@@ -211,6 +207,18 @@ impl Plain {
         let given =
             Given { to: to.clone(), what: what.clone(), from, hold, scope, run, end, depth, number: self.count };
         self.given.push(given);
+        self.keep_back();
+    }
+
+    /// What agents gave is not for using where a file or a person gives the same for passing on only, from then on.
+    fn keep_back(&mut self) {
+        let passes_on = |own: &&Given| own.hold == Hold::PassOn && !matches!(own.from, From::Agent(_));
+        let only: Vec<_> = self.given.iter().filter(passes_on).map(|own| (own.to.clone(), own.what.clone())).collect();
+        for given in self.given.iter_mut().filter(|given| matches!(given.from, From::Agent(_))) {
+            if only.iter().any(|(to, what)| *to == given.to && what.covers(&given.what)) {
+                given.hold = Hold::PassOn;
+            }
+        }
     }
 
     /// Agents and everybody else have room apart.
@@ -271,14 +279,17 @@ impl Plain {
         for (what, (depth, end)) in what.iter().zip(terms) {
             let end = end.min(end_of(scope));
             let run = (scope == Scope::Session).then(|| self.members.get(to).map_or(0, |member| member.run));
+            let passes_on = |own: &Given| own.hold == Hold::PassOn && !matches!(own.from, From::Agent(_));
+            let kept_back = self.given.iter().any(|own| own.to == *to && passes_on(own) && own.what.covers(what));
+            let hold = if kept_back { Hold::PassOn } else { Hold::Use };
             let there = self.given.iter().any(|given| {
-                (&given.to, &given.what, &given.from) == (to, what, &From::Agent(from.clone()))
+                (&given.to, &given.what, &given.from, given.hold) == (to, what, &From::Agent(from.clone()), hold)
                     && (given.scope, given.run, given.end) == (scope, run, end)
                     && scope != Scope::Once
             });
             if !there {
                 new += 1;
-                self.put(to, what, From::Agent(from.clone()), Hold::Use, scope, end, depth);
+                self.put(to, what, From::Agent(from.clone()), hold, scope, end, depth);
             }
         }
         if !before.has_room(to, true, new) {
