@@ -227,7 +227,7 @@ impl State {
     fn sensitive_in(&self, permission: &Permission) -> Option<SanitizedPath> {
         match permission {
             Permission::Path(Access::Write, path) => sensitive_part(path, &self.settings.sensitive),
-            Permission::Path(Access::Read, _) | Permission::Events | Permission::Network => None,
+            Permission::Path(Access::Read, _) | Permission::Events | Permission::Network | Permission::Tool(_) => None,
         }
     }
 

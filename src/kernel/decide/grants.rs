@@ -229,7 +229,7 @@ impl State {
         match permission {
             Permission::Path(_, path) if self.is_protected(path) => Err(Refusal::Protected(permission.clone())),
             Permission::Path(Access::Write, root) if governs(root) => Err(Refusal::Governs(permission.clone())),
-            Permission::Path(..) | Permission::Events | Permission::Network => Ok(()),
+            Permission::Path(..) | Permission::Events | Permission::Network | Permission::Tool(_) => Ok(()),
         }
     }
 
