@@ -31,6 +31,7 @@ mod task;
 mod text;
 mod time;
 mod tool_path;
+mod used;
 mod verdict;
 
 pub(crate) use action::What;
@@ -72,4 +73,5 @@ pub use task::{
 pub use text::{InvalidName, InvalidReason, Name, Reason, Shown};
 pub use time::{InvalidTimestamp, Timestamp};
 pub use tool_path::{InvalidToolPath, ToolPath};
+pub use used::{UseFacts, UseOrigin};
 pub use verdict::{InvalidVerdict, Verdict};

@@ -35,7 +35,7 @@ fn strictness(ruled: Ruled) -> u8 {
 fn answers(tale: &Tale) -> Answers {
     let commands = ["ls a", "rm a", "git push", "git log"].into_iter();
     let commands = commands.flat_map(|text| [Tier::Safe, Tier::Dangerous].map(|tier| command(text, tier)));
-    let uses = TAGS.into_iter().filter(|tag| *tag != "@events").map(using);
+    let uses = TAGS.into_iter().map(using);
     let actions: Vec<_> = commands.chain(uses).collect();
     let mut all = Answers::new();
     for (id, agent) in &tale.state.agents {
@@ -51,7 +51,7 @@ fn answers(tale: &Tale) -> Answers {
             let case = Case { state: &tale.state, agent, action, broken: &Broken::new(), opinions: &[], now: tale.now };
             let ruled = judge(&case).conclusion.ruled;
             all.insert(
-                (id.clone(), format!("{} {} {:?}", action.operation, action.shown, action.tier)),
+                (id.clone(), format!("{} {} {:?}", action.operation(), action.shown, action.tier)),
                 strictness(ruled),
             );
         }

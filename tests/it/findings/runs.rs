@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use bestow::{
-    Action, Agent, Answer, Authorization, Event, Kind, PathPolicy, Policies, PolicyPatch, Refusal, RunId, Scope,
-    Verdict,
+    Action, Agent, Answer, Authorization, Event, Holding, Kind, PathPolicy, Policies, PolicyPatch, Refusal, RunId,
+    Scope, Verdict,
 };
+use proptest::prelude::*;
 
 use crate::support::{World, check, heard, id, policy, profile, refusal, settings, tag, tags, why};
 
@@ -145,4 +146,157 @@ async fn the_end_of_a_run_does_not_free_who_was_made_in_it() {
     world.engine.end_run(lead.id()).await.unwrap();
     world.engine.end_run(kid.id()).await.unwrap();
     assert_eq!(kid.verdict(&dangerous()).unwrap(), Verdict::Deny);
+}
+
+/// What an agent, or a child of it, calls. Each number is read as "one of what there is".
+#[derive(Clone, Copy, Debug)]
+enum Call {
+    Create(u8, u8),
+    Grant(u8, u8, u8, u8),
+    Revoke(u8, u8),
+    Request(u8, u8),
+    Cancel(u8, u8),
+    Spend(u8, u8),
+    Authorize(u8, u8),
+    Override(u8, u8),
+    Say(u8),
+}
+
+fn call() -> impl Strategy<Value = Call> {
+    let n = any::<u8>;
+    prop_oneof![
+        3 => (n(), n()).prop_map(|(who, what)| Call::Create(who, what)),
+        6 => (n(), n(), n(), n()).prop_map(|(who, to, what, scope)| Call::Grant(who, to, what, scope)),
+        4 => (n(), n()).prop_map(|(who, which)| Call::Revoke(who, which)),
+        2 => (n(), n()).prop_map(|(who, what)| Call::Request(who, what)),
+        1 => (n(), n()).prop_map(|(who, which)| Call::Cancel(who, which)),
+        1 => (n(), n()).prop_map(|(who, what)| Call::Spend(who, what)),
+        3 => (n(), n()).prop_map(|(who, what)| Call::Authorize(who, what)),
+        1 => (n(), n()).prop_map(|(who, what)| Call::Override(who, what)),
+        1 => n().prop_map(Call::Say),
+    ]
+}
+
+const WANTS: [&str; 9] = [
+    "@network",
+    "@events",
+    "@write:/ws",
+    "@write:/ws/free",
+    "@read:/ws/asked",
+    "@write:/ws/secret",
+    "@write:/only",
+    "@write:/only/a",
+    "@read:/",
+];
+
+fn actions() -> Vec<Action> {
+    let paths = ["/ws/free/a", "/ws/asked/a", "/ws/secret/a", "/ws/else", "/only/a", "/far"];
+    let files = paths.into_iter().flat_map(|path| [Action::write(path), Action::read(path)]);
+    let commands = ["ls", "make deploy", "make other", "rm -rf /"].into_iter().map(Action::command);
+    let given = Action::command("ls").needing(tag("@write:/ws/secret"));
+    files.chain(commands).chain([given, Action::network("example.org")]).collect()
+}
+
+/// The strictness of the answer to each action.
+fn answers(agent: &Agent) -> Vec<Verdict> {
+    actions().iter().map(|action| agent.verdict(action).unwrap()).collect()
+}
+
+/// An agent that much binds, a friend that gave it what it may only pass on, and somebody who holds nothing.
+struct Bound {
+    world: World,
+    handles: Vec<Agent>,
+    other: Agent,
+}
+
+async fn bound() -> Bound {
+    let world = World::with(|settings| settings.max_grants = 64);
+    let holding = Holding::of(tags(&["@write:/ws", "@network"])).passing_on(tags(&["@write:/only"]));
+    let boss = world.engine.register(profile("boss", "you", Kind::Subagent), holding).await.unwrap();
+    let friend = world.worker("friend", &["@write:/only"]).await;
+    friend.grant(boss.id(), tag("@write:/only"), why()).await.unwrap();
+    let other = world.worker("other", &[]).await;
+    let glob = |text: &str| crate::guards::glob(text);
+    let write =
+        PathPolicy { allow: vec![glob("/ws/free/**")], deny: vec![glob("/ws/secret/**")], default: Some(Verdict::Ask) };
+    let policies = Policies { write, ..Policies::default() };
+    world.you().set_policies(&world.engine.run_of(boss.id()).unwrap(), None, policies).await.unwrap();
+    says_no_for_this_run(&world, &boss, dangerous()).await;
+    Bound { world, handles: vec![boss], other }
+}
+
+impl Bound {
+    async fn carry_out(&mut self, call: Call) {
+        let who = |number: u8| self.handles[usize::from(number) % self.handles.len()].clone();
+        let wanted = |number: u8| tag(WANTS[usize::from(number) % WANTS.len()]);
+        let action = |number: u8| actions().swap_remove(usize::from(number) % actions().len());
+        // What is refused has changed nothing; what is asked is answered by nobody.
+        match call {
+            Call::Create(number, what) => {
+                let child = profile(&format!("kid{}", self.handles.len()), "you", Kind::Subagent);
+                let made = who(number).create(child, &[wanted(what)], why()).await;
+                self.handles.extend(made);
+            }
+            Call::Grant(number, to, what, scope) => {
+                let names = self.handles.iter().map(Agent::id).chain([self.other.id()]).cloned();
+                let names: Vec<_> = names.chain([id("friend")]).collect();
+                let to = &names[usize::from(to) % names.len()];
+                let scope = [Scope::Once, Scope::Session, Scope::Always][usize::from(scope) % 3];
+                let _ = who(number).grant_for(to, wanted(what), scope, why()).await;
+            }
+            Call::Revoke(number, which) => {
+                let (agent, all) = (who(number), self.world.engine.grants().unwrap());
+                let _ = agent.revoke(all[usize::from(which) % all.len()].id, None).await;
+            }
+            Call::Request(number, what) => drop(who(number).request(bestow::Ask::new(wanted(what), why())).await),
+            Call::Cancel(number, which) => {
+                let pending = self.world.engine.pending().unwrap();
+                if let Some(asked) = pending.get(usize::from(which) % pending.len().max(1)) {
+                    let _ = who(number).cancel(asked.request.id).await;
+                }
+            }
+            Call::Spend(number, what) => drop(who(number).spend(&wanted(what)).await),
+            Call::Authorize(number, what) => drop(who(number).authorize(action(what)).await),
+            Call::Override(number, what) => drop(who(number).authorize(action(what).overriding()).await),
+            Call::Say(number) => drop(who(number).say("it is fine").await),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// A8: whatever an agent and all that it creates call, in whatever order, none of them may do more than it could; and
+    /// nobody else gets what it did not hold.
+    #[test]
+    fn nothing_an_agent_calls_widens_what_it_may_do(calls in prop::collection::vec(call(), 1..24)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let mut bound = bound().await;
+            let before = answers(&bound.handles[0]);
+            let could: Vec<_> = WANTS.map(|wanted| bound.handles[0].check(&tag(wanted))).into();
+            let passed_on: Vec<_> = WANTS.map(|wanted| !bound.handles[0].why(&tag(wanted)).unwrap().is_empty()).into();
+            let commands = |agent: &Agent| {
+                let without_need = ["ls", "make deploy", "rm -rf /"].map(Action::command);
+                without_need.map(|action| agent.verdict(&action).unwrap())
+            };
+            let others = commands(&bound.other);
+            for call in calls {
+                bound.carry_out(call).await;
+                for agent in &bound.handles {
+                    for ((after, before), action) in answers(agent).into_iter().zip(&before).zip(actions()) {
+                        prop_assert!(after >= *before, "{:?}: {} may {:?}: {:?} -> {:?}", call, agent.id(), action, before, after);
+                    }
+                }
+                for (number, wanted) in WANTS.into_iter().enumerate() {
+                    let boss = bound.handles[0].check(&tag(wanted));
+                    prop_assert!(boss >= could[number], "{:?}: it holds {}", call, wanted);
+                    let got = bound.other.check(&tag(wanted)) != bestow::Check::NotHeld;
+                    prop_assert!(!got || passed_on[number], "{:?}: another got {}", call, wanted);
+                }
+                prop_assert_eq!(commands(&bound.other), others);
+            }
+            Ok(())
+        })?;
+    }
 }

@@ -57,7 +57,11 @@ async fn a_no_for_the_session_of_the_parent_binds_the_child() {
     let (request, _ticket) = question(&bot, write("a")).await;
     say(&you, request, for_the_session(bestow::Answer::deny())).await;
     assert_eq!(verdict(&kid, write("a")).await, Verdict::Deny);
-    assert_eq!(verdict(&kid, write("b")).await, Verdict::Allow);
+    assert_eq!(
+        verdict(&kid, write("b")).await,
+        Verdict::Ask,
+        "what the parent is asked about, the child is asked about"
+    );
 }
 
 #[tokio::test]
