@@ -113,7 +113,12 @@ impl Shared {
 
     /// Ends, once what was decided is stored.
     pub(super) async fn finish(&self) {
-        let keeping = self.locked(|_, writer, _| {
+        let now = self.clock.now().ok();
+        let keeping = self.locked(|shared, writer, stuck| {
+            if let Some(now) = now {
+                // Whether it is stored, the last step says.
+                shared.tell_numbers(writer, now, stuck);
+            }
             let keeping = writer.keeping.as_mut()?;
             Some((Arc::clone(&keeping.store), keeping.after_the_last()))
         });

@@ -66,6 +66,7 @@ pub(crate) fn only_takes(event: &Event) -> bool {
             | Event::HookCompleted { .. }
             | Event::HookFailed { .. }
             | Event::HookStarted { .. }
+            | Event::FactsMerged { .. }
             | Event::Refused { .. }
             | Event::Routed { .. }
             | Event::RunBegan { .. }

@@ -4,6 +4,7 @@
 //! the one way in: it decides, applies, and lets the consequences follow, all under one `&mut`, so that there
 //! is no moment between checking and doing.
 
+mod asked;
 mod behind;
 mod command;
 mod considered;
@@ -18,6 +19,7 @@ mod lineage;
 #[cfg(feature = "journal")]
 mod lost;
 mod mentions;
+mod meter;
 mod refusal;
 mod rights;
 mod rules;
@@ -37,6 +39,7 @@ pub(crate) use kept_from::KeptFrom;
 #[cfg(feature = "journal")]
 pub(crate) use lost::Lost;
 pub(crate) use mentions::Mentions;
+pub(crate) use meter::{Carried, Meter};
 pub use refusal::Refusal;
 pub use rights::Check;
 pub(crate) use rights::{Ground, Rights, check, compile, extend};

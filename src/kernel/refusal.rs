@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use crate::model::{
     AgentId, Code, Decision, GrantId, InvalidGlob, Kind, OwnerId, Permission, Place, RequestId, Resolution, Ruled,
-    RulingId, RunId, SanitizedPath, Scope, Shown, ToolName,
+    RulingId, RunId, SanitizedPath, Scope, Shown, Timestamp, ToolName,
 };
 
 /// Why a command was not carried out. Nothing has changed.
@@ -149,6 +149,22 @@ pub enum Refusal {
     },
     /// This agent asked people too often within a minute.
     TooManyAsked {
+        /// Who.
+        agent: AgentId,
+        /// The limit.
+        max: u32,
+    },
+    /// People said no to this agent or its relatives lately, and it asked again so often that it has to wait.
+    AskedAfterNo {
+        /// Who.
+        agent: AgentId,
+        /// How many noes in a row there were.
+        noes: u32,
+        /// Until when it has to wait.
+        until: Timestamp,
+    },
+    /// This agent and its relatives changed too much within a minute.
+    TooManyChanges {
         /// Who.
         agent: AgentId,
         /// The limit.
@@ -321,11 +337,19 @@ impl fmt::Display for Refusal {
                     "agent `{agent}`, with its relatives, asked {max} questions within a minute, which is the limit: wait a little"
                 )
             }
+            Refusal::AskedAfterNo { agent, noes, until } => write!(
+                f,
+                "people said no to agent `{agent}`, or its relatives, {noes} times in a row: it can ask again after {until}"
+            ),
+            Refusal::TooManyChanges { agent, max } => write!(
+                f,
+                "agent `{agent}`, with its relatives, caused {max} changes within a minute, which is the limit: wait a little"
+            ),
             Refusal::TooManyPending { agent, max } => {
                 write!(f, "agent `{agent}` waits for {max} answers already, which is the limit: wait or cancel one")
             }
             Refusal::TooManyGrants { agent, max } => {
-                write!(f, "agent `{agent}` holds {max} grants already, which is the limit: revoke some")
+                write!(f, "agent `{agent}` holds {max} grants already, which is the limit for one giver: revoke some")
             }
             Refusal::UnknownAgent(agent) => write!(f, "no agent `{agent}` is registered"),
             Refusal::UnknownGrant(grant) => write!(f, "there is no grant {grant}, or no longer"),

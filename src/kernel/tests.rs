@@ -9,9 +9,7 @@ mod tale;
 mod tales;
 
 use super::{Broken, Command, Person, Refusal, Start, State};
-use crate::model::{
-    Access, AgentId, Event, Hold, Kind, Permission, Profile, Reads, RequestId, Right, Settings, Timestamp,
-};
+use crate::model::{AgentId, Event, Hold, Kind, Permission, Profile, Reads, RequestId, Right, Settings, Timestamp};
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 

@@ -211,6 +211,7 @@ impl About {
             Event::SandboxViolated { agent, cause, .. } => about.cause(agent, cause.as_deref()),
             Event::HookStarted { call } | Event::HookFailed { call, .. } => about.hook(call, None),
             Event::HookCompleted { call, updated_input_ref, .. } => about.hook(call, updated_input_ref.as_ref()),
+            Event::FactsMerged { family, .. } => about.agent(family, None),
             Event::Refused { by, .. } => {
                 if let super::Actor::Agent(agent) = by {
                     about.agent(agent, None);

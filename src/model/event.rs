@@ -4,7 +4,11 @@ mod cause;
 mod held;
 mod words;
 
-use std::{collections::BTreeSet, fmt, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -222,6 +226,19 @@ pub enum Event {
         /// Why not.
         why: Arc<str>,
     },
+    /// Facts that changed nothing, of an agent and its relatives, that are not told one by one: they were too many
+    /// (`max_facts_per_minute`).
+    #[serde(rename = "facts.merged")]
+    FactsMerged {
+        /// The agent that this family began with.
+        family: AgentId,
+        /// When the first of them was.
+        since: Timestamp,
+        /// How many of each kind.
+        counts: BTreeMap<Arc<str>, u64>,
+        /// The last of them, in words.
+        last: Arc<str>,
+    },
     /// A foreground agent's connector is there.
     #[serde(rename = "carrier.connected")]
     CarrierConnected {
@@ -395,6 +412,7 @@ impl Event {
             Event::PolicyUpdated { .. } => "policy.updated",
             Event::RulesChanged { .. } => "rules.changed",
             Event::Refused { .. } => "permission.refused",
+            Event::FactsMerged { .. } => "facts.merged",
             Event::CarrierConnected { .. } => "carrier.connected",
             Event::CarrierDisconnected { .. } => "carrier.disconnected",
             Event::UserActive { .. } => "user.active",

@@ -41,6 +41,12 @@ pub(super) fn read(mut table: Table<'_>, base: Base<'_>, found: &mut Findings<'_
         max_depth: table.number("max_depth", 0..=u8::MAX, found).unwrap_or(start.max_depth),
         max_children: table.number("max_children", 0..=1_000_000, found).unwrap_or(start.max_children),
         hook_timeout: table.duration("hook_timeout", Duration::from_millis(1), found).unwrap_or(start.hook_timeout),
+        max_facts_per_minute: table
+            .number("max_facts_per_minute", 1..=1_000_000, found)
+            .unwrap_or(start.max_facts_per_minute),
+        max_changes_per_minute: table
+            .number("max_changes_per_minute", 1..=1_000_000, found)
+            .unwrap_or(start.max_changes_per_minute),
         protected: start.protected,
         governing: start.governing,
         tasks: start.tasks,

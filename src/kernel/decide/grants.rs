@@ -119,7 +119,7 @@ impl State {
             events.push(draft.issue_or_repeat(receiver, id, right));
         }
         let new = events.iter().filter(|event| matches!(event, Event::GrantIssued { .. })).count();
-        self.refuse_too_many(to, receiver.held.len() - from_people(receiver), new)?;
+        self.refuse_too_many(to, from_agent(receiver, from), new)?;
         Ok(events)
     }
 
@@ -216,6 +216,11 @@ impl State {
         let max = self.settings.max_grants;
         if held + more > max as usize { Err(Refusal::TooManyGrants { agent: agent.clone(), max }) } else { Ok(()) }
     }
+}
+
+/// How many grants of `agent` this other one gave. Each giver has room of its own, so that none uses up another's.
+fn from_agent(agent: &Agent, from: &AgentId) -> usize {
+    agent.held.iter().filter(|grant| giver(grant) == Some(from)).count()
 }
 
 /// How many grants of `agent` no other agent gave. Counted apart, so that a neighbour cannot use up what people give.

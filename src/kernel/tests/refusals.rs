@@ -29,6 +29,9 @@ fn name(refusal: &Refusal) -> &'static str {
         Refusal::HeldOnce { .. } => "HeldOnce",
         Refusal::InFile(_) => "InFile",
         Refusal::TooManyAsked { .. } => "TooManyAsked",
+        Refusal::AskedAfterNo { .. } => "AskedAfterNo",
+        // Counted beside the state.
+        Refusal::TooManyChanges { .. } => "TooManyChanges",
         Refusal::FromFile(..) => "FromFile",
         Refusal::Protected(_) => "Protected",
         Refusal::Governs(_) => "Governs",

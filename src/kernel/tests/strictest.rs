@@ -265,7 +265,7 @@ impl Sayings {
         let mut said = rules(&self.rules);
         said.extend(naive_policies(guard, action));
         let boss = rules(&self.rules_of_boss).into_iter().chain(naive_policies(&self.of_boss, action));
-        said.extend(boss.filter(|verdict| *verdict == Verdict::Deny));
+        said.extend(boss.filter(|verdict| *verdict > Verdict::Allow));
         let session: Vec<_> = self
             .said
             .iter()

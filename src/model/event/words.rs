@@ -56,6 +56,10 @@ impl fmt::Display for Event {
                 policies.iter().try_for_each(|name| write!(f, " {}", Shown(name)))
             }
             Event::RulesChanged { agent, rules } => write!(f, "{} rules bind {agent}", rules.len()),
+            Event::FactsMerged { family, since, counts, last } => {
+                let all: Vec<_> = counts.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+                write!(f, "of {family} and its relatives, since {since}: {}; the last: {}", all.join(", "), Shown(last))
+            }
             Event::Refused { by, attempt, why } => write!(f, "{by} may not {attempt}: {}", Shown(why)),
             Event::CarrierConnected { agent } => write!(f, "{agent} can reach its user"),
             Event::CarrierDisconnected { agent } => write!(f, "{agent} lost its user"),
