@@ -45,9 +45,10 @@ pub use model::{
     InvalidTimestamp, InvalidToolPath, InvalidVerdict, Kind, LeftOut, Means, Mode, Name, OnMissing, OnNoUser,
     Operation, Origin, Outcome, OwnerId, PathGlob, PathPolicy, Pending, Permission, PermissionSet, Permissions, Place,
     Policies, Policy, PolicyPatch, Profile, Reach, Reads, Reason, Recorded, Reference, Reply, Request, RequestId,
-    Resolution, Right, Route, Rule, RuleRef, Ruled, Ruling, RulingId, RunId, RuntimeId, SandboxFacts, SandboxViolation,
-    SanitizedPath, Scope, SensitiveName, Settings, Shown, Skip, Source, Subject, TaskEnd, TaskEvent, TaskId, TaskKind,
-    TaskSettings, Timestamp, ToolName, ToolPath, UseFacts, UseOrigin, Verdict, Want, Widening, sanitize,
+    Resolution, Right, Route, Rule, RuleCwd, RuleRef, Ruled, Ruling, RulingId, RunId, RuntimeId, SandboxFacts,
+    SandboxViolation, SanitizedPath, Scope, SensitiveName, Settings, Shown, Skip, Source, Subject, TaskEnd, TaskEvent,
+    TaskId, TaskKind, TaskSettings, Timestamp, ToolName, ToolPath, UseFacts, UseOrigin, Verdict, Want, Widening,
+    sanitize,
 };
 pub use seam::{
     AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, MemoryStore,
