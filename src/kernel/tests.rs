@@ -3,6 +3,7 @@
 mod behind;
 mod monotone;
 mod refusals;
+mod runs;
 mod strictest;
 mod supports;
 mod tale;
