@@ -25,6 +25,7 @@ use world::{Dice, Query, World};
 
 async fn engine(world: &World) -> (Engine, Vec<Agent>) {
     let mut settings = Settings::default();
+    settings.max_changes_per_minute = u32::MAX;
     settings.reads = Reads::Granted;
     let engine = Engine::on(settings, Arc::new(SystemClock::new()), Arc::new(AsWritten)).unwrap();
     let mut agents = Vec::with_capacity(world.agents.len());
@@ -119,6 +120,7 @@ fn weight(runtime: &tokio::runtime::Runtime) {
     let counted = measure(|| {
         kept = Some(runtime.block_on(async {
             let mut settings = Settings::default();
+            settings.max_changes_per_minute = u32::MAX;
             settings.reads = Reads::Granted;
             let engine = Engine::on(settings, Arc::new(SystemClock::new()), Arc::new(AsWritten)).unwrap();
             for number in 0..AGENTS {

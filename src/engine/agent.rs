@@ -6,7 +6,7 @@ use crate::{
     kernel::{Check, Command, ExecScope, Known, Refusal, State, Support, lasting},
     model::{
         Access, Actor, AgentId, Ask, Grant, GrantId, Permission, PermissionSet, Permissions, Profile, Reason,
-        RequestId, RunId, Scope, Timestamp, Want,
+        RequestId, Scope, Timestamp, Want,
     },
 };
 
@@ -23,6 +23,20 @@ use super::{
 ///
 /// A handle belongs to the agent it was made for. If that agent is retired, the handle holds nothing for ever, even
 /// if another agent gets the same id.
+///
+/// What binds it, it does not loosen: the operator and approvers begin and end its runs, and take back what people said.
+///
+/// ```compile_fail,E0599
+/// async fn get_rid_of_a_no(agent: bestow::Agent, run: bestow::RunId) {
+///     agent.begin_run(run).await;
+/// }
+/// ```
+///
+/// ```compile_fail,E0599
+/// async fn take_back_a_no(agent: bestow::Agent, no: bestow::RulingId) {
+///     agent.revoke_ruling(no, None).await;
+/// }
+/// ```
 ///
 /// ```compile_fail,E0599
 /// async fn answer_oneself(agent: bestow::Agent, question: bestow::RequestId) {
@@ -209,15 +223,6 @@ impl Agent {
         self.shared.say(&self.id, &self.cell, text)
     }
 
-    /// Begins a new run: rights of scope `session` from the run before end.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Refused`] if the agent is gone.
-    pub async fn begin_run(&self, run: RunId) -> Result<(), Error> {
-        self.execute(Command::BeginRun { agent: self.id.clone(), run }).await.map(drop)
-    }
-
     /// Everything this agent holds now, with where it comes from.
     ///
     /// # Errors
@@ -282,7 +287,7 @@ impl Agent {
     /// The engine it belongs to, for an edge that acts as this agent.
     #[cfg(feature = "stdio")]
     pub(crate) fn engine(&self) -> super::Engine {
-        super::Engine { shared: Arc::clone(&self.shared), run: fresh_run() }
+        super::Engine { shared: Arc::clone(&self.shared) }
     }
 
     /// What this agent's commands are kept from, for whoever confines one.

@@ -12,13 +12,14 @@ use super::{Approver, Error, shared::Shared};
 /// Guards: what the tools of one run may do besides rules (`sources/000`). They end with the run, when no agent of this
 /// owner is in it any more.
 ///
-/// The host program names the runs of its agents with [`Agent::begin_run`](crate::Agent::begin_run):
+/// The host program, or a person, names the runs of agents ([`Engine::begin_run`](crate::Engine::begin_run),
+/// [`Approver::begin_run`]):
 ///
 /// ```
-/// # use bestow::{Agent, Approver, PolicyPatch, RunId};
-/// # async fn example(ann: Agent, you: Approver) -> Result<(), Box<dyn std::error::Error>> {
+/// # use bestow::{Agent, Approver, Engine, PolicyPatch, RunId};
+/// # async fn example(engine: Engine, ann: Agent, you: Approver) -> Result<(), Box<dyn std::error::Error>> {
 /// let run: RunId = "night-shift".parse()?;
-/// ann.begin_run(run.clone()).await?;
+/// engine.begin_run(ann.id(), run.clone()).await?;
 /// you.declare_tools(&run, ["write_file".parse()?]).await?;
 /// let patch = PolicyPatch::writing().deny("secrets/**").of("write_file".parse()?);
 /// you.update_policy(&run, patch).await?;

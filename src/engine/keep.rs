@@ -13,7 +13,7 @@ use std::{
 use tokio::sync::oneshot;
 
 use crate::{
-    kernel::{Command, Refusal, State, only_takes},
+    kernel::{Carried, Command, Refusal, State, only_takes},
     model::{AgentId, Event, ProcessEvent, Timestamp},
     seam::{Batch, Progress, Store, StoreError, StoreFault, Taken},
 };
@@ -200,20 +200,20 @@ impl Shared {
         now: Timestamp,
         stuck: &mut Stuck,
     ) -> Done {
-        let Some(keeping) = &mut writer.keeping else { return Done::of(Err(Error::Closed)) };
+        let Writer { keeping: Some(keeping), meter, .. } = writer else { return Done::of(Err(Error::Closed)) };
         if let Health::Broken(why) = &keeping.health {
             let why = why.clone();
             return self.carry_out_unkept(writer, command, now, why, stuck);
         }
-        let (attempt, narrows) = (command.attempt(), command.only_narrows());
+        let narrows = command.only_narrows();
         let again = matches!(command, Command::Narrowly { last: true, .. });
-        let (events, outcome) = match keeping.ahead.execute(command, now) {
-            Ok(events) => (events.clone(), Ok(events)),
-            Err(why) => (vec![attempt.refused(&why)], Err(Error::Refused(why))),
-        };
+        let Carried { recorded: events, answer } = keeping.ahead.carry_out(command, meter, now);
+        let outcome = answer.map(|answer| answer.unwrap_or_else(|| events.clone())).map_err(Error::Refused);
         if events.is_empty() {
             // What was asked for is so already: as far as it is stored.
-            return Done { outcome, stored: keeping.after_the_last(), in_doubt: keeping.health != Health::Good };
+            let done = Done { outcome, stored: keeping.after_the_last(), in_doubt: keeping.health != Health::Good };
+            self.set_alarm(writer);
+            return done;
         }
         let taken = keeping.commit(events, now, narrows, again);
         let (stored, last) = (keeping.after_the_last(), keeping.sequence);
@@ -446,7 +446,7 @@ fn what_takes<'e>(events: impl Iterator<Item = &'e Event>) -> Vec<Event> {
             } else {
                 processes.contains(&event.process().id)
             }
-        } else if let Event::RunBegan { agent, .. } = event {
+        } else if let Event::RunBegan { agent, .. } | Event::RunEnded { agent, .. } = event {
             agents.contains(agent)
         } else if let Event::Routed { request, .. } = event {
             requests.contains(&request.id)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Engine, Error};
+use super::{Engine, Error, fresh_run};
 use crate::{
     kernel::Support,
     model::{
@@ -17,7 +17,7 @@ impl Engine {
     ///
     /// [`Error::Closed`].
     pub fn held_change(&self) -> Result<Option<HeldChange>, Error> {
-        Ok(self.shared.look(|state, now| state.held_change(&self.run, now))??)
+        Ok(self.shared.look(|state, now| state.held_change(&fresh_run(), now))??)
     }
 
     /// What time it is for this engine.

@@ -27,6 +27,7 @@ mod publish;
 mod rehearse;
 mod resolved;
 mod restore;
+mod runs;
 mod shared;
 mod subscription;
 mod surface;
@@ -81,8 +82,6 @@ pub(crate) use rehearse::Examples;
 #[derive(Clone)]
 pub struct Engine {
     shared: Arc<Shared>,
-    /// The run that agents begin with.
-    run: RunId,
 }
 
 impl fmt::Debug for Engine {
@@ -111,7 +110,7 @@ impl Engine {
         let classifier = Classifier::with_rules(&settings.commands)?;
         let shared = Arc::new(Shared::new(State::new(settings), classifier, clock, paths, seed()));
         runtime.spawn(timer::run(Arc::downgrade(&shared)));
-        Ok(Engine { shared, run: fresh_run() })
+        Ok(Engine { shared })
     }
 
     /// Adds an agent with what it starts with. Paths are followed to where they really lead.
@@ -128,7 +127,7 @@ impl Engine {
             |(permission, hold): &(Permission, Hold)| Ok(Start { right: self.shared.pin(permission)?, hold: *hold });
         let rights = holding.permissions.iter().map(start).collect::<Result<_, Error>>()?;
         let id = profile.id.clone();
-        let run = self.run.clone();
+        let run = fresh_run();
         self.shared.execute(Command::Register { profile, run, rights }).acknowledged().await?;
         self.agent(&id)
     }
@@ -233,7 +232,7 @@ impl Engine {
     /// before is in force all the same, and the rest is not.
     pub async fn configure(&self, policy: Policy) -> Result<(), Error> {
         Classifier::with_rules(&policy.settings.commands)?;
-        let run = self.run.clone();
+        let run = fresh_run();
         self.shared.change(Command::Configure { policy: Arc::new(policy), run }).await.map(drop)
     }
 
@@ -266,7 +265,7 @@ impl Engine {
 
     /// The same as somebody who stands for every owner.
     pub(crate) async fn agree_as(&self, by: Actor, change: u64) -> Result<(), Error> {
-        let command = Command::AgreeToWidening { by, owner: None, change, run: self.run.clone() };
+        let command = Command::AgreeToWidening { by, owner: None, change, run: fresh_run() };
         self.shared.execute(command).acknowledged().await.map(drop)
     }
 
@@ -338,7 +337,7 @@ impl Engine {
     /// A handle that does not keep the engine alive.
     #[cfg(any(feature = "config", feature = "journal"))]
     pub(crate) fn downgrade(&self) -> WeakEngine {
-        WeakEngine { shared: Arc::downgrade(&self.shared), run: self.run.clone() }
+        WeakEngine { shared: Arc::downgrade(&self.shared) }
     }
 }
 
@@ -347,14 +346,13 @@ impl Engine {
 #[derive(Debug)]
 pub(crate) struct WeakEngine {
     shared: std::sync::Weak<Shared>,
-    run: RunId,
 }
 
 #[cfg(any(feature = "config", feature = "journal"))]
 impl WeakEngine {
     /// The engine, unless its last handle is gone.
     pub(crate) fn upgrade(&self) -> Option<Engine> {
-        self.shared.upgrade().map(|shared| Engine { shared, run: self.run.clone() })
+        self.shared.upgrade().map(|shared| Engine { shared })
     }
 }
 

@@ -49,8 +49,8 @@ impl Engine {
         store.report_to(progress);
         shared.keep_in(store, history.sequence)?;
         runtime.spawn(timer::run(Arc::downgrade(&shared)));
-        let engine = Engine { shared, run: fresh_run() };
-        let resume = Command::Resume { settings: settings.map(Arc::new), run: engine.run.clone(), cut: history.cut };
+        let engine = Engine { shared };
+        let resume = Command::Resume { settings: settings.map(Arc::new), run: fresh_run(), cut: history.cut };
         engine.shared.execute(resume).acknowledged().await?;
         Ok(engine)
     }
@@ -114,7 +114,12 @@ impl Shared {
     /// Ends, once what was decided is stored.
     pub(super) async fn finish(&self) {
         self.end_outside().await;
-        let keeping = self.locked(|_, writer, _| {
+        let now = self.clock.now().ok();
+        let keeping = self.locked(|shared, writer, stuck| {
+            if let Some(now) = now {
+                // Whether it is stored, the last step says.
+                shared.tell_numbers(writer, now, stuck);
+            }
             let keeping = writer.keeping.as_mut()?;
             Some((Arc::clone(&keeping.store), keeping.after_the_last()))
         });

@@ -15,7 +15,7 @@ use tokio::sync::{Notify, broadcast, watch};
 
 use crate::{
     command::Classifier,
-    kernel::{Command, Ground, Known, Refusal, State},
+    kernel::{Carried, Command, Ground, Known, Meter, Refusal, State},
     model::{AgentId, Event, GrantId, OwnerId, Recorded, RequestId, Resolution, RuntimeId, Timestamp},
     seam::{Clock, Paths},
 };
@@ -68,6 +68,8 @@ pub(super) struct Writer {
     pub(super) sequence: u64,
     /// None once the engine ended, so that subscribers hear that too.
     pub(super) events: Option<broadcast::Sender<Recorded>>,
+    /// The facts that each family caused lately.
+    pub(super) meter: Meter,
     pub(super) ground: Arc<Ground>,
     pub(super) due: Option<Timestamp>,
     pub(super) generation: u64,
@@ -113,6 +115,7 @@ impl Shared {
             keeping: None,
             sequence: 0,
             events: Some(broadcast::Sender::new(CAPACITY)),
+            meter: Meter::default(),
             ground,
             due: None,
             generation: 0,
@@ -148,8 +151,12 @@ impl Shared {
     pub(super) fn shut_down(&self) {
         let shut_down = |shared: &Shared, writer: &mut Writer, now, stuck: &mut Stuck| {
             let kept = writer.keeping.is_some();
-            let done =
-                if kept { Ok(()) } else { shared.carry_out(writer, Command::Shutdown, now, stuck).at_once().map(drop) };
+            let done = if kept {
+                Ok(())
+            } else {
+                shared.tell_numbers(writer, now, stuck);
+                shared.carry_out(writer, Command::Shutdown, now, stuck).at_once().map(drop)
+            };
             shared.end(writer);
             done
         };
@@ -259,23 +266,24 @@ impl Shared {
         if writer.keeping.is_some() {
             return self.carry_out_and_keep(writer, command, now, stuck);
         }
-        let attempt = command.attempt();
-        match writer.state.execute(command, now) {
-            Ok(events) => {
-                self.publish(writer, &events);
-                self.tell(writer, &events, now, stuck);
-                self.set_alarm(writer);
-                Done::carried_out(events)
-            }
-            Err(refusal) => {
-                self.tell(writer, &[attempt.refused(&refusal)], now, stuck);
-                Done::refused(refusal)
-            }
+        let Carried { recorded, answer } = writer.state.carry_out(command, &mut writer.meter, now);
+        self.publish(writer, &recorded);
+        self.tell(writer, &recorded, now, stuck);
+        self.set_alarm(writer);
+        match answer {
+            Ok(events) => Done::carried_out(events.unwrap_or(recorded)),
+            Err(refusal) => Done::refused(refusal),
         }
     }
 
+    /// Tells what was only counted until now, since nothing comes after it.
+    pub(super) fn tell_numbers(&self, writer: &mut Writer, now: Timestamp, stuck: &mut Stuck) -> Done {
+        writer.meter.tell_all(now);
+        self.carry_out(writer, Command::Tick, now, stuck)
+    }
+
     pub(super) fn set_alarm(&self, writer: &mut Writer) {
-        let due = writer.decided().next_due();
+        let due = writer.decided().next_due().into_iter().chain(writer.meter.next_due()).min();
         if due != writer.due {
             writer.due = due;
             self.wake.notify_one();

@@ -69,9 +69,11 @@ pub(crate) fn only_takes(event: &Event) -> bool {
             | Event::HookCompleted { .. }
             | Event::HookFailed { .. }
             | Event::HookStarted { .. }
+            | Event::FactsMerged { .. }
             | Event::Refused { .. }
             | Event::Routed { .. }
             | Event::RunBegan { .. }
+            | Event::RunEnded { .. }
             | Event::SandboxViolated { .. }
             | Event::StoreFailed { .. }
             | Event::UserActive { .. }

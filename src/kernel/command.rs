@@ -53,6 +53,15 @@ pub(crate) struct Starting {
     pub(crate) by: Actor,
 }
 
+/// The kind of run that an agent enters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entering {
+    /// One that nobody is in.
+    Own,
+    /// One that goes on for others: what is said in it holds for this agent, too.
+    Shared,
+}
+
 /// What is new about a hook that is asked.
 #[derive(Clone, Debug)]
 pub(crate) enum HookNews {
@@ -83,10 +92,13 @@ pub(crate) enum Command {
     Retire {
         agent: AgentId,
     },
-    /// An agent starts a new run.
+    /// The run of an agent ends, and another one begins; `owner` is whose agents they may touch, if not everybody's.
     BeginRun {
         agent: AgentId,
         run: RunId,
+        entering: Entering,
+        by: Actor,
+        owner: Option<OwnerId>,
     },
     /// `request_permission`.
     Request {
@@ -329,7 +341,7 @@ impl Command {
             Command::Register { profile, .. } => operator("register agent", to(&profile.id)),
             Command::Create { creator, profile, .. } => agent(creator, "create agent", to(&profile.id)),
             Command::Retire { agent } => operator("retire agent", to(agent)),
-            Command::BeginRun { agent: by, .. } => agent(by, "begin a run", About::Nothing),
+            Command::BeginRun { agent, by: actor, .. } => by(actor.clone(), "begin a run of", to(agent)),
             Command::Request { from, .. } => agent(from, "request permission", About::Nothing),
             Command::Answer { request, by: person, .. } => {
                 by(person.actor(), "answer request", About::Request(*request))

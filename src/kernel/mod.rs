@@ -4,6 +4,7 @@
 //! the one way in: it decides, applies, and lets the consequences follow, all under one `&mut`, so that there
 //! is no moment between checking and doing.
 
+mod asked;
 mod behind;
 mod command;
 mod considered;
@@ -18,6 +19,7 @@ mod lineage;
 #[cfg(feature = "journal")]
 mod lost;
 mod mentions;
+mod meter;
 mod obeyed;
 mod permission_state;
 mod processes;
@@ -32,7 +34,7 @@ mod why;
 pub(crate) use behind::only_takes;
 #[cfg(feature = "sandbox")]
 pub(crate) use command::Starting;
-pub(crate) use command::{Broken, Command, HookNews, Person, Start};
+pub(crate) use command::{Broken, Command, Entering, HookNews, Person, Start};
 pub(crate) use considered::{Considered, Target};
 pub(crate) use decide::StopOrder;
 pub use exec_scope::ExecScope;
@@ -43,6 +45,7 @@ pub(crate) use kept_from::KeptFrom;
 #[cfg(feature = "journal")]
 pub(crate) use lost::Lost;
 pub(crate) use mentions::Mentions;
+pub(crate) use meter::{Carried, Meter};
 pub use permission_state::{ModeAbove, PermissionState, StatedPolicies, StatedRight, StatedRule, StatedViolation};
 pub use refusal::Refusal;
 pub use rights::Check;
@@ -72,14 +75,16 @@ impl State {
     fn carry_on(&mut self, mut events: Vec<Event>, now: Timestamp) -> Vec<Event> {
         events.iter().for_each(|event| self.apply(event));
         // What rested on what ended falls first; then requests look at what is left.
-        for consequences in [
+        let all = [
             State::falls,
+            State::gifts_follow,
             State::noes_follow,
             State::guards_follow,
             State::silence,
             State::requests_follow,
             State::processes_follow,
-        ] {
+        ];
+        for consequences in all {
             let more = consequences(self, &events, now);
             more.iter().for_each(|event| self.apply(event));
             events.extend(more);

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use crate::model::{
     AgentId, Code, Decision, GrantId, InvalidGlob, Kind, OwnerId, Permission, Place, ProcessId, RequestId, Resolution,
-    Ruled, RulingId, RunId, SanitizedPath, Scope, Shown, ToolName,
+    Ruled, RulingId, RunId, SanitizedPath, Scope, Shown, Timestamp, ToolName,
 };
 
 /// Why a command was not carried out. Nothing has changed.
@@ -58,6 +58,8 @@ pub enum Refusal {
     UnknownRuling(RulingId),
     /// This owner has no agent in such a run, or no longer.
     UnknownRun(RunId),
+    /// An agent was to begin a run that goes on for others, where entering theirs was not asked for.
+    RunGoesOn(RunId),
     /// The run has no such tool: nobody declared it, and it was not used.
     UnknownTool {
         /// What was named.
@@ -159,6 +161,22 @@ pub enum Refusal {
         /// The limit.
         max: u32,
     },
+    /// People said no to this agent or its relatives lately, and it asked again so often that it has to wait.
+    AskedAfterNo {
+        /// Who.
+        agent: AgentId,
+        /// How many noes in a row there were.
+        noes: u32,
+        /// Until when it has to wait.
+        until: Timestamp,
+    },
+    /// This agent and its relatives changed too much within a minute.
+    TooManyChanges {
+        /// Who.
+        agent: AgentId,
+        /// The limit.
+        max: u32,
+    },
     /// Too many requests of this agent wait.
     TooManyPending {
         /// Whose.
@@ -249,6 +267,9 @@ impl fmt::Display for Refusal {
                 "not all of what is asked was shown, so nobody can say yes to it for `{answered}`: answer `once`"
             ),
             Refusal::UnknownRuling(ruling) => write!(f, "there is no ruling {ruling}, or no longer"),
+            Refusal::RunGoesOn(run) => {
+                write!(f, "run {run} goes on for others, and what is said in it would hold: `join_run` enters it")
+            }
             Refusal::UnknownRun(run) => write!(f, "there is no run {run}, or no longer"),
             Refusal::UnknownTool { tool, run, known } => {
                 write!(f, "run {run} has no tool `{tool}`, only")?;
@@ -344,6 +365,14 @@ impl fmt::Display for Refusal {
                     "agent `{agent}`, with its relatives, asked {max} questions within a minute, which is the limit: wait a little"
                 )
             }
+            Refusal::AskedAfterNo { agent, noes, until } => write!(
+                f,
+                "people said no to agent `{agent}`, or its relatives, {noes} times in a row: it can ask again after {until}"
+            ),
+            Refusal::TooManyChanges { agent, max } => write!(
+                f,
+                "agent `{agent}`, with its relatives, caused {max} changes within a minute, which is the limit: wait a little"
+            ),
             Refusal::TooManyPending { agent, max } => {
                 write!(f, "agent `{agent}` waits for {max} answers already, which is the limit: wait or cancel one")
             }
@@ -353,7 +382,7 @@ impl fmt::Display for Refusal {
                 write!(f, "agent `{agent}` has {max} processes that go on, which is the limit: stop one")
             }
             Refusal::TooManyGrants { agent, max } => {
-                write!(f, "agent `{agent}` holds {max} grants already, which is the limit: revoke some")
+                write!(f, "agent `{agent}` holds {max} grants already, which is the limit for one giver: revoke some")
             }
             Refusal::UnknownAgent(agent) => write!(f, "no agent `{agent}` is registered"),
             Refusal::UnknownGrant(grant) => write!(f, "there is no grant {grant}, or no longer"),

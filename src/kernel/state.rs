@@ -3,7 +3,6 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     sync::Arc,
-    time::Duration,
 };
 
 use foldhash::fast::RandomState;
@@ -15,7 +14,7 @@ use crate::model::{
     Verdict, ViolationId,
 };
 
-use super::{Refusal, guards::Guards, lineage::Gone, processes::Processes, rules::Rules};
+use super::{Refusal, asked::Asked, guards::Guards, lineage::Gone, processes::Processes, rules::Rules};
 
 /// How many ended requests of one agent are remembered, so that a late answer can be told the truth.
 const REMEMBERED: usize = 32;
@@ -43,7 +42,7 @@ pub(crate) struct State {
     pub(super) deadlines: BTreeSet<(Timestamp, RequestId)>,
     pub(crate) resolved: BTreeMap<RequestId, Arc<Resolution>>,
     over_of_others: VecDeque<RequestId>,
-    /// What was refused lately, and until when that answers the same question.
+    /// What was refused lately to a family, by the agent that it began with, and until when that answers the question.
     pub(super) refusals: HashMap<AgentId, BTreeMap<Permission, FreshNo>>,
     /// Foreground agents whose connector is there.
     pub(super) connected: BTreeMap<OwnerId, BTreeSet<AgentId>>,
@@ -138,33 +137,6 @@ pub(super) struct FreshNo {
     pub(super) feedback: Option<Reason>,
 }
 
-/// How many questions an agent asked people within a minute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Asked {
-    since: Timestamp,
-    count: u32,
-}
-
-impl Asked {
-    const WINDOW: Duration = Duration::from_secs(60);
-
-    pub(super) fn never() -> Asked {
-        Asked { since: Timestamp::from_millis(0), count: 0 }
-    }
-
-    /// How many at `now`.
-    pub(super) fn lately(self, now: Timestamp) -> u32 {
-        if now < self.since.after(Asked::WINDOW) { self.count } else { 0 }
-    }
-
-    fn once_more(self, now: Timestamp) -> Asked {
-        match self.lately(now) {
-            0 => Asked { since: now, count: 1 },
-            count => Asked { since: self.since, count: count.saturating_add(1) },
-        }
-    }
-}
-
 /// A pending request and where it waits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Waiting {
@@ -241,7 +213,7 @@ impl State {
                 }
             }
             Event::AgentRetired { agent } => self.forget(agent),
-            Event::RunBegan { agent, run } => {
+            Event::RunBegan { agent, run, .. } => {
                 if let Some(agent) = self.agents.get_mut(agent) {
                     let before = std::mem::replace(&mut agent.run, run.clone());
                     agent.kept_from.clear();
@@ -270,6 +242,8 @@ impl State {
                 self.activity += 1;
                 if let Some(agent) = self.agents.get_mut(agent) {
                     agent.active = self.activity;
+                    // Whoever talks with it wants to hear from it.
+                    agent.asked.said_yes();
                 }
             }
             Event::ApproverArrived { owner } => *self.approvers.entry(owner.clone()).or_default() += 1,
@@ -304,6 +278,8 @@ impl State {
             Event::Process(event) => self.processes.apply(event),
             // Facts that change nothing.
             Event::GrantRepeated { .. }
+            | Event::RunEnded { .. }
+            | Event::FactsMerged { .. }
             | Event::Joined { .. }
             | Event::Refused { .. }
             | Event::ConfigPolled { .. }
@@ -490,18 +466,32 @@ impl State {
         }
     }
 
-    /// A person's no answers the same question for a while; a no from that memory does not prolong it.
+    /// A person's no answers what it covers, and what covers it, for a while, and each no in a row for longer; a yes ends
+    /// that. A no from that memory prolongs nothing.
     fn remember_refusals(&mut self, request: &Request, resolution: &Resolution) {
         let by_a_person = matches!(resolution.decider, crate::model::Decider::Person { .. });
-        if resolution.outcome != Outcome::Denied || !by_a_person || !self.agents.contains_key(&resolution.from) {
-            return;
+        let family = self.agents.get(&resolution.from).map(|agent| agent.family.clone());
+        let Some(family) = family.filter(|_| by_a_person) else { return };
+        let memory = self.settings.denial_memory;
+        let asked = self.asked_by(&family, &resolution.from);
+        match resolution.outcome {
+            Outcome::Granted => return asked.into_iter().for_each(Asked::said_yes),
+            Outcome::Denied if is_no(request, resolution) => {}
+            Outcome::Denied => return,
+            Outcome::Expired | Outcome::Cancelled | Outcome::Unavailable => return,
         }
-        let until = resolution.at.after(self.settings.denial_memory);
+        let until = asked.map_or(resolution.at.after(memory), |asked| asked.said_no(resolution.at, memory));
         let no = FreshNo { until, feedback: resolution.feedback.clone() };
-        let fresh = self.refusals.entry(resolution.from.clone()).or_default();
+        let fresh = self.refusals.entry(family).or_default();
         fresh.retain(|_, no| resolution.at < no.until);
         let said_no = request.permissions().filter(|permission| resolution.refused.contains(permission));
         fresh.extend(said_no.map(|permission| (permission.clone(), no.clone())));
+    }
+
+    /// What is counted for all of a family: by the agent that it began with, or where that is gone, by each.
+    fn asked_by(&mut self, family: &AgentId, agent: &AgentId) -> Option<&mut Asked> {
+        let counts = if self.agents.contains_key(family) { family } else { agent };
+        self.agents.get_mut(counts).map(|first| &mut first.asked)
     }
 
     fn connect(&mut self, agent: &AgentId) {
@@ -528,6 +518,11 @@ impl State {
             }
         }
     }
+}
+
+/// Whether a person said no to something, and not only yes to what was asked besides something refused before.
+fn is_no(request: &Request, resolution: &Resolution) -> bool {
+    request.asked.is_empty() || request.permissions().any(|permission| resolution.refused.contains(permission))
 }
 
 /// The agent that gave a grant, if one did.

@@ -6,7 +6,7 @@
 
 use std::{
     cmp::Reverse,
-    collections::{BTreeMap, BinaryHeap},
+    collections::{BTreeMap, BTreeSet, BinaryHeap},
     sync::Arc,
 };
 
@@ -265,17 +265,45 @@ fn names_exactly(grant: &Grant, permission: &Permission) -> bool {
     matches!(grant.origin, Origin::Config(_)) && grant.right.permission.path() == permission.path()
 }
 
-/// Those of `held` that are for using.
-///
-/// What a file or a person gives for passing on only, no other agent can make usable: it might have it from the very
-/// one that should not use it.
+/// Those of `held` that are for using. That is said by each grant itself, so that nothing becomes usable because something
+/// else ends.
 pub(super) fn for_use(held: &[Arc<Grant>]) -> impl Iterator<Item = &Arc<Grant>> {
-    let only_to_pass_on: Vec<_> =
-        held.iter().filter(|grant| grant.hold == Hold::PassOn).map(|grant| &grant.right.permission).collect();
-    held.iter().filter(move |grant| {
-        let kept_back = || only_to_pass_on.iter().any(|own| own.covers(&grant.right.permission));
-        grant.hold == Hold::Use && (giver(grant).is_none() || !kept_back())
-    })
+    held.iter().filter(|grant| grant.hold == Hold::Use)
+}
+
+/// What an agent that holds `held` may do with `permission`, if another agent gives it now.
+///
+/// What a file or a person gives for passing on only, no other agent makes usable: it might have it from the very one that
+/// should not use it.
+pub(super) fn hold_of_gift(held: &[Arc<Grant>], permission: &Permission, now: Timestamp) -> Hold {
+    let keeps_back = |grant: &Arc<Grant>| only_to_pass_on(grant) && grant.is_live(now);
+    let kept_back = held.iter().any(|own| keeps_back(own) && own.right.permission.covers(permission));
+    if kept_back { Hold::PassOn } else { Hold::Use }
+}
+
+/// Given for passing on only by somebody who is no agent.
+fn only_to_pass_on(grant: &Grant) -> bool {
+    grant.hold == Hold::PassOn && giver(grant).is_none()
+}
+
+impl State {
+    /// Gifts that are not for using any more, now that a file or a person says so about what covers them. They stay so.
+    pub(super) fn gifts_follow(&self, events: &[Event], _now: Timestamp) -> Vec<Event> {
+        let issued =
+            events.iter().filter_map(|event| if let Event::GrantIssued { grant } = event { Some(grant) } else { None });
+        let mut told = BTreeSet::new();
+        let mut changed = Vec::new();
+        for own in issued.filter(|grant| only_to_pass_on(grant) && self.grants.contains_key(&grant.id)) {
+            let held = self.agents.get(&own.to).into_iter().flat_map(|holder| &holder.held);
+            let gifts = held.filter(|gift| gift.hold == Hold::Use && giver(gift).is_some());
+            let kept_back = gifts.filter(|gift| own.right.permission.covers(&gift.right.permission));
+            changed.extend(kept_back.filter(|gift| told.insert(gift.id)).map(|gift| {
+                let grant = Grant { hold: Hold::PassOn, ..Grant::clone(gift) };
+                Event::GrantChanged { grant: Arc::new(grant) }
+            }));
+        }
+        changed
+    }
 }
 
 /// The earlier of two ends; none is never.

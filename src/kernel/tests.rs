@@ -1,7 +1,9 @@
 //! What is only visible inside: whole states compared, events replayed, supports counted.
 
 mod behind;
+mod monotone;
 mod refusals;
+mod runs;
 mod strictest;
 mod supports;
 mod tale;
@@ -50,6 +52,11 @@ fn settings(change: impl FnOnce(&mut Settings)) -> Settings {
 
 fn register(agent: &str, owner: &str, kind: Kind, tags: &[&str]) -> Command {
     Command::Register { profile: profile(agent, owner, kind), run: "r0".parse().unwrap(), rights: starts(tags) }
+}
+
+fn begin_run(agent: &str, run: crate::model::RunId) -> Command {
+    let (entering, by) = (super::Entering::Own, crate::model::Actor::Operator);
+    Command::BeginRun { agent: id(agent), run, entering, by, owner: None }
 }
 
 fn grant(from: &str, to: &str, tags: &[&str]) -> Command {

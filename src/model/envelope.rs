@@ -175,7 +175,7 @@ impl About {
                 about.ids.owner_id = Some(profile.owner.clone());
                 about.agent(&profile.id, None);
             }
-            Event::RunBegan { agent, run } => about.agent(agent, Some(run)),
+            Event::RunEnded { agent, run } | Event::RunBegan { agent, run, .. } => about.agent(agent, Some(run)),
             Event::AgentRetired { agent }
             | Event::ModeChanged { agent, .. }
             | Event::RulesChanged { agent, .. }
@@ -217,6 +217,7 @@ impl About {
             Event::Process(event) => about.process(event.process()),
             Event::HookStarted { call } | Event::HookFailed { call, .. } => about.hook(call, None),
             Event::HookCompleted { call, updated_input_ref, .. } => about.hook(call, updated_input_ref.as_ref()),
+            Event::FactsMerged { family, .. } => about.agent(family, None),
             Event::Refused { by, .. } => {
                 if let super::Actor::Agent(agent) = by {
                     about.agent(agent, None);

@@ -4,7 +4,11 @@ mod cause;
 mod held;
 mod words;
 
-use std::{collections::BTreeSet, fmt, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -62,13 +66,24 @@ pub enum Event {
         /// Who.
         agent: AgentId,
     },
-    /// A run of an agent began; what was for an earlier run of it has ended.
+    /// A run of an agent is over, and so is what was for it.
+    #[serde(rename = "run.ended")]
+    RunEnded {
+        /// Whose.
+        agent: AgentId,
+        /// Which.
+        run: RunId,
+    },
+    /// A run of an agent began. An agent is always in one, from the moment at which it is registered.
     #[serde(rename = "run.began")]
     RunBegan {
         /// Whose.
         agent: AgentId,
         /// Which.
         run: RunId,
+        /// Whose word it was. None: an engine went on from what was stored.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Actor>,
     },
     /// Somebody holds something new.
     #[serde(rename = "grant.issued")]
@@ -227,6 +242,19 @@ pub enum Event {
         /// Why not.
         why: Arc<str>,
     },
+    /// Facts that changed nothing, of an agent and its relatives, that are not told one by one: they were too many
+    /// (`max_facts_per_minute`).
+    #[serde(rename = "facts.merged")]
+    FactsMerged {
+        /// The agent that this family began with.
+        family: AgentId,
+        /// When the first of them was.
+        since: Timestamp,
+        /// How many of each kind.
+        counts: BTreeMap<Arc<str>, u64>,
+        /// The last of them, in words.
+        last: Arc<str>,
+    },
     /// A foreground agent's connector is there.
     #[serde(rename = "carrier.connected")]
     CarrierConnected {
@@ -383,6 +411,7 @@ impl Event {
             Event::AgentChanged { .. } => "agent.changed",
             Event::ModeChanged { .. } => "mode.changed",
             Event::AgentRetired { .. } => "agent.retired",
+            Event::RunEnded { .. } => "run.ended",
             Event::RunBegan { .. } => "run.began",
             Event::GrantIssued { .. } => "grant.issued",
             Event::GrantRepeated { .. } => "grant.repeated",
@@ -403,6 +432,7 @@ impl Event {
             Event::PolicyUpdated { .. } => "policy.updated",
             Event::RulesChanged { .. } => "rules.changed",
             Event::Refused { .. } => "permission.refused",
+            Event::FactsMerged { .. } => "facts.merged",
             Event::CarrierConnected { .. } => "carrier.connected",
             Event::CarrierDisconnected { .. } => "carrier.disconnected",
             Event::UserActive { .. } => "user.active",

@@ -122,6 +122,15 @@ text_id! {
     /// Names one run of an agent; rights of scope `session` end with it.
     RunId
 }
+
+impl RunId {
+    /// The name of one of several runs that begin at once.
+    pub(crate) fn numbered(&self, number: u32) -> RunId {
+        // An id that is as long as ids are has no room for a number.
+        format!("{self}-{number}").parse().unwrap_or_else(|_| self.clone())
+    }
+}
+
 text_id! {
     /// Names a tool, as the host program calls it: `write_file`, `bash`.
     ToolName

@@ -76,6 +76,13 @@ pub struct Settings {
     /// How long a hook of the host program may take; then it has failed.
     #[serde(default = "for_hooks")]
     pub hook_timeout: Duration,
+    /// How many facts that change nothing (refusals, noes, what hooks said) the agents of one family cause within a minute and
+    /// are told one by one; beyond that they are told as a number.
+    #[serde(default = "for_facts")]
+    pub max_facts_per_minute: u32,
+    /// How many changes (gifts, questions, children, and their ends) they cause within a minute before they have to wait.
+    #[serde(default = "for_changes")]
+    pub max_changes_per_minute: u32,
     /// Paths that no grant reaches, except one from a file that names exactly that path.
     pub protected: Arc<[SanitizedPath]>,
     /// The names of the file that says all this: nobody is given a right to write what holds it. In the file itself such a right
@@ -91,6 +98,14 @@ pub struct Settings {
     /// Names that are sensitive besides the built-in ones: who may write a directory may not write these in it, unless
     /// a right names them.
     pub sensitive: Arc<[SensitiveName]>,
+}
+
+fn for_facts() -> u32 {
+    600
+}
+
+fn for_changes() -> u32 {
+    6000
 }
 
 fn for_hooks() -> Duration {
@@ -118,6 +133,8 @@ impl Default for Settings {
             max_processes: for_processes(),
             max_depth: 8,
             hook_timeout: for_hooks(),
+            max_facts_per_minute: for_facts(),
+            max_changes_per_minute: for_changes(),
             protected: Arc::default(),
             governing: Arc::default(),
             tasks: TaskSettings::default(),

@@ -56,10 +56,10 @@ async fn nothing_revives_what_ended() {
     world.engine.retire(ann.id()).await.unwrap();
     world.worker("ann", &["@network"]).await;
     assert_eq!(check(&bob, "@network"), Check::NotHeld);
-    bob.begin_run("one".parse().unwrap()).await.unwrap();
+    world.engine.begin_run(bob.id(), "one".parse().unwrap()).await.unwrap();
     world.you().give(bob.id(), tag("@events"), bestow::Scope::Session, why()).await.unwrap();
-    bob.begin_run("two".parse().unwrap()).await.unwrap();
-    bob.begin_run("one".parse().unwrap()).await.unwrap();
+    world.engine.begin_run(bob.id(), "two".parse().unwrap()).await.unwrap();
+    world.engine.begin_run(bob.id(), "one".parse().unwrap()).await.unwrap();
     assert_eq!(check(&bob, "@events"), Check::NotHeld);
 }
 

@@ -571,7 +571,7 @@ async fn an_explicit_deny_beats_any_allow_however_it_is_said() {
         let forbidden = if no == "forbidden" { vec![glob("a")] } else { Vec::new() };
         you.set_policies(&run, None, Policies { write, forbidden, ..Policies::default() }).await.unwrap();
         if no == "parent" {
-            boss.begin_run("of-boss".parse().unwrap()).await.unwrap();
+            world.engine.begin_run(boss.id(), "of-boss".parse().unwrap()).await.unwrap();
             you.update_policy(&"of-boss".parse().unwrap(), PolicyPatch::writing().deny("a")).await.unwrap();
         }
         let explained = bot.explain(&action()).unwrap();

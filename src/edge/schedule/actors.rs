@@ -109,7 +109,7 @@ pub(super) async fn cron(
     pass_on(&target, &agent, &task.id).await.map_err(|why| nobody(why.to_string()))?;
     let run = format!("{}-{}", task.id.name(), due.as_millis()).parse::<RunId>();
     let run = run.map_err(|why| nobody(why.to_string()))?;
-    agent.begin_run(run).await.map_err(|why| nobody(why.to_string()))?;
+    engine.begin_run(agent.id(), run).await.map_err(|why| nobody(why.to_string()))?;
     Ok(Actor { target: target.id().clone(), agent, files: Some(files), memory: Some(memory) })
 }
 

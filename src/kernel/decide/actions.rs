@@ -127,7 +127,7 @@ impl State {
         }
         let (mut asked, mut settled) = (Vec::new(), Vec::new());
         for right in judgement.missing {
-            if self.is_freshly_refused(&case.agent.profile.id, &right.permission, case.now) {
+            if self.fresh_no(&case.agent.profile.id, &right.permission, case.now).is_some() {
                 settled.push((right.permission, Reply::Deny));
             } else {
                 asked.push(right);

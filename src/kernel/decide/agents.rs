@@ -118,23 +118,6 @@ impl State {
             .collect()
     }
 
-    /// What was for the run before ends with it.
-    pub(super) fn begin_run(&self, agent: &AgentId, run: RunId, now: Timestamp) -> Result<Vec<Event>, Refusal> {
-        let state = self.agent(agent)?;
-        if state.run == run {
-            return Ok(Vec::new());
-        }
-        let over = state.held.iter().filter(|grant| grant.run.as_ref() == Some(&state.run));
-        let ended = |grant: &Arc<_>| Event::GrantRevoked {
-            grant: Arc::clone(grant),
-            ended: Ended::RunEnded(state.run.clone()),
-        };
-        let asked = state.pending.iter().filter_map(|request| self.pending.get(request));
-        let asked = asked.map(|waiting| waiting.resolved_without_grant(Outcome::Cancelled, Decider::RunOver, now));
-        let rulings = self.rulings_left_behind(state, &Ended::RunEnded(state.run.clone()), false);
-        Ok(over.map(ended).chain(asked).chain(rulings).chain([Event::RunBegan { agent: agent.clone(), run }]).collect())
-    }
-
     fn refuse_known(&self, agent: &AgentId) -> Result<(), Refusal> {
         if self.agents.contains_key(agent) { Err(Refusal::AgentExists(agent.clone())) } else { Ok(()) }
     }

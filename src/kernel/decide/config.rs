@@ -14,7 +14,7 @@ use super::{
         state::{Agent, HeldBack},
     },
     grants::Draft,
-    narrowed,
+    narrowed, runs,
 };
 
 impl State {
@@ -99,7 +99,7 @@ impl State {
             let events_of_one = self.retire(agent, now).into_iter().map(as_config_says);
             events.extend(events_of_one.filter(|event| event.grant().is_none_or(|grant| ended.insert(grant.id))));
         }
-        for (id, spec) in &policy.agents {
+        for ((id, spec), run) in policy.agents.iter().zip(runs::numbered(run)) {
             self.follow_agent(id, spec, policy, run, now, &mut ids, &mut events)?;
         }
         let gained = self.gains(&events, now);
@@ -114,7 +114,7 @@ impl State {
         id: &AgentId,
         spec: &AgentPolicy,
         policy: &Policy,
-        run: &RunId,
+        run: RunId,
         now: Timestamp,
         ids: &mut impl Iterator<Item = GrantId>,
         events: &mut Vec<Event>,
@@ -137,7 +137,7 @@ impl State {
         match known {
             None => {
                 let source = Source::Config;
-                events.push(Event::AgentRegistered { profile, run: run.clone(), source });
+                events.push(Event::AgentRegistered { profile, run, source });
             }
             Some(agent) if agent.profile != profile => {
                 let loses_its_user = self.is_connected(agent) && !profile.kind.is_foreground();

@@ -11,7 +11,7 @@ use super::super::{
     Refusal, State,
     command::{Broken, Person, Start},
     state::{Agent, giver},
-    support::{Held, for_use},
+    support::{Held, for_use, hold_of_gift},
 };
 
 /// A grant that is complete but for its name and what is granted.
@@ -86,7 +86,7 @@ fn says_the_same(one: &Grant, other: &Grant) -> bool {
     giver(one).is_some()
         && giver(one) == giver(other)
         && one.scope != Scope::Once
-        && (one.scope, &one.run, one.until) == (other.scope, &other.run, other.until)
+        && (one.scope, &one.run, one.until, one.hold) == (other.scope, &other.run, other.until, other.hold)
         && one.right == other.right
 }
 
@@ -115,10 +115,11 @@ impl State {
             let held = self.held_for_passing_on(from, &right.permission, now, broken)?;
             let origin = Origin::Agent { from: held.from().clone() };
             let draft = Draft::new(to, origin, Some(reason.clone()), scope, now).in_run_of(receiver).resting_on(&held);
+            let draft = draft.hold(hold_of_gift(&receiver.held, &right.permission, now));
             events.push(draft.issue_or_repeat(receiver, id, right));
         }
         let new = events.iter().filter(|event| matches!(event, Event::GrantIssued { .. })).count();
-        self.refuse_too_many(to, receiver.held.len() - from_people(receiver), new)?;
+        self.refuse_too_many(to, from_agent(receiver, from), new)?;
         Ok(events)
     }
 
@@ -215,6 +216,11 @@ impl State {
         let max = self.settings.max_grants;
         if held + more > max as usize { Err(Refusal::TooManyGrants { agent: agent.clone(), max }) } else { Ok(()) }
     }
+}
+
+/// How many grants of `agent` this other one gave. Each giver has room of its own, so that none uses up another's.
+fn from_agent(agent: &Agent, from: &AgentId) -> usize {
+    agent.held.iter().filter(|grant| giver(grant) == Some(from)).count()
 }
 
 /// How many grants of `agent` no other agent gave. Counted apart, so that a neighbour cannot use up what people give.

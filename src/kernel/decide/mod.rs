@@ -13,6 +13,7 @@ mod requests;
 mod resume;
 mod route;
 mod rulings;
+mod runs;
 mod time;
 
 use std::sync::Arc;
@@ -33,7 +34,9 @@ impl State {
                 self.create_agent(&creator, profile, run, rights, &reason, &broken, now)
             }
             Command::Retire { agent } => self.retire_by_hand(&agent, now),
-            Command::BeginRun { agent, run } => self.begin_run(&agent, run, now),
+            Command::BeginRun { agent, run, entering, by, owner } => {
+                self.begin_run(&agent, run, entering, by, owner.as_ref(), now)
+            }
             Command::Request { id, from, rights, reason, scope, broken } => {
                 self.request(id, &from, rights, reason, scope, &broken, now)
             }

@@ -59,6 +59,8 @@ pub(super) fn settings(now: &Settings, new: &Settings) -> Settings {
         max_depth,
         // One that has less time says less, be it yes or no.
         hook_timeout: _,
+        max_facts_per_minute,
+        max_changes_per_minute,
         protected,
         governing,
         // Whom tasks run as, when and with what: any change can be more.
@@ -81,6 +83,9 @@ pub(super) fn settings(now: &Settings, new: &Settings) -> Settings {
         max_processes: now.max_processes.min(*max_processes),
         max_depth: now.max_depth.min(*max_depth),
         hook_timeout: now.hook_timeout,
+        // Fewer facts one by one are less of a record.
+        max_facts_per_minute: now.max_facts_per_minute.max(*max_facts_per_minute),
+        max_changes_per_minute: now.max_changes_per_minute.min(*max_changes_per_minute),
         protected: protected.iter().chain(unprotected(now, new)).cloned().collect(),
         // Where the file lies is no matter of what it says.
         governing: Arc::clone(governing),
@@ -202,6 +207,8 @@ pub(super) fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
         max_processes,
         max_depth,
         hook_timeout,
+        max_facts_per_minute,
+        max_changes_per_minute,
         protected: _,
         governing: _,
         tasks,
@@ -224,6 +231,8 @@ pub(super) fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
         field!(hook_timeout, "hook_timeout"),
         field!(max_pending, "max_pending"),
         field!(max_asks_per_minute, "max_asks_per_minute"),
+        field!(max_facts_per_minute, "max_facts_per_minute"),
+        field!(max_changes_per_minute, "max_changes_per_minute"),
         field!(max_grants, "max_grants"),
         field!(max_children, "max_children"),
         field!(max_processes, "max_processes"),

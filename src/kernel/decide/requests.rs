@@ -13,7 +13,7 @@ use super::{
         command::{Broken, Person},
         considered::Considered,
         judge::{Case, is_no_worse},
-        state::{Agent, Waiting},
+        state::{Agent, FreshNo, Waiting},
     },
     grants::{Draft, from_people, refuse_past},
 };
@@ -41,7 +41,7 @@ impl State {
                 continue;
             }
             self.refuse_protected(&right.permission)?;
-            if self.is_freshly_refused(from, &right.permission, now) {
+            if self.fresh_no(from, &right.permission, now).is_some() {
                 settled.push((right.permission, Reply::Deny));
             } else {
                 asked.push(right);
@@ -91,14 +91,11 @@ impl State {
             } else {
                 (Outcome::Granted, Decider::AlreadyHeld)
             };
-            let feedback = self.feedback_of_fresh_refusal(request);
+            let feedback = self.feedback_of_fresh_refusal(request, now);
             let resolution = resolution(request, outcome, &[], None, decider, feedback, now);
             return Ok(vec![requested, Event::Resolved { resolution, carrier: None }]);
         }
-        let max = self.settings.max_asks_per_minute;
-        if self.family(&request.from).is_some_and(|family| family.asked.lately(now) >= max) {
-            return Err(Refusal::TooManyAsked { agent: agent.profile.id.clone(), max });
-        }
+        self.refuse_too_many_asked(agent, now)?;
         let max = self.settings.max_pending;
         if agent.pending.len() >= max as usize {
             return Err(Refusal::TooManyPending { agent: agent.profile.id.clone(), max });
@@ -125,16 +122,30 @@ impl State {
         }
     }
 
-    pub(super) fn is_freshly_refused(&self, agent: &AgentId, permission: &Permission, now: Timestamp) -> bool {
-        let refusals = self.refusals.get(agent).and_then(|refusals| refusals.get(permission));
-        refusals.is_some_and(|no| now < no.until)
+    /// The no of a person that is fresh and is about `permission`, about what covers it, or about what it covers, whichever
+    /// of the agent's family it was said to.
+    pub(super) fn fresh_no(&self, agent: &AgentId, permission: &Permission, now: Timestamp) -> Option<&FreshNo> {
+        let family = self.agents.get(agent).map_or(agent, |agent| &agent.family);
+        let mut said = self.refusals.get(family)?.iter();
+        let is_about = |denied: &Permission| denied.covers(permission) || permission.covers(denied);
+        said.find(|(denied, no)| now < no.until && is_about(denied)).map(|(_, no)| no)
     }
 
     /// What the person said with the no that is still fresh, so that asking again does not lose it.
-    fn feedback_of_fresh_refusal(&self, request: &Request) -> Option<Reason> {
-        let fresh = self.refusals.get(&request.from)?;
+    fn feedback_of_fresh_refusal(&self, request: &Request, now: Timestamp) -> Option<Reason> {
         let mut refused = request.settled.iter().filter(|(_, reply)| *reply == Reply::Deny);
-        refused.find_map(|(permission, _)| fresh.get(permission)?.feedback.clone())
+        refused.find_map(|(permission, _)| self.fresh_no(&request.from, permission, now)?.feedback.clone())
+    }
+
+    /// A family asks people so often within a minute, and less after noes.
+    fn refuse_too_many_asked(&self, agent: &Agent, now: Timestamp) -> Result<(), Refusal> {
+        let Some(asked) = self.family(&agent.profile.id).map(|family| family.asked) else { return Ok(()) };
+        let (agent, max) = (agent.profile.id.clone(), self.settings.max_asks_per_minute);
+        match asked.paused_until(now) {
+            _ if asked.lately(now) < asked.limit(max, now) => Ok(()),
+            Some(until) => Err(Refusal::AskedAfterNo { agent, noes: asked.noes(), until }),
+            None => Err(Refusal::TooManyAsked { agent, max }),
+        }
     }
 
     /// The pending request of `agent` that asks all of `asked` for the same scope, if there is one.

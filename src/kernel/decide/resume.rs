@@ -4,7 +4,10 @@ use std::{iter, sync::Arc};
 
 use crate::model::{Ended, Event, RunId, Settings};
 
-use super::super::{State, state::Agent};
+use super::{
+    super::{State, state::Agent},
+    runs,
+};
 
 impl State {
     /// Total: whatever was stored, the engine can go on from it.
@@ -17,7 +20,9 @@ impl State {
         let approvers = approvers.map(|owner| Event::ApproverLeft { owner: owner.clone() });
         let mut agents: Vec<_> = self.agents.values().collect();
         agents.sort_by(|one, other| one.profile.id.cmp(&other.profile.id));
-        let runs = agents.into_iter().flat_map(|agent| self.over(agent, run));
+        let is_shared = self.shared_runs();
+        let runs = agents.into_iter().zip(runs::numbered(run));
+        let runs = runs.flat_map(|(agent, run)| self.over(agent, run, is_shared(agent)));
         // Of every run, whoever is left of it.
         let said = self.rulings.values().filter_map(|ruling| Some((ruling, ruling.run.clone()?)));
         let said =
@@ -33,18 +38,15 @@ impl State {
             .collect()
     }
 
-    /// What ends with the run before; an agent that has nothing of it need not begin another one. What it asked stands.
-    fn over<'a>(&self, agent: &'a Agent, run: &'a RunId) -> impl Iterator<Item = Event> + use<'a> {
-        let held = agent.held.iter().filter(|grant| grant.run.as_ref() == Some(&agent.run));
+    /// What ends with the run before; an agent that was alone in it and has nothing of it need not begin another one. What it
+    /// asked stands.
+    fn over<'a>(&self, agent: &'a Agent, run: RunId, is_shared: bool) -> impl Iterator<Item = Event> + use<'a> {
+        let rights = runs::rights_of_run(agent);
         let said = agent.rulings.iter().any(|ruling| ruling.run.is_some());
         // Guards end when nobody is left in their run.
         let guarded = self.guards_of(&agent.profile.owner, &agent.run).is_some();
-        let begins = said || guarded || !agent.kept_from.is_empty() || held.clone().next().is_some();
-        let begins = begins.then(|| Event::RunBegan { agent: agent.profile.id.clone(), run: run.clone() });
-        let ended = |grant: &Arc<_>| Event::GrantRevoked {
-            grant: Arc::clone(grant),
-            ended: Ended::RunEnded(agent.run.clone()),
-        };
-        held.map(ended).chain(begins)
+        let begins = is_shared || said || guarded || !agent.kept_from.is_empty() || rights.clone().next().is_some();
+        let began = || [runs::ended(agent), Event::RunBegan { agent: agent.profile.id.clone(), run, by: None }];
+        rights.chain(begins.then(began).into_iter().flatten())
     }
 }

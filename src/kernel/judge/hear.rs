@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::model::{
-    AgentId, Kind, OwnerId, Quoted, Rule, RuleRef, Ruling, RunId, Scope, Shown, Subject, Tier, Timestamp, UseOrigin,
-    Verdict,
+    AgentId, OwnerId, Quoted, Rule, RuleRef, Ruling, RunId, Scope, Shown, Subject, Tier, Timestamp, UseOrigin, Verdict,
 };
 
 use super::{
@@ -149,15 +148,12 @@ fn reference(rule: &Rule) -> RuleRef {
     RuleRef::Rule { rule: rule.to_string().into(), place: rule.place.clone() }
 }
 
-/// What is denied to the agent that created this one, or to one that created that, is denied to this one too. What runs a
-/// scheduled task acts for the agent above it, so what that one would be asked about, it is asked about too.
+/// What is denied to the agent that created this one, or to one that created that, is denied to this one too, and what that
+/// one would be asked about, it is asked about too: nobody gets around a question by letting a child act.
 fn inherited(case: &Case<'_>, above: &[&Agent], heard: &mut Heard) {
-    let asks_too = case.agent.profile.kind == Kind::Cron;
     let mut add = |from_parent: Heard| {
         heard.denies.extend(from_parent.denies);
-        if asks_too {
-            heard.asks.extend(from_parent.asks);
-        }
+        heard.asks.extend(from_parent.asks);
     };
     for parent in above.iter().copied() {
         let of_parent = |rule| of_parent(&parent.profile.id, rule);

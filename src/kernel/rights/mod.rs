@@ -68,8 +68,6 @@ pub(crate) struct Header {
     events: u16,
     /// The root `/`, which the index cannot hold.
     root: u16,
-    /// Something is held for passing on only, and may keep back what is given besides.
-    keeps_back: bool,
     /// The terms and tools; few agents have any.
     more: Option<Arc<More>>,
 }
@@ -169,8 +167,7 @@ pub(crate) fn compile(held: &[Arc<Grant>], ground: &Arc<Ground>) -> Rights {
     let (shape, bytes) = index::build(ground.seed, &roots);
     let some = !terms.is_empty() || !tools.is_empty();
     let more = some.then(|| Arc::new(More { terms: terms.into(), tools }));
-    let keeps_back = held.iter().any(|grant| grant.hold == Hold::PassOn);
-    let header = Header { ground: Arc::clone(ground), shape, network, events, root, keeps_back, more };
+    let header = Header { ground: Arc::clone(ground), shape, network, events, root, more };
     ThinArc::from_header_and_slice(header, &bytes)
 }
 
@@ -181,7 +178,7 @@ pub(crate) fn extend(rights: &Rights, grant: &Grant, scratch: &mut Vec<u8>) -> O
     let header = &rights.header.header;
     let mut held = Terms::default();
     held.add(*access, grant);
-    let extendable = !header.keeps_back && grant.hold == Hold::Use && path.as_str() != "/";
+    let extendable = grant.hold == Hold::Use && path.as_str() != "/";
     let number = held.plain().filter(|_| extendable)?;
     let prefix = walk::fingerprint(header.ground.seed, path.as_str().as_bytes())?;
     if index::find(header.shape, &rights.slice, path.as_str().as_bytes(), prefix).is_some() {
@@ -189,8 +186,8 @@ pub(crate) fn extend(rights: &Rights, grant: &Grant, scratch: &mut Vec<u8>) -> O
     }
     let shape = index::extend(header.shape, &rights.slice, prefix, path.as_str(), number, scratch)?;
     let (ground, more) = (Arc::clone(&header.ground), header.more.clone());
-    let Header { network, events, root, keeps_back, .. } = *header;
-    let header = Header { ground, shape, network, events, root, keeps_back, more };
+    let Header { network, events, root, .. } = *header;
+    let header = Header { ground, shape, network, events, root, more };
     Some(ThinArc::from_header_and_slice(header, scratch))
 }
 

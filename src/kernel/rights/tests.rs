@@ -115,6 +115,7 @@ fn a_block_is_not_extended_past_what_is_held_back_for_passing_on() {
     let only_to_pass_on = Grant { hold: Hold::PassOn, ..Grant::clone(&grant(1, "@write:/w", Scope::Always, None)) };
     let back_from_another = Grant {
         origin: Origin::Agent { from: "b".parse().unwrap() },
+        hold: Hold::PassOn,
         ..Grant::clone(&grant(2, "@write:/w/a", Scope::Always, None))
     };
     let ground = ground(Reads::Granted, &[]);

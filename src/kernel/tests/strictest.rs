@@ -313,7 +313,7 @@ impl Sayings {
         let mut said = rules(&self.rules);
         said.extend(naive_policies(guard, action));
         let boss = rules(&self.rules_of_boss).into_iter().chain(naive_policies(&self.of_boss, action));
-        said.extend(boss.filter(|verdict| *verdict == Verdict::Deny));
+        said.extend(boss.filter(|verdict| *verdict > Verdict::Allow));
         let mut asked_on_the_way = false;
         for further in &action.further {
             let rules = |rules: &[Rule]| -> Vec<Verdict> {
@@ -322,12 +322,11 @@ impl Sayings {
             };
             let own = rules(&self.rules).into_iter().chain(naive_policies_on_the_way(guard, further));
             let boss = rules(&self.rules_of_boss).into_iter().chain(naive_policies_on_the_way(&self.of_boss, further));
-            let own: Vec<_> = own.collect();
+            let (own, boss): (Vec<_>, Vec<_>) = (own.collect(), boss.collect());
             let no_of_person = self.said.iter().any(|(other, verdict)| {
                 *verdict == Verdict::Deny && other.operation == further.operation && other.resource == further.path
             });
-            if own.contains(&Verdict::Deny) || boss.into_iter().any(|verdict| verdict == Verdict::Deny) || no_of_person
-            {
+            if own.contains(&Verdict::Deny) || boss.contains(&Verdict::Deny) || no_of_person {
                 said.push(Verdict::Deny);
             }
             // A person's yes is one to what the question showed.
@@ -337,7 +336,7 @@ impl Sayings {
                     && same == (action.operation, action.tool, &action.resource)
                     && other.further.contains(further)
             });
-            asked_on_the_way |= own.contains(&Verdict::Ask) && !answered;
+            asked_on_the_way |= (own.contains(&Verdict::Ask) || boss.contains(&Verdict::Ask)) && !answered;
         }
         let session: Vec<_> = self
             .said
@@ -523,7 +522,7 @@ fn replaying_the_events_rebuilds_guards_and_what_was_said() {
                     let patch = crate::model::PolicyPatch::writing().deny("b/**").by_default(numbers.pick(&VERDICTS));
                     Command::UpdatePolicy { by, run, patch, base: "/w".parse().unwrap() }
                 }
-                3 => Command::BeginRun { agent: id(numbers.pick(&["boss", "bot"])), run },
+                3 => begin_run(numbers.pick(&["boss", "bot"]), run),
                 4 => {
                     let request = request_id(u128::try_from(numbers.below(30)).unwrap());
                     let answer = if numbers.below(2) == 0 { Answer::allow() } else { Answer::deny() };

@@ -8,7 +8,7 @@ use std::{
 
 use super::*;
 use crate::{
-    kernel::{Check, Considered, Ground, check, compile},
+    kernel::{Check, Considered, Entering, Ground, check, compile},
     model::{
         Access, Actor, AgentPolicy, Answer, BaseRight, CommandPattern, Grant, GrantId, Operation, Origin, PathGlob,
         PathPolicy, Place, Policies, Policy, PolicyPatch, Reach, Rule, RulingId, SanitizedPath, Scope, Tier, ToolName,
@@ -165,7 +165,10 @@ impl Tale {
                 Command::Create { creator: agent(one), profile, run, rights: rights(other), reason, broken }
             }
             2 if one < 100 => Command::Retire { agent: agent(other) },
-            2 | 3 => Command::BeginRun { agent: agent(one), run },
+            2 | 3 => {
+                let entering = if other.is_multiple_of(2) { Entering::Own } else { Entering::Shared };
+                Command::BeginRun { agent: agent(one), run, entering, by: Actor::Operator, owner: None }
+            }
             4 | 5 => {
                 let scope = (third > 100).then_some(scope);
                 Command::Request {
@@ -333,17 +336,10 @@ impl Tale {
             return Check::Held;
         }
         let own = |grant: &&Arc<Grant>| grant.to == *agent;
-        let kept_back = |grant: &Arc<Grant>| {
-            let all = self.state.grants.values().filter(own);
-            matches!(grant.origin, Origin::Agent { .. })
-                && all
-                    .into_iter()
-                    .any(|own| own.hold == Hold::PassOn && own.right.permission.covers(&grant.right.permission))
-        };
         let usable: Vec<_> = self
             .live()
             .filter(own)
-            .filter(|grant| grant.hold == Hold::Use && !kept_back(grant) && grant.right.permission.covers(wanted))
+            .filter(|grant| grant.hold == Hold::Use && grant.right.permission.covers(wanted))
             .filter(|grant| {
                 let exact = matches!(grant.origin, Origin::Config(_)) && grant.right.permission.path() == wanted.path();
                 !self.is_protected(wanted) || exact

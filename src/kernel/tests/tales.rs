@@ -96,7 +96,12 @@ proptest! {
                     Origin::Agent { from } => {
                         prop_assert!(grant.reason.is_some());
                         prop_assert!(before.held(from, &grant.right.permission, now, &Broken::new()).is_ok());
-                        prop_assert!(grant.depth > 0 && grant.hold == Hold::Use);
+                        // What the receiver has for passing on only, no gift makes usable.
+                        let own = before.agents.get(&grant.to).into_iter().flat_map(|to| &to.held);
+                        let mut only = own.filter(|own| own.hold == Hold::PassOn && !matches!(own.origin, Origin::Agent { .. }));
+                        let kept_back = only.any(|own| own.is_live(now) && own.right.permission.covers(&grant.right.permission));
+                        let hold = if kept_back { Hold::PassOn } else { Hold::Use };
+                        prop_assert!(grant.depth > 0 && grant.hold == hold);
                         let owner = |agent| tale.state.agents.get(agent).map(|agent| agent.profile.owner.clone());
                         prop_assert_eq!(owner(from), owner(&grant.to));
                     }

@@ -23,7 +23,9 @@ impl fmt::Display for Event {
                 }
             }
             Event::AgentRetired { agent } => write!(f, "{agent} is gone"),
-            Event::RunBegan { agent, run } => write!(f, "{agent} began run {run}"),
+            Event::RunEnded { agent, run } => write!(f, "run {run} of {agent} is over"),
+            Event::RunBegan { agent, run, by: None } => write!(f, "{agent} began run {run}"),
+            Event::RunBegan { agent, run, by: Some(by) } => write!(f, "{agent} began run {run}: {by} said so"),
             Event::GrantIssued { grant } => grant.fmt(f),
             Event::GrantRepeated { grant } => write!(f, "{grant} already"),
             Event::GrantChanged { grant } => {
@@ -61,6 +63,10 @@ impl fmt::Display for Event {
                 policies.iter().try_for_each(|name| write!(f, " {}", Shown(name)))
             }
             Event::RulesChanged { agent, rules } => write!(f, "{} rules bind {agent}", rules.len()),
+            Event::FactsMerged { family, since, counts, last } => {
+                let all: Vec<_> = counts.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+                write!(f, "of {family} and its relatives, since {since}: {}; the last: {}", all.join(", "), Shown(last))
+            }
             Event::Refused { by, attempt, why } => write!(f, "{by} may not {attempt}: {}", Shown(why)),
             Event::CarrierConnected { agent } => write!(f, "{agent} can reach its user"),
             Event::CarrierDisconnected { agent } => write!(f, "{agent} lost its user"),

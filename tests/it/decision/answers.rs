@@ -112,7 +112,7 @@ async fn a_yes_counts_as_far_as_it_was_said() {
         assert_ne!(ruled(&ann, Action::command("node x.js")).await, Ruled::Allow, "{scope}");
         let spaced = Action::command("git  push   origin main");
         assert_eq!(ruled(&ann, spaced).await == Ruled::Allow, same_shape, "{scope}");
-        ann.begin_run("next".parse().unwrap()).await.unwrap();
+        world.engine.begin_run(ann.id(), "next".parse().unwrap()).await.unwrap();
         assert_eq!(ruled(&ann, test()).await == Ruled::Allow, other_run, "{scope}");
     }
 }
@@ -199,7 +199,7 @@ async fn what_was_said_ends_with_the_run_or_with_the_agent() {
     for scope in [Scope::Once, Scope::Session] {
         let (_, ticket) = asked(&ann, dangerous()).await;
         world.you().answer(ticket.id(), Answer::allow().scope(scope)).await.unwrap();
-        ann.begin_run(format!("run-{scope}").parse().unwrap()).await.unwrap();
+        world.engine.begin_run(ann.id(), format!("run-{scope}").parse().unwrap()).await.unwrap();
         assert_eq!(ann.rulings().unwrap(), [], "{scope}");
         assert_eq!(ruled(&ann, dangerous()).await, Ruled::Ask, "{scope}");
     }

@@ -28,7 +28,7 @@ async fn life(world: &World) -> Vec<Envelope> {
         .configure(crate::support::policy(settings(|_| {}), &[("some_agent", "you", some_agents)]))
         .await
         .unwrap();
-    ann.begin_run("next".parse().unwrap()).await.unwrap();
+    world.engine.begin_run(ann.id(), "next".parse().unwrap()).await.unwrap();
     world.engine.retire(ann.id()).await.unwrap();
     heard(&mut events).iter().map(|recorded| world.engine.envelope(recorded)).collect()
 }

@@ -96,14 +96,14 @@ async fn another_agent_under_the_name_of_the_parent_loosens_nothing() {
 async fn what_a_policy_of_the_parents_run_denies_binds_the_child_once_the_parent_is_gone() {
     let world = World::new();
     let lead = world.worker("lead", &["@write:/ws"]).await;
-    lead.begin_run(RUN.parse().unwrap()).await.unwrap();
+    world.engine.begin_run(lead.id(), RUN.parse().unwrap()).await.unwrap();
     let (you, night) = (world.you(), RUN.parse().unwrap());
     let denies = PathPolicy { deny: vec![crate::guards::glob("secrets/**")], ..PathPolicy::default() };
     you.set_policies(&night, None, Policies { write: denies, ..Policies::default() }).await.unwrap();
     let kid = child(&lead, "kid").await;
     world.engine.retire(lead.id()).await.unwrap();
     assert!(is_denied_through(&kid, Action::write("/ws/secrets/k"), "lead").await);
-    kid.begin_run("another".parse().unwrap()).await.unwrap();
+    world.engine.begin_run(kid.id(), "another".parse().unwrap()).await.unwrap();
     assert!(is_denied_through(&kid, Action::write("/ws/secrets/k"), "lead").await, "in a later run too");
     // A person can still say otherwise: the run goes on for as long as it binds somebody.
     you.update_policy(&night, PolicyPatch::writing().deny("/ws/more")).await.unwrap();
@@ -119,7 +119,7 @@ async fn a_persons_no_to_the_parent_binds_the_child_until_the_person_takes_it_ba
     for scope in [Scope::Session, Scope::Always] {
         let world = World::new();
         let lead = world.worker("lead", &["@write:/ws"]).await;
-        lead.begin_run(RUN.parse().unwrap()).await.unwrap();
+        world.engine.begin_run(lead.id(), RUN.parse().unwrap()).await.unwrap();
         let kid = child(&lead, "kid").await;
         let (_, ticket) = asked(&lead, dangerous()).await;
         world.you().answer(ticket.id(), Answer::deny().scope(scope)).await.unwrap();
@@ -138,14 +138,14 @@ async fn a_persons_no_to_the_parent_binds_the_child_until_the_person_takes_it_ba
 async fn a_no_of_the_run_in_which_a_child_was_created_binds_it_once_its_parent_is_in_another() {
     let world = World::new();
     let lead = world.worker("lead", &["@write:/ws"]).await;
-    lead.begin_run(RUN.parse().unwrap()).await.unwrap();
+    world.engine.begin_run(lead.id(), RUN.parse().unwrap()).await.unwrap();
     let kid = child(&lead, "kid").await;
     let grandkid = child(&kid, "grandkid").await;
     let (_, ticket) = asked(&lead, dangerous()).await;
     world.you().answer(ticket.id(), Answer::deny().scope(Scope::Session)).await.unwrap();
     for next in ["day", "evening"] {
-        lead.begin_run(next.parse().unwrap()).await.unwrap();
-        kid.begin_run(format!("{next}-of-the-child").parse().unwrap()).await.unwrap();
+        world.engine.begin_run(lead.id(), next.parse().unwrap()).await.unwrap();
+        world.engine.begin_run(kid.id(), format!("{next}-of-the-child").parse().unwrap()).await.unwrap();
         for agent in [&kid, &grandkid] {
             assert!(is_denied_through(agent, dangerous(), "lead").await, "{} in {next}", agent.id());
         }
@@ -163,12 +163,12 @@ async fn a_no_of_the_run_in_which_a_child_was_created_binds_it_once_its_parent_i
 async fn a_no_of_the_run_in_which_children_were_created_ends_with_the_last_of_them() {
     let world = World::new();
     let lead = world.worker("lead", &["@write:/ws"]).await;
-    lead.begin_run(RUN.parse().unwrap()).await.unwrap();
+    world.engine.begin_run(lead.id(), RUN.parse().unwrap()).await.unwrap();
     let (one, other) = (child(&lead, "one").await, child(&lead, "other").await);
     let (_, ticket) = asked(&lead, dangerous()).await;
     world.you().answer(ticket.id(), Answer::deny().scope(Scope::Session)).await.unwrap();
-    lead.begin_run("day".parse().unwrap()).await.unwrap();
-    lead.begin_run("evening".parse().unwrap()).await.unwrap();
+    world.engine.begin_run(lead.id(), "day".parse().unwrap()).await.unwrap();
+    world.engine.begin_run(lead.id(), "evening".parse().unwrap()).await.unwrap();
     for (agent, left) in [(&one, 1), (&other, 0)] {
         world.engine.retire(agent.id()).await.unwrap();
         assert_eq!(world.engine.rulings().unwrap().len(), left, "after {}", agent.id());
@@ -180,12 +180,12 @@ async fn a_no_of_the_run_in_which_children_were_created_ends_with_the_last_of_th
 async fn a_policy_of_the_run_in_which_a_child_was_created_binds_it_once_its_parent_is_in_another() {
     let world = World::new();
     let lead = world.worker("lead", &["@write:/ws"]).await;
-    lead.begin_run(RUN.parse().unwrap()).await.unwrap();
+    world.engine.begin_run(lead.id(), RUN.parse().unwrap()).await.unwrap();
     let (you, night) = (world.you(), RUN.parse().unwrap());
     let kid = child(&lead, "kid").await;
     let denies = PathPolicy { deny: vec![crate::guards::glob("secrets/**")], ..PathPolicy::default() };
     you.set_policies(&night, None, Policies { write: denies, ..Policies::default() }).await.unwrap();
-    lead.begin_run("day".parse().unwrap()).await.unwrap();
+    world.engine.begin_run(lead.id(), "day".parse().unwrap()).await.unwrap();
     assert!(is_denied_through(&kid, Action::write("/ws/secrets/k"), "lead").await);
     assert_eq!(ruled(&lead, Action::write("/ws/secrets/k")).await, Ruled::Allow);
     you.set_policies(&night, None, Policies::default()).await.unwrap();
@@ -197,14 +197,14 @@ async fn a_policy_of_the_run_in_which_a_child_was_created_binds_it_once_its_pare
 async fn whoever_no_agent_created_is_bound_by_the_run_in_which_the_one_above_is_now() {
     let world = World::new();
     let lead = world.worker("lead", &["@write:/ws"]).await;
-    lead.begin_run(RUN.parse().unwrap()).await.unwrap();
+    world.engine.begin_run(lead.id(), RUN.parse().unwrap()).await.unwrap();
     let mut task: Profile = profile("of-a-file", "you", Kind::Cron);
     task.parent = Some(lead.id().clone());
     let task = world.engine.register(task, bestow::Holding::of(tags(&["@write:/ws"]))).await.unwrap();
     let (_, ticket) = asked(&lead, dangerous()).await;
     world.you().answer(ticket.id(), Answer::deny().scope(Scope::Session)).await.unwrap();
     assert!(is_denied_through(&task, dangerous(), "lead").await);
-    lead.begin_run("day".parse().unwrap()).await.unwrap();
+    world.engine.begin_run(lead.id(), "day".parse().unwrap()).await.unwrap();
     assert_eq!(ruled(&task, dangerous()).await, Ruled::Ask);
 }
 

@@ -89,7 +89,6 @@ async fn a_handle_belongs_to_the_agent_it_was_made_for_and_not_to_the_next_one_o
     assert_eq!(refusal(old.grant(bob.id(), tag("@network"), why()).await), gone());
     assert_eq!(refusal(old.request(ask("@events")).await), gone());
     assert_eq!(refusal(old.spend(&tag("@network")).await), gone());
-    assert_eq!(refusal(old.begin_run("r".parse().unwrap()).await), gone());
     assert_eq!(refusal(old.cancel(ticket.id()).await), gone());
     assert_eq!(refusal(old.create(profile("kid", "them", Kind::Subagent), &[], why()).await), gone());
     assert_eq!(refusal(old.grants()), gone());
@@ -149,11 +148,11 @@ async fn a_new_run_ends_what_was_for_the_run_before_and_what_rests_on_it() {
     you.give(ann.id(), tag("@network"), Scope::Session, why()).await.unwrap();
     you.give(ann.id(), tag("@events"), Scope::Always, why()).await.unwrap();
     ann.grant(bob.id(), tag("@network"), why()).await.unwrap();
-    ann.begin_run("next".parse().unwrap()).await.unwrap();
+    world.engine.begin_run(ann.id(), "next".parse().unwrap()).await.unwrap();
     assert_eq!((check(&ann, "@network"), check(&bob, "@network")), (Check::NotHeld, Check::NotHeld));
     assert_eq!(check(&ann, "@events"), Check::Held);
     you.give(ann.id(), tag("@network"), Scope::Session, why()).await.unwrap();
-    ann.begin_run("next".parse().unwrap()).await.unwrap();
+    world.engine.begin_run(ann.id(), "next".parse().unwrap()).await.unwrap();
     assert_eq!(check(&ann, "@network"), Check::Held, "the same run goes on");
 }
 
@@ -211,7 +210,7 @@ async fn a_question_ends_with_the_run_it_was_asked_in() {
     let world = World::new();
     let ann = world.worker("ann", &[]).await;
     let ticket = ann.request(ask("@network")).await.unwrap();
-    ann.begin_run("next".parse().unwrap()).await.unwrap();
+    world.engine.begin_run(ann.id(), "next".parse().unwrap()).await.unwrap();
     let resolution = ticket.poll().unwrap();
     assert_eq!((resolution.outcome, &resolution.decider), (bestow::Outcome::Cancelled, &bestow::Decider::RunOver));
 }

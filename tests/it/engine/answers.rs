@@ -72,7 +72,7 @@ async fn without_a_word_about_the_scope_it_is_the_session() {
     let ticket = ann.request(ask("@network")).await.unwrap();
     world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
     assert_eq!(ticket.poll().unwrap().scope, Some(Scope::Session));
-    ann.begin_run("next".parse().unwrap()).await.unwrap();
+    world.engine.begin_run(ann.id(), "next".parse().unwrap()).await.unwrap();
     assert_eq!(check(&ann, "@network"), Check::NotHeld);
 }
 

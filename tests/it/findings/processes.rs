@@ -323,7 +323,7 @@ async fn it_ends_with_the_run_that_it_was_started_in() {
     let host = Host::new().await;
     let (_, line) = host.holds_on().await;
     let mut events = host.engine.subscribe();
-    host.agent.begin_run("another".parse().unwrap()).await.unwrap();
+    host.engine.begin_run(host.agent.id(), "another".parse().unwrap()).await.unwrap();
     assert_eq!(stopped(&mut events).await, StopCause::RunOver);
     line.ends().await;
 }

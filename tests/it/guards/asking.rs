@@ -94,7 +94,7 @@ async fn a_run_that_ends_takes_its_questions_back() {
     let world = World::new();
     let (bot, you, _) = asked_about_all(&world).await;
     let (request, ticket) = question(&bot, write("/ws/a")).await;
-    bot.begin_run("next".parse().unwrap()).await.unwrap();
+    world.engine.begin_run(bot.id(), "next".parse().unwrap()).await.unwrap();
     let ended = ticket.poll().unwrap();
     assert_eq!((ended.outcome, &ended.decider), (Outcome::Cancelled, &Decider::RunOver));
     assert!(matches!(refusal(you.answer(request, Answer::allow()).await), Refusal::AlreadyResolved(_)));

@@ -57,7 +57,11 @@ async fn a_no_for_the_session_of_the_parent_binds_the_child() {
     let (request, _ticket) = question(&bot, write("a")).await;
     say(&you, request, for_the_session(bestow::Answer::deny())).await;
     assert_eq!(verdict(&kid, write("a")).await, Verdict::Deny);
-    assert_eq!(verdict(&kid, write("b")).await, Verdict::Allow);
+    assert_eq!(
+        verdict(&kid, write("b")).await,
+        Verdict::Ask,
+        "what the parent is asked about, the child is asked about"
+    );
 }
 
 #[tokio::test]
@@ -78,7 +82,7 @@ async fn where_a_child_works_does_not_move_the_globs_of_its_parents_run() {
     let far =
         bestow::Profile::new("kid".parse().unwrap(), "you".parse().unwrap(), Kind::Subagent, "/".parse().unwrap());
     let kid = bot.create(far, &tags(&["@write:/ws"]), why()).await.unwrap();
-    kid.begin_run(run.clone()).await.unwrap();
+    world.engine.join_run(kid.id(), &run).await.unwrap();
     you.set_policies(&run, None, super::asking()).await.unwrap();
     you.update_policy(&run, PolicyPatch::reading().allow("**")).await.unwrap();
     let policies = you.policies(&run, &tool("read_file")).unwrap().policies;

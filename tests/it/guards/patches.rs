@@ -14,7 +14,7 @@ async fn a_change_for_a_run_that_is_unknown_or_over_is_refused() {
     let nowhere: bestow::RunId = "run-nowhere".parse().unwrap();
     let patch = PolicyPatch::reading().allow("**");
     for over in [nowhere, run.clone()] {
-        bot.begin_run("next".parse().unwrap()).await.unwrap();
+        world.engine.begin_run(bot.id(), "next".parse().unwrap()).await.unwrap();
         let all = [
             refusal(you.update_policy(&over, patch.clone()).await),
             refusal(you.set_policies(&over, None, Policies::default()).await),
@@ -233,7 +233,8 @@ async fn where_agents_of_a_run_work_in_different_places_a_base_is_needed() {
         bestow::Kind::Subagent,
         "/far".parse().unwrap(),
     );
-    world.engine.register(elsewhere, bestow::Holding::nothing()).await.unwrap();
+    let far = world.engine.register(elsewhere, bestow::Holding::nothing()).await.unwrap();
+    world.engine.join_run(far.id(), &run).await.unwrap();
     let refused = refusal(you.update_policy(&run, PolicyPatch::reading().allow("x/**")).await);
     assert_eq!(refused, Refusal::SeveralBases(run.clone()));
     you.update_policy(&run, PolicyPatch::reading().allow("x/**").below("/far".parse().unwrap())).await.unwrap();

@@ -65,11 +65,11 @@ async fn a_yes_for_the_session_ends_with_the_run_and_so_does_the_guard() {
     let (request, _ticket) = question(&bot, write("/ws/a")).await;
     say(&you, request, for_the_session(Answer::allow())).await;
     let next = "next".parse().unwrap();
-    bot.begin_run("next".parse().unwrap()).await.unwrap();
+    world.engine.begin_run(bot.id(), "next".parse().unwrap()).await.unwrap();
     assert!(you.policies(&run, &tool("write_file")).is_err(), "the run is over");
     you.set_policies(&next, None, super::asking()).await.unwrap();
     assert_eq!(verdict(&bot, write("/ws/a")).await, Verdict::Ask);
-    bot.begin_run(run.clone()).await.unwrap();
+    world.engine.begin_run(bot.id(), run.clone()).await.unwrap();
     assert!(names(&you.policies(&run, &tool("write_file")).unwrap()).is_empty(), "a run of the same name is another");
 }
 
@@ -91,8 +91,9 @@ async fn a_no_for_the_session_denies_without_a_question_until_a_tool_asks_to_ove
 #[tokio::test]
 async fn what_a_person_says_for_the_session_settles_the_same_question_of_the_same_tool_and_no_other() {
     let world = World::new();
-    let (bot, you, _) = asked_about_all(&world).await;
+    let (bot, you, run) = asked_about_all(&world).await;
     let other = world.worker("other", &["@write:/ws"]).await;
+    world.engine.join_run(other.id(), &run).await.unwrap();
     let (asked, _one) = question(&bot, write("/ws/a")).await;
     let (also, same) = question(&bot, write("/ws/a").needing(tag("@read:/ws/b"))).await;
     assert_ne!(asked, also, "another input, the same access");
@@ -109,6 +110,7 @@ async fn a_no_for_the_session_settles_nothing_of_another_owner_in_a_run_of_the_s
     let world = World::new();
     let (bot, you, run) = asked_about_all(&world).await;
     let spy = world.agent("spy", "them", bestow::Kind::Subagent, &["@write:/ws"]).await;
+    world.engine.begin_run(spy.id(), run.clone()).await.unwrap();
     world.approver("them").set_policies(&run, None, super::asking()).await.unwrap();
     let (asked, _one) = question(&bot, write("/ws/a")).await;
     let (_, theirs) = question(&spy, write("/ws/a")).await;
@@ -120,8 +122,9 @@ async fn a_no_for_the_session_settles_nothing_of_another_owner_in_a_run_of_the_s
 #[tokio::test]
 async fn each_settled_question_has_an_outcome_of_its_own() {
     let world = World::new();
-    let (bot, you, _) = asked_about_all(&world).await;
+    let (bot, you, run) = asked_about_all(&world).await;
     let other = world.worker("other", &["@write:/ws"]).await;
+    world.engine.join_run(other.id(), &run).await.unwrap();
     let (asked, _one) = question(&bot, write("/ws/a")).await;
     let (also, _other) = question(&other, write("/ws/a")).await;
     let mut events = world.engine.subscribe();
@@ -155,6 +158,7 @@ async fn an_agent_that_leaves_a_run_that_goes_on_takes_its_yes_out_of_the_guard(
     let world = World::new();
     let (bot, you, run) = asked_about_all(&world).await;
     let stays = world.worker("stays", &[]).await;
+    world.engine.join_run(stays.id(), &run).await.unwrap();
     let (request, _ticket) = question(&bot, write("/ws/a")).await;
     say(&you, request, for_the_session(Answer::allow())).await;
     let mut events = world.engine.subscribe();

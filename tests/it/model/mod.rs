@@ -208,7 +208,7 @@ impl Pair {
             }
             Step::Run(number, run) => {
                 let (agent, run) = (self.agent(*number), u32::from(run % 3) + 1);
-                let begun = acting(&agent).and_then(|acting| futures_now(acting.begin_run(Self::run(run))));
+                let begun = futures_now(self.engine.begin_run(&agent, Self::run(run)));
                 (begun.is_ok(), self.plain.begin_run(&agent, run).is_ok())
             }
             Step::Grant(from, to, what, scope) => {

@@ -66,6 +66,8 @@ pub(super) struct Plain {
     pub(super) questions: Vec<Question>,
     pub(super) over: BTreeMap<usize, How>,
     denials: Vec<(AgentId, Permission, End)>,
+    /// Noes in a row: how many, when the last was, and when they are forgotten.
+    noes: BTreeMap<AgentId, (u32, End, End)>,
     count: u64,
 }
 
@@ -83,6 +85,7 @@ impl Plain {
             questions: Vec::new(),
             over: BTreeMap::new(),
             denials: Vec::new(),
+            noes: BTreeMap::new(),
             count: 0,
         }
     }
@@ -106,16 +109,12 @@ impl Plain {
     /// What an agent may use that covers something.
     fn usable<'a>(&'a self, agent: &'a AgentId, what: &'a Permission) -> impl Iterator<Item = &'a Given> {
         let own = move |given: &&Given| given.to == *agent;
-        let kept_back = move |given: &Given| {
-            let by_agent = matches!(given.from, From::Agent(_));
-            by_agent
-                && self.given.iter().filter(own).any(|own| own.hold == Hold::PassOn && own.what.covers(&given.what))
-        };
         let exact = move |given: &Given| given.from == From::File && given.what.path() == what.path();
         let open = !self.is_protected(what);
-        self.given.iter().filter(own).filter(move |given| {
-            given.hold == Hold::Use && given.what.covers(what) && !kept_back(given) && (open || exact(given))
-        })
+        self.given
+            .iter()
+            .filter(own)
+            .filter(move |given| given.hold == Hold::Use && given.what.covers(what) && (open || exact(given)))
     }
 
     pub(super) fn check(&self, agent: &AgentId, what: &Permission) -> Check {
@@ -211,12 +210,27 @@ impl Plain {
         let given =
             Given { to: to.clone(), what: what.clone(), from, hold, scope, run, end, depth, number: self.count };
         self.given.push(given);
+        self.keep_back();
     }
 
-    /// Agents and everybody else have room apart.
-    fn has_room(&self, agent: &AgentId, by_agents: bool, more: usize) -> bool {
-        let of_that_kind = |given: &&Given| matches!(given.from, From::Agent(_)) == by_agents;
-        let held = self.given.iter().filter(|given| given.to == *agent).filter(of_that_kind).count();
+    /// What agents gave is not for using where a file or a person gives the same for passing on only, from then on.
+    fn keep_back(&mut self) {
+        let passes_on = |own: &&Given| own.hold == Hold::PassOn && !matches!(own.from, From::Agent(_));
+        let only: Vec<_> = self.given.iter().filter(passes_on).map(|own| (own.to.clone(), own.what.clone())).collect();
+        for given in self.given.iter_mut().filter(|given| matches!(given.from, From::Agent(_))) {
+            if only.iter().any(|(to, what)| *to == given.to && what.covers(&given.what)) {
+                given.hold = Hold::PassOn;
+            }
+        }
+    }
+
+    /// Each agent that gives has room apart, and so has everybody else.
+    fn has_room(&self, agent: &AgentId, by: Option<&AgentId>, more: usize) -> bool {
+        let by_same = |given: &&Given| match &given.from {
+            From::Agent(from) => Some(from) == by,
+            From::File | From::Root => by.is_none(),
+        };
+        let held = self.given.iter().filter(|given| given.to == *agent).filter(by_same).count();
         held + more <= self.settings.max_grants as usize
     }
 
@@ -271,17 +285,20 @@ impl Plain {
         for (what, (depth, end)) in what.iter().zip(terms) {
             let end = end.min(end_of(scope));
             let run = (scope == Scope::Session).then(|| self.members.get(to).map_or(0, |member| member.run));
+            let passes_on = |own: &Given| own.hold == Hold::PassOn && !matches!(own.from, From::Agent(_));
+            let kept_back = self.given.iter().any(|own| own.to == *to && passes_on(own) && own.what.covers(what));
+            let hold = if kept_back { Hold::PassOn } else { Hold::Use };
             let there = self.given.iter().any(|given| {
-                (&given.to, &given.what, &given.from) == (to, what, &From::Agent(from.clone()))
+                (&given.to, &given.what, &given.from, given.hold) == (to, what, &From::Agent(from.clone()), hold)
                     && (given.scope, given.run, given.end) == (scope, run, end)
                     && scope != Scope::Once
             });
             if !there {
                 new += 1;
-                self.put(to, what, From::Agent(from.clone()), Hold::Use, scope, end, depth);
+                self.put(to, what, From::Agent(from.clone()), hold, scope, end, depth);
             }
         }
-        if !before.has_room(to, true, new) {
+        if !before.has_room(to, Some(from), new) {
             *self = before;
             return Err(No);
         }
@@ -298,7 +315,7 @@ impl Plain {
         scope: Scope,
     ) -> Result<(), No> {
         let own = self.members.get(to).is_some_and(|member| member.owner == owner);
-        if !own || self.is_past(scope) || !self.has_room(to, false, 1) || self.is_protected(what) {
+        if !own || self.is_past(scope) || !self.has_room(to, None, 1) || self.is_protected(what) {
             return Err(No);
         }
         self.put(to, what, From::Root, hold, scope, end_of(scope), 0);
@@ -332,12 +349,19 @@ impl Plain {
     fn forget(&mut self, agent: &AgentId) {
         self.given.retain(|given| given.to != *agent && given.from != From::Agent(agent.clone()));
         self.denials.retain(|(denied, _, _)| denied != agent);
+        self.noes.remove(agent);
         let asked: Vec<usize> =
             self.questions.iter().filter(|question| question.from == *agent).map(|question| question.number).collect();
         self.end(&asked, |_| How::Cancelled);
     }
 
     pub(super) fn begin_run(&mut self, agent: &AgentId, run: u32) -> Result<(), No> {
+        let member = self.members.get(agent).ok_or(No)?;
+        let taken =
+            |(name, other): (&AgentId, &Member)| name != agent && other.owner == member.owner && other.run == run;
+        if self.members.iter().any(taken) {
+            return Err(No);
+        }
         let member = self.members.get_mut(agent).ok_or(No)?;
         let before = std::mem::replace(&mut member.run, run);
         if before != run {
@@ -376,7 +400,8 @@ impl Plain {
             return Err(No);
         }
         let fresh = |what: &Permission| {
-            self.denials.iter().any(|(agent, denied, until)| (agent, denied) == (from, what) && self.now < *until)
+            let is_about = |denied: &Permission| denied.covers(what) || what.covers(denied);
+            self.denials.iter().any(|(agent, denied, until)| agent == from && is_about(denied) && self.now < *until)
         };
         let missing: Vec<_> = what.iter().filter(|what| self.check(from, what) != Check::Held).collect();
         if missing.iter().any(|what| self.is_protected(what)) {
@@ -404,6 +429,19 @@ impl Plain {
         Ok(number)
     }
 
+    /// Until when a no that is said now is fresh: each in a row lasts twice as long as the one before.
+    fn said_no(&mut self, agent: &AgentId) -> End {
+        let memory = u64::try_from(self.settings.denial_memory.as_millis()).unwrap();
+        let length = |count: u32| memory * 2_u64.pow(count.saturating_sub(1).min(30));
+        let count = match self.noes.get(agent) {
+            Some((count, last, _)) if *last == self.now => return last + length(*count),
+            Some((count, _, forgotten)) if self.now < *forgotten => count + 1,
+            _ => 1,
+        };
+        self.noes.insert(agent.clone(), (count, self.now, self.now + 2 * length(count)));
+        self.now + length(count)
+    }
+
     /// Answers the question at `place`; `allowed` is what is allowed of it.
     pub(super) fn answer(
         &mut self,
@@ -421,7 +459,7 @@ impl Plain {
         if !allowed.is_empty() {
             let too_wide = question.scope.is_some_and(|asked| !scope.fits_within(asked));
             let protected = allowed.iter().any(|what| self.is_protected(what));
-            if too_wide || protected || self.is_past(scope) || !self.has_room(&question.from, false, allowed.len()) {
+            if too_wide || protected || self.is_past(scope) || !self.has_room(&question.from, None, allowed.len()) {
                 return Err(No);
             }
         }
@@ -431,7 +469,15 @@ impl Plain {
         let refused: Vec<_> = question.asked.iter().filter(|what| !allowed.contains(what)).cloned().collect();
         let how = if refused.is_empty() && question.refused_before.is_empty() { How::Granted } else { How::Denied };
         self.end(&[question.number], |_| how);
-        let until = self.now + u64::try_from(self.settings.denial_memory.as_millis()).unwrap();
+        if refused.is_empty() {
+            if how == How::Granted {
+                self.noes.remove(&question.from);
+            }
+            self.work_out();
+            self.answer_what_is_held();
+            return Ok(());
+        }
+        let until = self.said_no(&question.from);
         for what in refused {
             self.denials.retain(|(agent, denied, _)| (agent, denied) != (&question.from, &what));
             self.denials.push((question.from.clone(), what, until));

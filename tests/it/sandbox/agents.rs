@@ -223,7 +223,7 @@ fn what_is_denied_by_name_after_a_profile_was_made_is_kept_from_its_command_too(
             let exec = |line: &str| host.agent.exec_under(&ground.sandbox, profile.clone(), sh(line));
             assert_eq!(exec("mkdir private && echo x > private/a").await.unwrap().code, Some(0), "{ground}");
             let run = "night".parse().unwrap();
-            host.agent.begin_run("night".parse().unwrap()).await.unwrap();
+            host.engine.begin_run(host.agent.id(), "night".parse().unwrap()).await.unwrap();
             let you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
             let denied =
                 bestow::PathGlob::at("private", &ground.world.workspace().parse().unwrap(), bestow::Reach::Below);

@@ -57,7 +57,7 @@ impl Ground {
     }
 }
 
-fn verdict(agent: &Agent, command: &str) -> Verdict {
+fn verdict(agent: &Agent, command: &str) -> bestow::Effect {
     agent.explain(&Action::command(command)).unwrap().decision.verdict()
 }
 

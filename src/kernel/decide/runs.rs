@@ -1,0 +1,71 @@
+//! Runs of agents: one of its own for each, unless a person or the host program puts several into one.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::model::{Actor, AgentId, Decider, Ended, Event, Outcome, OwnerId, RunId, Timestamp};
+
+use super::{
+    super::{Refusal, State, command::Entering, state::Agent},
+    grants::same_owner,
+};
+
+impl State {
+    /// The run of `agent` ends with what was for it, and `run` begins.
+    pub(super) fn begin_run(
+        &self,
+        agent: &AgentId,
+        run: RunId,
+        entering: Entering,
+        by: Actor,
+        owner: Option<&OwnerId>,
+        now: Timestamp,
+    ) -> Result<Vec<Event>, Refusal> {
+        let known = self.agent(agent)?;
+        owner.map_or(Ok(()), |owner| same_owner(known, owner))?;
+        if known.run == run {
+            return Ok(Vec::new());
+        }
+        self.refuse_other_run(known, &run, entering)?;
+        let asked = known.pending.iter().filter_map(|request| self.pending.get(request));
+        let asked = asked.map(|waiting| waiting.resolved_without_grant(Outcome::Cancelled, Decider::RunOver, now));
+        let rulings = self.rulings_left_behind(known, &Ended::RunEnded(known.run.clone()), false);
+        let began = [ended(known), Event::RunBegan { agent: agent.clone(), run, by: Some(by) }];
+        Ok(rights_of_run(known).chain(asked).chain(rulings).chain(began).collect())
+    }
+
+    /// An agent gets into a run that goes on for others only where that is meant.
+    fn refuse_other_run(&self, agent: &Agent, run: &RunId, entering: Entering) -> Result<(), Refusal> {
+        let goes_on = self.goes_on(&agent.profile.owner, run, Some(&agent.profile.id));
+        match (entering, goes_on) {
+            (Entering::Own, false) | (Entering::Shared, true) => Ok(()),
+            (Entering::Own, true) => Err(Refusal::RunGoesOn(run.clone())),
+            (Entering::Shared, false) => Err(Refusal::UnknownRun(run.clone())),
+        }
+    }
+
+    /// Which runs several agents of one owner are in.
+    pub(super) fn shared_runs(&self) -> impl Fn(&Agent) -> bool + use<'_> {
+        let mut counts: BTreeMap<(&OwnerId, &RunId), u32> = BTreeMap::new();
+        for agent in self.agents.values() {
+            let count = counts.entry((&agent.profile.owner, &agent.run)).or_default();
+            *count = count.saturating_add(1);
+        }
+        move |agent| counts.get(&(&agent.profile.owner, &agent.run)).is_some_and(|count| *count > 1)
+    }
+}
+
+/// The rights that end with the run of `agent`.
+pub(super) fn rights_of_run(agent: &Agent) -> impl Iterator<Item = Event> + Clone + '_ {
+    let over = agent.held.iter().filter(|grant| grant.run.as_ref() == Some(&agent.run));
+    over.map(|grant| Event::GrantRevoked { grant: Arc::clone(grant), ended: Ended::RunEnded(agent.run.clone()) })
+}
+
+/// The fact that the run of `agent` is over.
+pub(super) fn ended(agent: &Agent) -> Event {
+    Event::RunEnded { agent: agent.profile.id.clone(), run: agent.run.clone() }
+}
+
+/// A run for each of several agents.
+pub(super) fn numbered(run: &RunId) -> impl Iterator<Item = RunId> + '_ {
+    (1_u32..).map(|number| run.numbered(number))
+}
