@@ -38,7 +38,7 @@ pub use kernel::{Check, ExecScope, Explanation, Refusal, Stage, Step, Support};
 pub use model::{
     Access, Action, ActionFacts, Actor, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, CallId, CatchUp,
     Cause, Code, CommandPattern, CommandShape, Decider, Decision, DecisionId, DecisionSource, Destructive, Digest,
-    Doing, Ended, Envelope, Event, FileIdentity, GateOutcome, Grant, GrantId, Guard, HeldChange, Hold, HookCall,
+    Doing, Ended, Envelope, Event, FileIdentity, Floor, GateOutcome, Grant, GrantId, Guard, HeldChange, Hold, HookCall,
     HookName, Ids, Interaction, InvalidDecisionId, InvalidDigest, InvalidEnvelope, InvalidGlob, InvalidGrantId,
     InvalidId, InvalidName, InvalidOperation, InvalidPath, InvalidPattern, InvalidPermission, InvalidPermissions,
     InvalidReason, InvalidRequestId, InvalidRulingId, InvalidScope, InvalidSensitiveName, InvalidTaskId,

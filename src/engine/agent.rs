@@ -258,7 +258,7 @@ impl Agent {
         let scope = self.look(|state, agent, now| {
             // Reads are not scoped, so they need not be held; what is protected is not read all the same.
             let is_free = |named: &Permission| match named {
-                Permission::Path(Access::Read, path) => !state.is_protected(path),
+                Permission::Path(Access::Read, _) => !state.is_protected(named),
                 Permission::Path(Access::Write, _) | Permission::Network | Permission::Events => false,
             };
             let needed = permissions_of(&rights).filter(|named| !is_free(named));

@@ -293,6 +293,7 @@ impl Agent {
     fn found(&self, base: &str, permission: Permission, root: SanitizedPath) -> Result<Found, Error> {
         let path = permission.path().unwrap_or(&root);
         let contained = fs::resolve(&[base], path.as_str()).map_err(|why| Error::Open(why.to_string()))?;
+        let contained = if path.as_str().starts_with("/proc") { contained } else { contained.off_proc() };
         if contained.path() == path {
             Ok(Found { contained, permission, root })
         } else {

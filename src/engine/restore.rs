@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use crate::{
     command::Classifier,
     kernel::{Command, Known, State},
-    model::{AgentId, Settings, Timestamp},
+    model::{AgentId, SanitizedPath, Settings, Timestamp},
     seam::{Clock, ClockUnreadable, Paths, Store, StoreError, StoreFault, Stored},
 };
 
@@ -37,6 +37,17 @@ impl Engine {
         paths: Arc<dyn Paths>,
         store: Arc<dyn Store>,
     ) -> Result<Engine, Error> {
+        Engine::restore_keeping_out(settings, clock, paths, store, None).await
+    }
+
+    /// The same, where nothing reaches `own`, whatever the settings come to say.
+    pub(crate) async fn restore_keeping_out(
+        settings: Option<Settings>,
+        clock: Arc<dyn Clock>,
+        paths: Arc<dyn Paths>,
+        store: Arc<dyn Store>,
+        own: Option<SanitizedPath>,
+    ) -> Result<Engine, Error> {
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Error::NoRuntime)?;
         settings.as_ref().map_or(Ok(()), |settings| Classifier::with_rules(&settings.commands).map(drop))?;
         let reading = Arc::clone(&store);
@@ -44,7 +55,8 @@ impl Engine {
         let history = history.await.map_err(|_| Error::Closed)?.map_err(Error::Store)?;
         let clock = not_before(clock, history.at);
         let classifier = Classifier::with_rules(&history.state.settings.commands)?;
-        let shared = Arc::new(Shared::new(history.state, classifier, clock, paths, seed()));
+        let state = history.state.on(own.into_iter().fold(paths.floor(), |floor, own| floor.with([own])));
+        let shared = Arc::new(Shared::new(state, classifier, clock, paths, seed()));
         let progress: Weak<Shared> = Arc::downgrade(&shared);
         store.report_to(progress);
         shared.keep_in(store, history.sequence)?;

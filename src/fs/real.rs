@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use rustix::{
-    fs::{FileType, Mode, OFlags, Stat, fstat},
+    fs::{FileType, Mode, OFlags, PROC_SUPER_MAGIC, Stat, fstat, fstatfs, major},
     io::Errno,
 };
 
@@ -25,6 +25,7 @@ const ATTEMPTS: usize = 8;
 pub struct RealPath {
     path: SanitizedPath,
     identity: Option<FileIdentity>,
+    is_on_proc: bool,
 }
 
 impl RealPath {
@@ -36,6 +37,11 @@ impl RealPath {
     /// The object at the path; `None` when there was nothing.
     pub fn identity(&self) -> Option<FileIdentity> {
         self.identity
+    }
+
+    /// Whether the object is one of a proc file system, wherever that is mounted.
+    pub fn is_on_proc(&self) -> bool {
+        self.is_on_proc
     }
 }
 
@@ -61,8 +67,9 @@ impl Backend {
     /// As [`real`].
     pub fn real(self, path: &str) -> Result<RealPath, ResolveError> {
         let found = self.find(path)?;
-        let identity = found.held.as_ref().map(|held| held.identity);
-        Ok(RealPath { path: found.path, identity })
+        let (held, path) = (found.held.as_ref(), found.path);
+        let is_on_proc = held.map_or(Ok(false), Held::is_on_proc).map_err(|errno| ResolveError::at(path.as_str(), errno))?;
+        Ok(RealPath { identity: held.map(|held| held.identity), is_on_proc, path })
     }
 
     /// Follows `path` and takes hold of what is there.
@@ -119,14 +126,30 @@ pub(super) struct Held {
     pub(super) fd: OwnedFd,
     pub(super) identity: FileIdentity,
     pub(super) is_directory: bool,
+    /// Whether its file system has no disk below it, as procfs.
+    is_virtual: bool,
 }
 
 impl Held {
     fn new(fd: OwnedFd) -> Result<Held, Errno> {
         let stat = fstat(&fd)?;
         let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
-        Ok(Held { fd, identity: identity(&stat), is_directory })
+        Ok(Held { fd, identity: identity(&stat), is_directory, is_virtual: is_virtual(&stat) })
     }
+
+    fn is_on_proc(&self) -> Result<bool, Errno> {
+        if self.is_virtual { is_on_proc(&self.fd) } else { Ok(false) }
+    }
+}
+
+/// Whether what is held is an object of a proc file system.
+pub(super) fn is_on_proc(fd: &OwnedFd) -> Result<bool, Errno> {
+    Ok(fstatfs(fd)?.f_type == PROC_SUPER_MAGIC)
+}
+
+/// Whether an object is of no disk: file systems like procfs have devices of major number 0.
+pub(super) fn is_virtual(stat: &Stat) -> bool {
+    major(stat.st_dev) == 0
 }
 
 /// The object that `stat` describes.

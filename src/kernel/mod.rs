@@ -18,6 +18,7 @@ mod lineage;
 #[cfg(feature = "journal")]
 mod lost;
 mod mentions;
+mod protected;
 mod refusal;
 mod rights;
 mod rules;
@@ -36,6 +37,7 @@ pub(crate) use kept_from::KeptFrom;
 #[cfg(feature = "journal")]
 pub(crate) use lost::Lost;
 pub(crate) use mentions::Mentions;
+pub(crate) use protected::{Protected, Standing};
 pub use refusal::Refusal;
 pub use rights::Check;
 pub(crate) use rights::{Ground, Rights, check, compile, extend};

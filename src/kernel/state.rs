@@ -10,12 +10,12 @@ use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    AgentId, Decision, Event, Grant, GrantId, Origin, Outcome, OwnerId, Pending, Permission, Policy, Profile, Reason,
+    AgentId, Decision, Event, Floor, Grant, GrantId, Origin, Outcome, OwnerId, Pending, Permission, Policy, Profile, Reason,
     Request, RequestId, Resolution, Route, Ruling, RulingId, RunId, SanitizedPath, Settings, Source, Timestamp,
     Verdict,
 };
 
-use super::{Refusal, guards::Guards, lineage::Gone, rules::Rules};
+use super::{Protected, Refusal, guards::Guards, lineage::Gone, rules::Rules};
 
 /// How many ended requests of one agent are remembered, so that a late answer can be told the truth.
 const REMEMBERED: usize = 32;
@@ -29,6 +29,12 @@ const REMEMBERED_OF_OTHERS: usize = 1024;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) settings: Arc<Settings>,
+    /// What is protected whatever the settings say. Not written down: each engine asks its machine.
+    #[serde(skip)]
+    pub(super) floor: Floor,
+    /// The floor, and what the settings add.
+    #[serde(skip)]
+    pub(crate) protected: Protected,
     pub(crate) agents: HashMap<AgentId, Agent, RandomState>,
     /// Those that are gone and still bind others.
     #[serde(default)]
@@ -193,7 +199,31 @@ impl Agent {
 impl State {
     /// An engine that knows nobody.
     pub(crate) fn new(settings: Settings) -> State {
-        State { settings: Arc::new(settings), ..State::default() }
+        State { settings: Arc::new(settings), ..State::default() }.on(Floor::default())
+    }
+
+    /// The same on another floor.
+    pub(crate) fn on(self, floor: Floor) -> State {
+        let mut state = State { floor, ..self };
+        state.protect();
+        state
+    }
+
+    /// Lays out what is protected, after the floor or the settings changed.
+    pub(super) fn protect(&mut self) {
+        self.protected = Protected::of(&self.floor, self.settings.protected.iter());
+    }
+
+    /// Every path that is protected by its name.
+    pub(crate) fn protected_paths(&self) -> Vec<SanitizedPath> {
+        let (paths, closed) = self.protected.paths();
+        let processes = "/proc".parse().ok();
+        processes.into_iter().chain(closed.iter().chain(paths).cloned()).collect()
+    }
+
+    /// What would be protected, were these settings in force besides those that are.
+    pub(crate) fn protected_besides(&self, settings: &Settings) -> Protected {
+        Protected::of(&self.floor, self.settings.protected.iter().chain(settings.protected.iter()))
     }
 
     /// What `id` is; an agent nobody registered holds nothing, not even a set.
@@ -252,7 +282,10 @@ impl State {
             }
             Event::ApproverArrived { owner } => *self.approvers.entry(owner.clone()).or_default() += 1,
             Event::ApproverLeft { owner } => self.approver_left(owner),
-            Event::SettingsChanged { settings } => self.settings = Arc::clone(settings),
+            Event::SettingsChanged { settings } => {
+                self.settings = Arc::clone(settings);
+                self.protect();
+            }
             Event::ConfigHeldBack { change, policy, .. } => {
                 self.last_change = *change;
                 self.held_back = Some(HeldBack { change: *change, policy: Arc::clone(policy) });

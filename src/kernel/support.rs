@@ -16,7 +16,7 @@ use crate::model::{
 };
 
 use super::{
-    Refusal, State,
+    Refusal, Standing, State,
     command::Broken,
     state::{Agent, giver},
 };
@@ -93,22 +93,31 @@ impl State {
         permission: &'a Permission,
         now: Timestamp,
     ) -> impl Iterator<Item = &'a Arc<Grant>> + use<'a> {
-        let protected = permission.path().is_some_and(|path| self.is_protected(path));
+        let standing = self.standing(permission);
         let gives = self.gives(permission);
-        lasting(agent, now)
-            .filter(move |grant| gives(grant))
-            .filter(move |grant| !protected || names_exactly(grant, permission))
+        lasting(agent, now).filter(move |grant| gives(grant)).filter(move |grant| match standing {
+            Standing::Open => true,
+            Standing::Protected => names_exactly(grant, permission),
+            Standing::Closed => false,
+        })
     }
 
     /// The setting under which everybody reads everything that is not protected.
     pub(crate) fn readable_by_all(&self, permission: &Permission) -> bool {
-        let Permission::Path(Access::Read, path) = permission else { return false };
-        self.settings.reads == Reads::Anywhere && !self.is_protected(path)
+        let is_read = matches!(permission, Permission::Path(Access::Read, _));
+        is_read && self.settings.reads == Reads::Anywhere && !self.is_protected(permission)
     }
 
-    /// Whether a path lies on or below a protected one.
-    pub(crate) fn is_protected(&self, path: &SanitizedPath) -> bool {
-        self.settings.protected.iter().any(|protected| protected.contains(path))
+    /// Whether its path lies on or below a protected one.
+    pub(crate) fn is_protected(&self, permission: &Permission) -> bool {
+        self.standing(permission) != Standing::Open
+    }
+
+    fn standing(&self, permission: &Permission) -> Standing {
+        match permission {
+            Permission::Path(access, path) => self.protected.standing(*access, path),
+            Permission::Events | Permission::Network => Standing::Open,
+        }
     }
 
     /// What falls, and what ends sooner, now that `ended` are gone; they are no longer in the state.

@@ -36,7 +36,7 @@ impl State {
             return vec![Support::FreeReading];
         }
         let chain = self.chain(self.usable(holder, permission, now), now);
-        if !chain.is_empty() || permission.path().is_some_and(|path| self.is_protected(path)) {
+        if !chain.is_empty() || self.is_protected(permission) {
             return chain;
         }
         let covers = |grant: &&Arc<Grant>| grant.is_live(now) && grant.right.permission.covers(permission);

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{
     fs,
-    model::{FileIdentity, SanitizedPath},
+    model::{FileIdentity, Floor, SanitizedPath, Shown},
 };
 
 /// Where a path leads now, and which object is there.
@@ -33,6 +33,15 @@ pub trait Paths: fmt::Debug + Send + Sync {
     /// As [`Paths::real`].
     fn real_of(&self, path: &SanitizedPath) -> Result<Real, PathFailure> {
         self.real(path.as_str())
+    }
+
+    /// What no grant reaches where these paths are. An engine asks once, when it starts.
+    ///
+    /// # Authority
+    ///
+    /// A floor that leaves out a home leaves its keys readable.
+    fn floor(&self) -> Floor {
+        Floor::of_this_machine()
     }
 }
 
@@ -63,6 +72,11 @@ pub struct DiskPaths;
 impl Paths for DiskPaths {
     fn real(&self, path: &str) -> Result<Real, PathFailure> {
         let real = fs::real(path).map_err(|why| PathFailure(why.to_string()))?;
+        // Below `/proc` the name says what is open.
+        if real.is_on_proc() && !real.path().as_str().starts_with("/proc") {
+            let shown = Shown(real.path().as_str());
+            return Err(PathFailure(format!("`{shown}` lies on a proc file system, which no grant reaches")));
+        }
         Ok(Real { path: real.path().clone(), identity: real.identity() })
     }
 }
@@ -84,5 +98,10 @@ impl Paths for AsWritten {
 
     fn real_of(&self, path: &SanitizedPath) -> Result<Real, PathFailure> {
         Ok(Real { path: path.clone(), identity: None })
+    }
+
+    /// The names that are protected on every machine; homes and links are of the disk.
+    fn floor(&self) -> Floor {
+        Floor::default()
     }
 }

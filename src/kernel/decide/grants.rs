@@ -212,7 +212,7 @@ impl State {
         broken: &Broken,
         now: Timestamp,
     ) -> Option<&'a Arc<Grant>> {
-        if permission.path().is_some_and(|path| self.is_protected(path)) {
+        if self.is_protected(permission) {
             return None;
         }
         let gives = self.gives(permission);
@@ -226,7 +226,7 @@ impl State {
     pub(super) fn refuse_protected(&self, permission: &Permission) -> Result<(), Refusal> {
         let governs = |root: &SanitizedPath| self.settings.governing.iter().any(|file| root.contains(file));
         match permission {
-            Permission::Path(_, path) if self.is_protected(path) => Err(Refusal::Protected(permission.clone())),
+            Permission::Path(..) if self.is_protected(permission) => Err(Refusal::Protected(permission.clone())),
             Permission::Path(Access::Write, root) if governs(root) => Err(Refusal::Governs(permission.clone())),
             Permission::Path(..) | Permission::Events | Permission::Network => Ok(()),
         }

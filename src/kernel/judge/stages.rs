@@ -40,8 +40,8 @@ pub(super) fn protected(case: &Case<'_>) -> Option<Finding> {
     }
     let paths = case.action.permissions().filter_map(|permission| Some((permission, permission.path()?)));
     let protected: Vec<_> = paths
-        .filter(|(permission, path)| {
-            case.state.is_protected(path) && !case.state.uses(case.agent, permission, case.now, case.broken)
+        .filter(|(permission, _)| {
+            case.state.is_protected(permission) && !case.state.uses(case.agent, permission, case.now, case.broken)
         })
         .map(|(_, path)| RuleRef::Protected(path.clone()))
         .collect();
