@@ -35,6 +35,8 @@ pub use engine::{
     Mailbox, NoEvent, Rehearsal, Resolved, Subscription, Ticket, ToPerson,
 };
 pub use kernel::{Check, ExecScope, Explanation, Refusal, Stage, Step, Support};
+#[doc(hidden)]
+pub use model::sensitive_examples;
 pub use model::{
     Access, Action, ActionFacts, Actor, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, CallId, CatchUp,
     Cause, Code, CommandPattern, CommandShape, Decider, Decision, DecisionId, DecisionSource, Destructive, Digest,

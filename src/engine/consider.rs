@@ -116,8 +116,7 @@ impl Shared {
         let access = if base.operation == Operation::Write { Access::Write } else { Access::Read };
         let (tier, why) = match base.operation {
             Operation::Read => self.classifier.load().reading(real.path.as_str()),
-            // What is sensitive must be held by name, so what is held is safe to write.
-            Operation::Write => (Tier::Safe, "writes what it may write"),
+            Operation::Write => self.classifier.load().writing(real.path.as_str()),
             Operation::Exec | Operation::Command | Operation::Network => (Tier::Dangerous, "runs a program file"),
         };
         let tier = (base.operation != Operation::Exec).then_some(tier);

@@ -100,7 +100,7 @@ impl Engine {
     /// [`Error::NoRuntime`] outside a runtime, [`Error::Commands`] if rules about commands contradict their examples.
     pub fn on(settings: Settings, clock: Arc<dyn Clock>, paths: Arc<dyn Paths>) -> Result<Engine, Error> {
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Error::NoRuntime)?;
-        let classifier = Classifier::with_rules(&settings.commands)?;
+        let classifier = Classifier::with_rules(&settings.commands)?.guarding(&settings.sensitive);
         let shared = Arc::new(Shared::new(State::new(settings).on(paths.floor()), classifier, clock, paths, seed()));
         runtime.spawn(timer::run(Arc::downgrade(&shared)));
         Ok(Engine { shared, run: fresh_run() })

@@ -35,7 +35,8 @@ impl Shared {
         let settings = Arc::clone(&writer.state.settings);
         // Checked when they came in; if they are not what they were, nothing of theirs is safe.
         let classifier = Classifier::with_rules(&settings.commands);
-        self.classifier.store(Arc::new(classifier.unwrap_or_else(|_| Classifier::new(Profile::Strict))));
+        let classifier = classifier.unwrap_or_else(|_| Classifier::new(Profile::Strict));
+        self.classifier.store(Arc::new(classifier.guarding(&settings.sensitive)));
         let ground = Ground::new(settings.reads, &writer.state.protected, self.seed);
         self.publish_ground(writer, ground);
     }

@@ -54,7 +54,8 @@ impl Engine {
         let history = runtime.spawn_blocking(move || History::read(&*reading));
         let history = history.await.map_err(|_| Error::Closed)?.map_err(Error::Store)?;
         let clock = not_before(clock, history.at);
-        let classifier = Classifier::with_rules(&history.state.settings.commands)?;
+        let settings_then = &history.state.settings;
+        let classifier = Classifier::with_rules(&settings_then.commands)?.guarding(&settings_then.sensitive);
         let state = history.state.on(own.into_iter().fold(paths.floor(), |floor, own| floor.with([own])));
         let shared = Arc::new(Shared::new(state, classifier, clock, paths, seed()));
         let progress: Weak<Shared> = Arc::downgrade(&shared);

@@ -82,7 +82,13 @@ impl ContainedPath {
         }
         let rest = found.path.as_str().strip_prefix(base.path().as_str())?;
         let rest = found.path.as_str().len() - rest.trim_start_matches('/').len();
-        Some(ContainedPath { path: found.path.clone(), base, rest, names_a_directory: found.names_a_directory, is_off_proc: false })
+        Some(ContainedPath {
+            path: found.path.clone(),
+            base,
+            rest,
+            names_a_directory: found.names_a_directory,
+            is_off_proc: false,
+        })
     }
 
     /// The path without links.

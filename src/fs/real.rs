@@ -68,7 +68,8 @@ impl Backend {
     pub fn real(self, path: &str) -> Result<RealPath, ResolveError> {
         let found = self.find(path)?;
         let (held, path) = (found.held.as_ref(), found.path);
-        let is_on_proc = held.map_or(Ok(false), Held::is_on_proc).map_err(|errno| ResolveError::at(path.as_str(), errno))?;
+        let is_on_proc =
+            held.map_or(Ok(false), Held::is_on_proc).map_err(|errno| ResolveError::at(path.as_str(), errno))?;
         Ok(RealPath { identity: held.map(|held| held.identity), is_on_proc, path })
     }
 

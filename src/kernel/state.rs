@@ -10,8 +10,8 @@ use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    AgentId, Decision, Event, Floor, Grant, GrantId, Origin, Outcome, OwnerId, Pending, Permission, Policy, Profile, Reason,
-    Request, RequestId, Resolution, Route, Ruling, RulingId, RunId, SanitizedPath, Settings, Source, Timestamp,
+    AgentId, Decision, Event, Floor, Grant, GrantId, Origin, Outcome, OwnerId, Pending, Permission, Policy, Profile,
+    Reason, Request, RequestId, Resolution, Route, Ruling, RulingId, RunId, SanitizedPath, Settings, Source, Timestamp,
     Verdict,
 };
 

@@ -64,8 +64,12 @@ pub use request::{Answer, Ask, Decider, Outcome, Pending, Reply, Request, Resolu
 pub use rule::{Rule, RuleRef};
 pub use ruling::{Ruling, Subject};
 pub use sandbox::{SandboxFacts, SandboxViolation};
+#[cfg(feature = "sandbox")]
+pub(crate) use sensitive::held_in_place;
+#[doc(hidden)]
+pub use sensitive::sensitive_examples;
+pub(crate) use sensitive::{Columns, columns_of_text, sensitive_part};
 pub use sensitive::{InvalidSensitiveName, SensitiveName};
-pub(crate) use sensitive::{SENSITIVE_NAMES, sensitive_part};
 pub use set::{PermissionSet, Reads};
 pub(crate) use spoken::{Ends, Said, Spoken, SpokenPart, base_name};
 pub use task::{

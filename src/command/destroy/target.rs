@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::{
     command::walk::{HOME, Place, SOMETHING, UNKNOWN},
-    model::is_device_name,
+    model::{Columns, columns_of_text, is_device_name},
 };
 
 /// Directories at the top of a disk that a system or its users cannot lose.
@@ -317,30 +317,12 @@ pub(in crate::command) fn is_tree(path: &str, place: &Place) -> bool {
 
 /// What a system starts from, or knows its users by: to overwrite one of these is to lose the machine.
 pub(in crate::command) fn is_vital(path: &str, place: &Place) -> bool {
-    const KNOWN: &[&str] = &[
-        "passwd",
-        "shadow",
-        "group",
-        "gshadow",
-        "sudoers",
-        "fstab",
-        "crypttab",
-        "master.passwd",
-        "ld.so.preload",
-        "inittab",
-    ];
     let path = resolved(path, place);
-    if !path.starts_with('/') {
-        return false;
-    }
-    match components(&path).as_slice() {
-        ["etc" | "private", "etc", file] | ["etc", file] => {
-            KNOWN.iter().any(|known| file.trim_end_matches('-') == *known)
-        }
-        ["etc", "sudoers.d" | "pam.d", ..] => true,
-        ["boot", _, ..] => true,
-        _ => false,
-    }
+    let parts = components(&path);
+    // Where `/etc` itself is a link.
+    let parts = if let ["private", rest @ ..] = parts.as_slice() { rest } else { parts.as_slice() };
+    let is_whole = parts.len() < 2;
+    path.starts_with('/') && !is_whole && columns_of_text(&format!("/{}", parts.join("/"))).any(Columns::is_critical)
 }
 
 /// A disk, a partition, a tape, memory: writing to it destroys what is on it.

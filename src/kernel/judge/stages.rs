@@ -152,7 +152,7 @@ fn all_policies(rules: &[RuleRef]) -> bool {
 pub(super) fn tier(case: &Case<'_>, mode: Mode, heard: &Heard) -> Option<Finding> {
     let tier = case.action.tier?;
     let reason = case.action.tier_reason.as_ref().to_owned();
-    if tier == Tier::Safe {
+    if tier == Tier::Safe || is_written_by_name(case) {
         return Some(if mode == Mode::Untrusted && !only_reads(case) {
             Finding::new(Ruled::Ask, Source::Mode, "in mode untrusted, only known reads happen by themselves")
         } else {
@@ -166,6 +166,11 @@ pub(super) fn tier(case: &Case<'_>, mode: Mode, heard: &Heard) -> Option<Finding
         );
     }
     confined(case, mode).or_else(|| Some(Finding::new(Ruled::Ask, Source::Classifier, reason + &left_over(case))))
+}
+
+/// What is sensitive is written only by who holds a right that names it: that right is the yes.
+fn is_written_by_name(case: &Case<'_>) -> bool {
+    case.action.operation == Operation::Write && matches!(case.action.target, Target::Path(_))
 }
 
 /// What of a command line the rules leave over that allow a part of it: the reason of a tier may name just that part.

@@ -12,7 +12,9 @@ use triomphe::ThinArc;
 
 use self::index::Shape;
 use super::{Protected, Standing, support::for_use};
-use crate::model::{Access, ByName, Grant, Hold, Origin, Permission, Reads, SanitizedPath, Scope, Timestamp, Want, by_name};
+use crate::model::{
+    Access, ByName, Grant, Hold, Origin, Permission, Reads, SanitizedPath, Scope, Timestamp, Want, by_name,
+};
 
 /// What a check answers.
 ///
@@ -271,15 +273,22 @@ struct Found<'r> {
 impl<'r> Found<'r> {
     fn new(rights: &'r Rights, access: Access, text: &'r [u8]) -> Found<'r> {
         let (best, named) = (Check::NotHeld, Check::NotHeld);
-        Found { header: &rights.header.header, bytes: &rights.slice, text, access, best, protected: Standing::Open, named }
+        Found {
+            header: &rights.header.header,
+            bytes: &rights.slice,
+            text,
+            access,
+            best,
+            protected: Standing::Open,
+            named,
+        }
     }
 
     #[inline]
     fn meet(&mut self, prefix: walk::Prefix, now: &impl Fn() -> Option<Timestamp>) {
         let ground = &self.header.ground;
         if let Some(number) = index::find(ground.protected, &ground.bytes, self.text, prefix) {
-            self.protected =
-                self.protected.max(if number == CLOSED { Standing::Closed } else { Standing::Protected });
+            self.protected = self.protected.max(if number == CLOSED { Standing::Closed } else { Standing::Protected });
         }
         if let Some(number) = index::find(self.header.shape, self.bytes, self.text, prefix) {
             self.best = self.best.min(self.header.answer(number, self.access, now));

@@ -348,8 +348,26 @@ mod tests {
     #[test]
     fn what_agents_write_all_day_is_not_sensitive() {
         for name in [
-            "Makefile", "package.json", "Cargo.toml", "config.toml", "config", "hooks", "src", "main.rs", "README.md", "bin",
-            ".gitignore", "credentialing.rs", "environment.ts", "keys.rs", "tests", "etc", "modules", "index.d.ts", "é", "x",
+            "Makefile",
+            "package.json",
+            "Cargo.toml",
+            "config.toml",
+            "config",
+            "hooks",
+            "src",
+            "main.rs",
+            "README.md",
+            "bin",
+            ".gitignore",
+            "credentialing.rs",
+            "environment.ts",
+            "keys.rs",
+            "tests",
+            "etc",
+            "modules",
+            "index.d.ts",
+            "é",
+            "x",
         ] {
             assert_eq!(alone(name), Columns::NONE, "{name}");
         }

@@ -111,26 +111,31 @@ async fn a_line_of_a_file_that_names_a_process_opens_it_to_nobody() {
 /// object is to one that was there before.
 #[test]
 fn an_object_of_proc_is_known_wherever_it_is_mounted() {
-    process::alone("findings::floor::proc::an_object_of_proc_is_known_wherever_it_is_mounted", process::WITH_MOUNTS, || {
-        let ground = tempfile::tempdir().unwrap();
-        let ground = ground.path().canonicalize().unwrap();
-        let (ground, environ) = (ground.to_str().unwrap(), format!("{}/{}/environ", ground.display(), std::process::id()));
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let before = agent(&["@write:/"]).await;
-            std::fs::write(format!("{ground}/file"), "of a disk").unwrap();
-            assert!(before.fs().read(&format!("{ground}/file")).await.is_ok());
-            process::run("mount", &["--rbind", "/proc", ground]);
-            assert_eq!(std::fs::read(&environ).unwrap(), std::fs::read("/proc/self/environ").unwrap());
-            reaches_nothing_at_once_followed(&before, &environ).await;
-            reaches_nothing_at_once_followed(&before, &format!("{ground}/meminfo")).await;
-            assert!(before.grant(&id("a"), tag(&format!("@read:{environ}")), why()).await.is_err());
-            let after = agent(&["@write:/"]).await;
-            assert_eq!(after.check(Want::read(&environ)), Check::NotHeld);
-            reaches_nothing_at(&after, &environ).await;
-        });
-        process::run("umount", &["--lazy", ground]);
-    });
+    process::alone(
+        "findings::floor::proc::an_object_of_proc_is_known_wherever_it_is_mounted",
+        process::WITH_MOUNTS,
+        || {
+            let ground = tempfile::tempdir().unwrap();
+            let ground = ground.path().canonicalize().unwrap();
+            let (ground, environ) =
+                (ground.to_str().unwrap(), format!("{}/{}/environ", ground.display(), std::process::id()));
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let before = agent(&["@write:/"]).await;
+                std::fs::write(format!("{ground}/file"), "of a disk").unwrap();
+                assert!(before.fs().read(&format!("{ground}/file")).await.is_ok());
+                process::run("mount", &["--rbind", "/proc", ground]);
+                assert_eq!(std::fs::read(&environ).unwrap(), std::fs::read("/proc/self/environ").unwrap());
+                reaches_nothing_at_once_followed(&before, &environ).await;
+                reaches_nothing_at_once_followed(&before, &format!("{ground}/meminfo")).await;
+                assert!(before.grant(&id("a"), tag(&format!("@read:{environ}")), why()).await.is_err());
+                let after = agent(&["@write:/"]).await;
+                assert_eq!(after.check(Want::read(&environ)), Check::NotHeld);
+                reaches_nothing_at(&after, &environ).await;
+            });
+            process::run("umount", &["--lazy", ground]);
+        },
+    );
 }
 
 /// Resolved before, and opened after another file system was mounted there: the type is compared on what was opened.

@@ -1,7 +1,8 @@
 //! The floor of every engine (A6): an engine without a file is as safe as one with an empty file.
 
 use bestow::{
-    Access, Check, DiskPaths, Engine, Floor, Holding, Kind, ManualClock, Policy, Profile, Reads, Refusal, Settings, Want,
+    Access, Check, DiskPaths, Engine, Floor, Holding, Kind, ManualClock, Policy, Profile, Reads, Refusal, Settings,
+    Want,
 };
 use std::sync::Arc;
 
