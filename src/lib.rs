@@ -44,12 +44,12 @@ pub use model::{
     HookName, Ids, Interaction, InvalidDecisionId, InvalidDigest, InvalidEnvelope, InvalidGlob, InvalidGrantId,
     InvalidId, InvalidName, InvalidOperation, InvalidPath, InvalidPattern, InvalidPermission, InvalidPermissions,
     InvalidReason, InvalidRequestId, InvalidRulingId, InvalidScope, InvalidSensitiveName, InvalidTaskId,
-    InvalidTimestamp, InvalidVerdict, Kind, LeftOut, Means, Mode, Name, OnMissing, OnNoUser, Operation, Origin,
-    Outcome, OwnerId, PathGlob, PathPolicy, Pending, Permission, PermissionSet, Permissions, Place, Policies, Policy,
-    PolicyPatch, Profile, Reach, Reads, Reason, Recorded, Reference, Reply, Request, RequestId, Resolution, Right,
-    Route, Rule, RuleRef, Ruled, Ruling, RulingId, RunId, RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath,
-    Scope, SensitiveName, Settings, Shown, Skip, Source, Subject, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings,
-    Timestamp, ToolName, Verdict, Want, Widening, sanitize,
+    InvalidTimestamp, InvalidToolPath, InvalidVerdict, Kind, LeftOut, Means, Mode, Name, OnMissing, OnNoUser,
+    Operation, Origin, Outcome, OwnerId, PathGlob, PathPolicy, Pending, Permission, PermissionSet, Permissions, Place,
+    Policies, Policy, PolicyPatch, Profile, Reach, Reads, Reason, Recorded, Reference, Reply, Request, RequestId,
+    Resolution, Right, Route, Rule, RuleRef, Ruled, Ruling, RulingId, RunId, RuntimeId, SandboxFacts, SandboxViolation,
+    SanitizedPath, Scope, SensitiveName, Settings, Shown, Skip, Source, Subject, TaskEnd, TaskEvent, TaskId, TaskKind,
+    TaskSettings, Timestamp, ToolName, ToolPath, Verdict, Want, Widening, sanitize,
 };
 pub use seam::{
     AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, MemoryStore,

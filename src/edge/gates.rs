@@ -127,7 +127,7 @@ fn starts_in(agent: &Agent, gate: &Gate) -> Result<SanitizedPath, String> {
     let within = fs::real(home.as_str()).is_ok_and(|home| home.path().contains(real.path()));
     let held = set.iter().any(|held| match &held {
         Permission::Path(Access::Read | Access::Write, root) => root.contains(real.path()),
-        Permission::Network | Permission::Events => false,
+        Permission::Network | Permission::Events | Permission::Tool(_) => false,
     });
     if real.identity().is_some() && real.path().as_path().is_dir() && (within || held) {
         return Ok(real.path().clone());

@@ -162,7 +162,7 @@ impl Agent {
                 let heard = self.heard_of_path(*access, path.as_str()).await?;
                 self.use_path(*access, path, heard)?
             }
-            Permission::Network | Permission::Events => self.use_up(permission)?,
+            Permission::Network | Permission::Events | Permission::Tool(_) => self.use_up(permission)?,
         };
         using.acknowledged().await
     }
@@ -259,7 +259,9 @@ impl Agent {
             // Reads are not scoped, so they need not be held; what is protected is not read all the same.
             let is_free = |named: &Permission| match named {
                 Permission::Path(Access::Read, _) => !state.is_protected(named),
-                Permission::Path(Access::Write, _) | Permission::Network | Permission::Events => false,
+                Permission::Path(Access::Write, _) | Permission::Network | Permission::Events | Permission::Tool(_) => {
+                    false
+                }
             };
             let needed = permissions_of(&rights).filter(|named| !is_free(named));
             match needed.into_iter().find(|named| !state.uses(agent, named, now, &broken)) {
@@ -268,7 +270,7 @@ impl Agent {
             }
             .map_err(|missing| match missing {
                 Permission::Path(Access::Read, _) => Refusal::Protected(missing.clone()),
-                Permission::Path(Access::Write, _) | Permission::Network | Permission::Events => {
+                Permission::Path(Access::Write, _) | Permission::Network | Permission::Events | Permission::Tool(_) => {
                     state.not_held(agent, missing, now)
                 }
             })

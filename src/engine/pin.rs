@@ -13,7 +13,7 @@ impl Shared {
     /// Binds a permission to what its path really names.
     pub(super) fn pin(&self, permission: &Permission) -> Result<Right, Error> {
         match permission {
-            Permission::Events | Permission::Network => Ok(Right::from(permission.clone())),
+            Permission::Events | Permission::Network | Permission::Tool(_) => Ok(Right::from(permission.clone())),
             Permission::Path(access, path) => {
                 let real = self.paths.real_of(path)?;
                 Ok(Right { permission: Permission::Path(*access, real.path), identity: real.identity })

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{Access, Permission, PermissionSet, Reads, SanitizedPath};
+use crate::model::{Access, Permission, PermissionSet, Reads, SanitizedPath, ToolPath};
 
 /// What a command or process runs with.
 ///
@@ -12,6 +12,7 @@ use crate::model::{Access, Permission, PermissionSet, Reads, SanitizedPath};
 pub struct ExecScope {
     working_dir: SanitizedPath,
     write_roots: BTreeSet<SanitizedPath>,
+    tools: BTreeSet<ToolPath>,
     network: bool,
     events: bool,
 }
@@ -27,7 +28,8 @@ impl ExecScope {
         named: impl IntoIterator<Item = &'n Permission>,
     ) -> Result<ExecScope, &'n Permission> {
         let working_dir = caller.working_dir().clone();
-        let mut scope = ExecScope { working_dir, write_roots: BTreeSet::new(), network: false, events: false };
+        let (write_roots, tools) = (BTreeSet::new(), BTreeSet::new());
+        let mut scope = ExecScope { working_dir, write_roots, tools, network: false, events: false };
         for permission in named {
             if matches!(permission, Permission::Path(Access::Read, _)) {
                 continue;
@@ -47,6 +49,9 @@ impl ExecScope {
             Permission::Path(_, path) => {
                 self.write_roots.insert(path.clone());
             }
+            Permission::Tool(name) => {
+                self.tools.insert(name.clone());
+            }
         }
     }
 
@@ -59,6 +64,7 @@ impl ExecScope {
     pub fn iter(&self) -> impl Iterator<Item = Permission> + '_ {
         let flags = [(self.events, Permission::Events), (self.network, Permission::Network)];
         let flags = flags.into_iter().filter_map(|(held, permission)| held.then_some(permission));
-        flags.chain(self.write_roots.iter().cloned().map(Permission::write))
+        let writes = self.write_roots.iter().cloned().map(Permission::write);
+        flags.chain(writes).chain(self.tools.iter().cloned().map(Permission::Tool))
     }
 }

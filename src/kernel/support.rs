@@ -116,7 +116,7 @@ impl State {
     fn standing(&self, permission: &Permission) -> Standing {
         match permission {
             Permission::Path(access, path) => self.protected.standing(*access, path),
-            Permission::Events | Permission::Network => Standing::Open,
+            Permission::Events | Permission::Network | Permission::Tool(_) => Standing::Open,
         }
     }
 
@@ -236,7 +236,7 @@ impl State {
     fn sensitive_in(&self, permission: &Permission) -> Option<SanitizedPath> {
         match permission {
             Permission::Path(Access::Write, path) => sensitive_part(path, &self.settings.sensitive),
-            Permission::Path(Access::Read, _) | Permission::Events | Permission::Network => None,
+            Permission::Path(Access::Read, _) | Permission::Events | Permission::Network | Permission::Tool(_) => None,
         }
     }
 

@@ -31,6 +31,7 @@ mod spoken;
 mod task;
 mod text;
 mod time;
+mod tool_path;
 mod verdict;
 
 pub(crate) use action::What;
@@ -77,4 +78,5 @@ pub use task::{
 };
 pub use text::{InvalidName, InvalidReason, Name, Reason, Shown};
 pub use time::{InvalidTimestamp, Timestamp};
+pub use tool_path::{InvalidToolPath, ToolPath};
 pub use verdict::{InvalidVerdict, Verdict};

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use super::{InvalidPath, SanitizedPath, Shown, text::Quoted};
+use super::{InvalidPath, InvalidToolPath, SanitizedPath, Shown, ToolPath, text::Quoted};
 
 /// The most permissions one request or one grant may name.
 const MAX_PERMISSIONS: usize = 32;
@@ -38,6 +38,8 @@ pub enum Permission {
     Network,
     /// `@read:<absolute path>` or `@write:<absolute path>`: that path and everything below it.
     Path(Access, SanitizedPath),
+    /// `@tool:<name>`: a capability of the host program, and everything below it, as in `@tool:github/issues`.
+    Tool(ToolPath),
 }
 
 /// Why a text is not a tag.
@@ -50,7 +52,9 @@ pub enum InvalidPermission {
     WriteWithoutPath,
     /// The path of the tag is not one.
     Path(InvalidPath),
-    /// None of the four forms.
+    /// The name after `@tool:` is not one.
+    Tool(InvalidToolPath),
+    /// None of the five forms.
     UnknownForm,
 }
 
@@ -60,8 +64,9 @@ impl fmt::Display for InvalidPermission {
             InvalidPermission::ReadWithoutPath => f.write_str("`@read:` needs an absolute path after the colon"),
             InvalidPermission::WriteWithoutPath => f.write_str("`@write:` needs an absolute path after the colon"),
             InvalidPermission::Path(why) => why.fmt(f),
+            InvalidPermission::Tool(why) => why.fmt(f),
             InvalidPermission::UnknownForm => f.write_str(
-                "a permission is `@network`, `@events`, `@read:<absolute path>` or `@write:<absolute path>`",
+                "a permission is `@network`, `@events`, `@read:<absolute path>`, `@write:<absolute path>` or `@tool:<name>`",
             ),
         }
     }
@@ -85,7 +90,8 @@ impl Permission {
         match (self, other) {
             (Permission::Events, Permission::Events) | (Permission::Network, Permission::Network) => true,
             (Permission::Path(held, root), Permission::Path(wanted, path)) => wanted <= held && root.contains(path),
-            (Permission::Events | Permission::Network | Permission::Path(..), _) => false,
+            (Permission::Tool(held), Permission::Tool(wanted)) => held.contains(wanted),
+            (Permission::Events | Permission::Network | Permission::Path(..) | Permission::Tool(_), _) => false,
         }
     }
 
@@ -93,7 +99,7 @@ impl Permission {
     pub fn path(&self) -> Option<&SanitizedPath> {
         match self {
             Permission::Path(_, path) => Some(path),
-            Permission::Events | Permission::Network => None,
+            Permission::Events | Permission::Network | Permission::Tool(_) => None,
         }
     }
 
@@ -110,6 +116,7 @@ impl fmt::Display for Described<'_> {
         match self.0 {
             Permission::Events => f.write_str("events access (the engine's own socket)"),
             Permission::Network => f.write_str("network access"),
+            Permission::Tool(name) => write!(f, "use of the tool {}", Quoted(name.as_str())),
             Permission::Path(access, path) => {
                 f.write_str(match access {
                     Access::Read => "read access to ",
@@ -125,7 +132,7 @@ impl fmt::Display for Described<'_> {
 impl FromStr for Permission {
     type Err = InvalidPermission;
 
-    /// White space before the tag is passed over; after it, it is part of the path.
+    /// White space before the tag is passed over; after it, it is part of a path and passed over else.
     fn from_str(text: &str) -> Result<Self, InvalidPermission> {
         let text = text.trim_start();
         let path = |text: &str| text.parse().map_err(InvalidPermission::Path);
@@ -134,6 +141,7 @@ impl FromStr for Permission {
             None if text.trim_end() == "@events" => Ok(Permission::Events),
             Some(("@read", rest)) if rest.trim().is_empty() => Err(InvalidPermission::ReadWithoutPath),
             Some(("@write", rest)) if rest.trim().is_empty() => Err(InvalidPermission::WriteWithoutPath),
+            Some(("@tool", rest)) => rest.trim_end().parse().map(Permission::Tool).map_err(InvalidPermission::Tool),
             Some(("@read", rest)) => Ok(Permission::read(path(rest)?)),
             Some(("@write", rest)) => Ok(Permission::write(path(rest)?)),
             _ => Err(InvalidPermission::UnknownForm),
@@ -162,6 +170,7 @@ impl fmt::Display for Permission {
             Permission::Network => f.write_str("@network"),
             Permission::Path(Access::Read, path) => write!(f, "@read:{path}"),
             Permission::Path(Access::Write, path) => write!(f, "@write:{path}"),
+            Permission::Tool(name) => write!(f, "@tool:{name}"),
         }
     }
 }
@@ -176,6 +185,8 @@ pub enum Want<'a> {
     Network,
     /// A use of a path, as text. What is not a [`SanitizedPath`] is held by nobody.
     Path(Access, &'a str),
+    /// A use of the capability `@tool:<name>`, as text. What is not a [`ToolPath`] is held by nobody.
+    Tool(&'a str),
 }
 
 impl<'a> Want<'a> {
@@ -196,6 +207,7 @@ impl<'a> From<&'a Permission> for Want<'a> {
             Permission::Events => Want::Events,
             Permission::Network => Want::Network,
             Permission::Path(access, path) => Want::Path(*access, path.as_str()),
+            Permission::Tool(name) => Want::Tool(name.as_str()),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What one agent holds, as plain values (`sources/004`, "Helper roles").
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Access, Permission, SanitizedPath};
+use super::{Access, Permission, SanitizedPath, ToolPath};
 
 /// What reading needs, for the agents of one engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -23,6 +23,7 @@ pub enum Reads {
 pub struct PermissionSet {
     working_dir: SanitizedPath,
     roots: BTreeMap<SanitizedPath, Access>,
+    tools: BTreeSet<ToolPath>,
     network: bool,
     events: bool,
 }
@@ -30,7 +31,7 @@ pub struct PermissionSet {
 impl PermissionSet {
     /// Nothing but a place to stand.
     pub fn empty(working_dir: SanitizedPath) -> PermissionSet {
-        PermissionSet { working_dir, roots: BTreeMap::new(), network: false, events: false }
+        PermissionSet { working_dir, roots: BTreeMap::new(), tools: BTreeSet::new(), network: false, events: false }
     }
 
     /// What an agent of a workspace starts with: it writes the workspace and reads `config` (permissionBuildDefault).
@@ -62,6 +63,9 @@ impl PermissionSet {
                 let held = self.roots.entry(path).or_insert(access);
                 *held = access.max(*held);
             }
+            Permission::Tool(name) => {
+                self.tools.insert(name);
+            }
         }
     }
 
@@ -81,6 +85,7 @@ impl PermissionSet {
             Permission::Path(access, path) => {
                 self.roots.iter().any(|(root, held)| access <= held && root.contains(path))
             }
+            Permission::Tool(name) => self.tools.iter().any(|held| held.contains(name)),
         }
     }
 
@@ -98,10 +103,11 @@ impl PermissionSet {
         &self.working_dir
     }
 
-    /// Everything held, as permissions: `@events`, `@network`, then paths in order.
+    /// Everything held, as permissions: `@events`, `@network`, then paths in order, then tools in order.
     pub fn iter(&self) -> impl Iterator<Item = Permission> + '_ {
         let flags = [(self.events, Permission::Events), (self.network, Permission::Network)];
         let flags = flags.into_iter().filter_map(|(held, permission)| held.then_some(permission));
-        flags.chain(self.roots.iter().map(|(path, access)| Permission::Path(*access, path.clone())))
+        let roots = self.roots.iter().map(|(path, access)| Permission::Path(*access, path.clone()));
+        flags.chain(roots).chain(self.tools.iter().cloned().map(Permission::Tool))
     }
 }

@@ -133,7 +133,7 @@ impl fmt::Display for Shown<'_> {
 }
 
 /// Characters that a reader does not see, or that move what the reader does see.
-fn is_deceptive(c: char) -> bool {
+pub(super) fn is_deceptive(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'

@@ -10,8 +10,8 @@
 use std::collections::BTreeMap;
 
 use bestow::{
-    Access, Answer, Ask, Check, Decider, InvalidPath, InvalidPermission, Mail, Outcome, Permission, PermissionSet,
-    Permissions, Reads, Refusal, Scope, sanitize,
+    Access, Answer, Ask, Check, Decider, InvalidPath, InvalidPermission, InvalidToolPath, Mail, Outcome, Permission,
+    PermissionSet, Permissions, Reads, Refusal, Scope, sanitize,
 };
 
 use crate::support::{World, ask, check, id, mail, policy, refusal, settings, tag, tags, why};
@@ -66,7 +66,7 @@ fn b_containment_is_lexical_by_component() {
 #[test]
 fn c_tags_that_are_permissions() {
     let path = |text: &str| text.parse().unwrap();
-    let rows: [(&str, &str, Result<Permission, InvalidPermission>); 12] = [
+    let rows: [(&str, &str, Result<Permission, InvalidPermission>); 22] = [
         ("C1", "@network", Ok(Permission::Network)),
         ("C1", "@events", Ok(Permission::Events)),
         ("C2", "@read:/tmp", Ok(Permission::read(path("/tmp")))),
@@ -79,6 +79,16 @@ fn c_tags_that_are_permissions() {
         ("1.2", "@write: ", Err(InvalidPermission::WriteWithoutPath)),
         ("1.2", "@read:~/x", Err(InvalidPermission::Path(InvalidPath::Relative))),
         ("1.2", "@read:@write:/x", Err(InvalidPermission::Path(InvalidPath::Relative))),
+        ("own", "@tool:github/issues ", Ok(Permission::Tool("github/issues".parse().unwrap()))),
+        ("own", "@tool:mcp__a.b:c", Ok(Permission::Tool("mcp__a.b:c".parse().unwrap()))),
+        ("own", "@tool", Err(InvalidPermission::UnknownForm)),
+        ("own", "@tool:", Err(InvalidPermission::Tool(InvalidToolPath::Empty))),
+        ("own", "@tool:/github", Err(InvalidPermission::Tool(InvalidToolPath::Level))),
+        ("own", "@tool:github//issues", Err(InvalidPermission::Tool(InvalidToolPath::Level))),
+        ("own", "@tool:github/../admin", Err(InvalidPermission::Tool(InvalidToolPath::Level))),
+        ("own", "@tool:git hub", Err(InvalidPermission::Tool(InvalidToolPath::Character(' ')))),
+        ("own", "@tool:a\u{202e}b", Err(InvalidPermission::Tool(InvalidToolPath::Character('\u{202e}')))),
+        ("own", "@tool:*", Err(InvalidPermission::Tool(InvalidToolPath::Character('*')))),
     ];
     for (case, text, expected) in rows {
         assert_eq!(text.parse::<Permission>(), expected, "{case}: {text:?}");
@@ -87,7 +97,11 @@ fn c_tags_that_are_permissions() {
 
 #[test]
 fn d_what_a_set_allows() {
-    let rows: [(&str, &[&str], &str, Reads, bool); 12] = [
+    let rows: [(&str, &[&str], &str, Reads, bool); 16] = [
+        ("own", &["@tool:github"], "@tool:github/issues", Reads::Granted, true),
+        ("own", &["@tool:github"], "@tool:github-evil", Reads::Granted, false),
+        ("own", &["@tool:github/issues"], "@tool:github", Reads::Granted, false),
+        ("own", &["@network", "@write:/"], "@tool:github", Reads::Anywhere, false),
         ("D1", &["@network"], "@network", Reads::Granted, true),
         ("D2", &["@events"], "@events", Reads::Granted, true),
         ("D3", &["@read:/data"], "@read:/data/file", Reads::Granted, true),

@@ -9,7 +9,7 @@ use crate::support::{World, as_written, ask, id, profile, tag, why};
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/matrix.txt");
 
 const KINDS: [Kind; 6] = [Kind::Foreground, Kind::Cron, Kind::Heartbeat, Kind::Subagent, Kind::System, Kind::Permanent];
-const PERMISSIONS: [&str; 4] = ["@events", "@network", "@read:/ws/a", "@write:/ws/a"];
+const PERMISSIONS: [&str; 5] = ["@events", "@network", "@read:/ws/a", "@write:/ws/a", "@tool:github/issues"];
 
 /// How each agent of a row holds the permission before it acts.
 const HOLDS: [&str; 4] = ["nothing", "use", "pass-on", "once"];
@@ -27,9 +27,10 @@ fn is_a_row(kind: Kind) -> bool {
 fn has_a_row(permission: &Permission) -> bool {
     use bestow::Access;
     match permission {
-        Permission::Events | Permission::Network | Permission::Path(Access::Read | Access::Write, _) => {
-            PERMISSIONS.iter().any(|text| tag(text) == *permission)
-        }
+        Permission::Events
+        | Permission::Network
+        | Permission::Path(Access::Read | Access::Write, _)
+        | Permission::Tool(_) => PERMISSIONS.iter().any(|text| tag(text) == *permission),
     }
 }
 

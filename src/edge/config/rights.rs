@@ -56,14 +56,15 @@ fn invalid(tag: &str, why: InvalidPermission) -> Problem {
     // A file may say less than a tag must say elsewhere.
     let why_here = match why {
         InvalidPermission::UnknownForm => {
-            format!("a permission is `@network`, `@events`, `@read:<path>` or `@write:<path>`; {PATHS}")
+            format!("a permission is `@network`, `@events`, `@read:<path>`, `@write:<path>` or `@tool:<name>`; {PATHS}")
         }
         InvalidPermission::ReadWithoutPath => format!("`@read:` needs a path after the colon; {PATHS}"),
         InvalidPermission::WriteWithoutPath => format!("`@write:` needs a path after the colon; {PATHS}"),
         InvalidPermission::Path(why) => why.to_string(),
+        InvalidPermission::Tool(why) => why.to_string(),
     };
     let problem = Problem::new(format!("{} is not a permission: {why_here}", quoted(tag)));
     let form = tag.split(':').next().unwrap_or(tag);
-    let help = did_you_mean(form, ["@events", "@network", "@read", "@write"]);
+    let help = did_you_mean(form, ["@events", "@network", "@read", "@write", "@tool"]);
     Problem { help: help.filter(|_| why == InvalidPermission::UnknownForm), ..problem }
 }

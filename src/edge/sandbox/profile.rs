@@ -94,6 +94,8 @@ impl Profile {
             match permission {
                 Permission::Events => profile.events = true,
                 Permission::Network => profile.network = true,
+                // A capability of the host program: nothing that a sandbox could let through.
+                Permission::Tool(_) => {}
                 Permission::Path(_, path) => {
                     let (path, identity) = resolved(&path)?;
                     if home.as_ref().is_some_and(|home| path.contains(home)) || path == SanitizedPath::root() {

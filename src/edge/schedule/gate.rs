@@ -188,7 +188,7 @@ impl Gates<'_> {
 pub(crate) fn missing(agent: &Agent, gate: &Gate) -> Vec<Permission> {
     let lacks = |permission: &&Permission| match permission {
         Permission::Path(Access::Read, _) => !agent.check(*permission).is_held(),
-        Permission::Path(Access::Write, _) | Permission::Network | Permission::Events => {
+        Permission::Path(Access::Write, _) | Permission::Network | Permission::Events | Permission::Tool(_) => {
             agent.exec_scope(std::slice::from_ref(*permission)).is_err()
         }
     };

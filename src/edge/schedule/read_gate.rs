@@ -55,6 +55,7 @@ impl Table {
                 Err(why) => {
                     let why = match why {
                         InvalidPermission::Path(why) => why.to_string(),
+                        InvalidPermission::Tool(why) => why.to_string(),
                         // Here a path may be a relative one.
                         InvalidPermission::ReadWithoutPath
                         | InvalidPermission::WriteWithoutPath

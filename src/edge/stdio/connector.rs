@@ -173,6 +173,7 @@ fn asked_first(first: Option<&Permission>) -> (Operation, String) {
     match first {
         Some(Permission::Path(crate::model::Access::Read, path)) => (Operation::Read, path.to_string()),
         Some(Permission::Path(crate::model::Access::Write, path)) => (Operation::Write, path.to_string()),
+        Some(Permission::Tool(name)) => (Operation::Tool, name.to_string()),
         Some(Permission::Network) => (Operation::Network, Permission::Network.to_string()),
         // A question that is shown asks for something; this arm is only for `@events`.
         Some(Permission::Events) | None => (Operation::Events, Permission::Events.to_string()),

@@ -228,7 +228,7 @@ impl State {
         match permission {
             Permission::Path(..) if self.is_protected(permission) => Err(Refusal::Protected(permission.clone())),
             Permission::Path(Access::Write, root) if governs(root) => Err(Refusal::Governs(permission.clone())),
-            Permission::Path(..) | Permission::Events | Permission::Network => Ok(()),
+            Permission::Path(..) | Permission::Events | Permission::Network | Permission::Tool(_) => Ok(()),
         }
     }
 

@@ -13,7 +13,7 @@ use triomphe::ThinArc;
 use self::index::Shape;
 use super::{Protected, Standing, support::for_use};
 use crate::model::{
-    Access, ByName, Grant, Hold, Origin, Permission, Reads, SanitizedPath, Scope, Timestamp, Want, by_name,
+    Access, ByName, Grant, Hold, Origin, Permission, Reads, SanitizedPath, Scope, Timestamp, ToolPath, Want, by_name,
 };
 
 /// What a check answers.
@@ -76,8 +76,17 @@ pub(crate) struct Header {
     root: u16,
     /// Something is held for passing on only, and may keep back what is given besides.
     keeps_back: bool,
-    /// What is not simply "held for ever".
-    terms: Option<Box<Box<[Terms]>>>,
+    /// The terms and tools; few agents have any.
+    more: Option<Arc<More>>,
+}
+
+/// The parts of a block that few agents need.
+#[derive(Debug)]
+struct More {
+    /// The life of each root that is not simply held for ever.
+    terms: Box<[Terms]>,
+    /// The capabilities of the host program, with their numbers.
+    tools: Box<[(ToolPath, u16)]>,
 }
 
 // The number of a protected path: reached by a line that names exactly it, or by nothing.
@@ -145,11 +154,13 @@ pub(crate) fn compile(held: &[Arc<Grant>], ground: &Arc<Ground>) -> Rights {
     let mut network = Terms::default();
     let mut events = Terms::default();
     let mut paths: BTreeMap<&str, Terms> = BTreeMap::new();
+    let mut tools: BTreeMap<&ToolPath, Terms> = BTreeMap::new();
     for grant in for_use(held) {
         match &grant.right.permission {
             Permission::Network => network.add(Access::Read, grant),
             Permission::Events => events.add(Access::Read, grant),
             Permission::Path(access, path) => paths.entry(path.as_str()).or_default().add(*access, grant),
+            Permission::Tool(name) => tools.entry(name).or_default().add(Access::Read, grant),
         }
     }
     let mut terms = Vec::new();
@@ -161,13 +172,15 @@ pub(crate) fn compile(held: &[Arc<Grant>], ground: &Arc<Ground>) -> Rights {
         })
     };
     let (network, events) = (number(network), number(events));
+    let tools: Box<[_]> = tools.into_iter().map(|(name, held)| (name.clone(), number(held))).collect();
     let root = paths.remove("/").map_or(0, &mut number);
     let roots = paths.into_iter().map(|(path, held)| (path, number(held)));
     let roots: Vec<_> = roots.filter(|(_, number)| *number != 0).collect();
     let (shape, bytes) = index::build(ground.seed, &roots);
-    let terms = (!terms.is_empty()).then(|| Box::new(terms.into_boxed_slice()));
+    let some = !terms.is_empty() || !tools.is_empty();
+    let more = some.then(|| Arc::new(More { terms: terms.into(), tools }));
     let keeps_back = held.iter().any(|grant| grant.hold == Hold::PassOn);
-    let header = Header { ground: Arc::clone(ground), shape, network, events, root, keeps_back, terms };
+    let header = Header { ground: Arc::clone(ground), shape, network, events, root, keeps_back, more };
     ThinArc::from_header_and_slice(header, &bytes)
 }
 
@@ -185,9 +198,9 @@ pub(crate) fn extend(rights: &Rights, grant: &Grant, scratch: &mut Vec<u8>) -> O
         return None;
     }
     let shape = index::extend(header.shape, &rights.slice, prefix, path.as_str(), number, scratch)?;
-    let (ground, terms) = (Arc::clone(&header.ground), header.terms.clone());
+    let (ground, more) = (Arc::clone(&header.ground), header.more.clone());
     let Header { network, events, root, keeps_back, .. } = *header;
-    let header = Header { ground, shape, network, events, root, keeps_back, terms };
+    let header = Header { ground, shape, network, events, root, keeps_back, more };
     Some(ThinArc::from_header_and_slice(header, scratch))
 }
 
@@ -199,6 +212,7 @@ pub(crate) fn check(rights: &Rights, want: Want<'_>, now: impl Fn() -> Option<Ti
     match want {
         Want::Network => header.answer(header.network, Access::Read, &now),
         Want::Events => header.answer(header.events, Access::Read, &now),
+        Want::Tool(name) => header.answer_tool(name, &now),
         Want::Path(access, text) => {
             let mut found = Found::new(rights, access, text.as_bytes());
             let walked =
@@ -232,7 +246,7 @@ impl Header {
             let flag = if access == Access::Write { WRITE } else { READ };
             return if number & flag == 0 { Check::NotHeld } else { Check::Held };
         }
-        let terms = self.terms.as_ref().and_then(|terms| terms.get(usize::from(number - FIRST_TERMS)));
+        let terms = self.more.as_ref().and_then(|more| more.terms.get(usize::from(number - FIRST_TERMS)));
         let (Some(terms), Some(now)) = (terms, now()) else { return Check::NotHeld };
         let (durable, once) = match access {
             Access::Read => (terms.read, terms.read_once),
@@ -247,13 +261,19 @@ impl Header {
         }
     }
 
+    /// The best answer of all capabilities that contain `name`.
+    fn answer_tool(&self, name: &str, now: &impl Fn() -> Option<Timestamp>) -> Check {
+        let held = self.more.iter().flat_map(|more| &more.tools).filter(|(held, _)| held.contains_text(name));
+        held.map(|(_, number)| self.answer(*number, Access::Read, now)).min().unwrap_or(Check::NotHeld)
+    }
+
     /// Whether a file names just this root for `access`.
     fn names_exactly(&self, number: u16, access: Access) -> bool {
         let flag = if access == Access::Write { EXACT_WRITE } else { EXACT_READ };
         if number < FIRST_TERMS {
             return number & flag != 0;
         }
-        let terms = self.terms.as_ref().and_then(|terms| terms.get(usize::from(number - FIRST_TERMS)));
+        let terms = self.more.as_ref().and_then(|more| more.terms.get(usize::from(number - FIRST_TERMS)));
         terms.is_some_and(|terms| terms.exact & flag != 0)
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-pub(super) const TAGS: [&str; 10] = [
+pub(super) const TAGS: [&str; 12] = [
     "@network",
     "@events",
     "@write:/w",
@@ -27,6 +27,8 @@ pub(super) const TAGS: [&str; 10] = [
     "@read:/",
     "@read:/p/x",
     "@read:/p",
+    "@tool:t",
+    "@tool:t/a",
 ];
 const COMMANDS: [&str; 4] = ["ls a", "rm a", "git push", "git log"];
 const TOOLS: [&str; 3] = ["bash", "read_file", "write_file"];

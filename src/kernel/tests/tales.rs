@@ -70,7 +70,7 @@ proptest! {
             let _ = tale.tell(command);
         }
         for agent in tale.agents() {
-            for wanted in TAGS.iter().chain(&["@read:/w/a/b/c", "@write:/w/ab", "@read:/p/x/y", "@read:/pp", "@write:/p/x"]) {
+            for wanted in TAGS.iter().chain(&["@tool:t/a/b", "@tool:ta", "@read:/w/a/b/c", "@write:/w/ab", "@read:/p/x/y", "@read:/pp", "@write:/p/x"]) {
                 let wanted = tag(wanted);
                 let plain = tale.plain_check(&agent, &wanted);
                 prop_assert_eq!(tale.compiled_check(&agent, &wanted), plain, "{} {}", agent, wanted);

@@ -1,1 +1,3 @@
 //! Tools by any name: declared, well known, or unknown.
+
+mod capabilities;

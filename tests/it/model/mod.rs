@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 use crate::support::{START, futures_now, id, policy, profile, settings, settle, tag, why};
 
-const TAGS: [&str; 9] = [
+const TAGS: [&str; 11] = [
     "@network",
     "@events",
     "@write:/w",
@@ -23,10 +23,20 @@ const TAGS: [&str; 9] = [
     "@write:/w/b",
     "@read:/p",
     "@read:/",
+    "@tool:t",
+    "@tool:t/a",
 ];
 /// What is asked besides.
-const BESIDES: [&str; 6] =
-    ["@read:/w/a/b/c", "@write:/w/ab", "@read:/wa", "@write:/", "@read:/p/x", "@read:/elsewhere"];
+const BESIDES: [&str; 8] = [
+    "@tool:t/a/b",
+    "@tool:ta",
+    "@read:/w/a/b/c",
+    "@write:/w/ab",
+    "@read:/wa",
+    "@write:/",
+    "@read:/p/x",
+    "@read:/elsewhere",
+];
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "spy"];
 const FILE_NAMES: [&str; 3] = ["f", "g", "d"];
 
@@ -49,7 +59,7 @@ enum Step {
 
 fn step() -> impl Strategy<Value = Step> {
     let n = any::<u8>;
-    let some = || prop::collection::vec(0..9_u8, 1..3);
+    let some = || prop::collection::vec(0..TAGS.len() as u8, 1..3);
     prop_oneof![
         1 => (0..15_u8).prop_map(Step::Pass),
         1 => (n(), n()).prop_map(|(agent, what)| Step::Register(agent, what)),
@@ -87,12 +97,13 @@ fn file(first: &Settings, settings: u8, lines: [u16; 3]) -> Policy {
     }
     let written = |bits: u16| -> Vec<String> {
         let chosen = (0..TAGS.len()).filter(|line| bits >> line & 1 == 1);
-        let line = |line: usize| format!("{}{}", if bits >> 9 & 1 == 1 && line < 4 { "pass " } else { "" }, TAGS[line]);
+        let line =
+            |line: usize| format!("{}{}", if bits >> 11 & 1 == 1 && line < 4 { "pass " } else { "" }, TAGS[line]);
         chosen.map(line).take(9).collect()
     };
     let all = lines.map(written);
     let all: Vec<Vec<&str>> = all.iter().map(|lines| lines.iter().map(String::as_str).collect()).collect();
-    let named = FILE_NAMES.iter().zip(&all).zip(lines).filter(|(_, bits)| bits >> 10 & 1 == 1);
+    let named = FILE_NAMES.iter().zip(&all).zip(lines).filter(|(_, bits)| bits >> 12 & 1 == 1);
     let agents: Vec<_> = named.map(|((name, lines), _)| (*name, "you", &lines[..])).collect();
     policy(first, &agents)
 }

@@ -53,7 +53,7 @@ fn a_field_is_named_with_what_was_given() {
     assert_eq!(
         said(r#"{"type":"check_permission","permissions":["@network","@moon"]}"#),
         "check_permission: `permissions` is `[\"@network\",\"@moon\"]`: `@moon` is not a permission: \
-         a permission is `@network`, `@events`, `@read:<absolute path>` or `@write:<absolute path>`"
+         a permission is `@network`, `@events`, `@read:<absolute path>`, `@write:<absolute path>` or `@tool:<name>`"
     );
     assert_eq!(said(r#"{"type":"hello","protocol":"1"}"#), "hello: `protocol` is `1`: it must be a whole number");
     assert_eq!(said(r#"{"type":"message"}"#), "message: missing field `text`");

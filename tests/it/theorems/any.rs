@@ -10,10 +10,17 @@ pub(super) fn path() -> impl Strategy<Value = String> {
     })
 }
 
+/// Names of capabilities, of few levels, so that they often contain one another.
+pub(super) fn tool() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(vec!["a", "b", "ab", "a.b", "..a"]), 1..4)
+        .prop_map(|levels| levels.join("/"))
+}
+
 pub(super) fn permission() -> impl Strategy<Value = Permission> {
     prop_oneof![
         1 => Just(Permission::Events),
         1 => Just(Permission::Network),
+        2 => tool().prop_map(|name| Permission::Tool(name.parse().unwrap())),
         4 => path().prop_map(|path| Permission::read(path.parse().unwrap())),
         4 => path().prop_map(|path| Permission::write(path.parse().unwrap())),
     ]

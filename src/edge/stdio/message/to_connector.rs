@@ -75,6 +75,9 @@ pub enum Operation {
     /// `@events`.
     #[serde(rename = "events")]
     Events,
+    /// `@tool`: a capability of the host program is used.
+    #[serde(rename = "tool")]
+    Tool,
 }
 
 impl From<crate::model::Operation> for Operation {
