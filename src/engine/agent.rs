@@ -235,13 +235,15 @@ impl Agent {
         self.look(|_, agent, now| set_of(agent, now))
     }
 
-    /// Why this agent holds `permission`: its own grant first, the root last. Empty if it does not hold it.
+    /// Why this agent holds `permission`: its own grant first, the root last. Empty if it does not hold it;
+    /// with a link that is [`Support::Replaced`], if only such a chain is left, which counts for nothing.
     ///
     /// # Errors
     ///
     /// [`Error::Refused`] if the agent is gone.
     pub fn why(&self, permission: &Permission) -> Result<Vec<Support>, Error> {
-        self.look(|state, _, now| state.why(&self.id, permission, now))
+        let broken = self.shared.broken(&self.id, std::iter::once(permission))?;
+        self.look(|state, _, now| state.why(&self.id, permission, &broken, now))
     }
 
     /// What a command of this agent runs with when it needs `named` (`sources/004`, "Exec/process scoped permissions").

@@ -121,7 +121,7 @@ impl Shared {
         };
         let tier = (base.operation != Operation::Exec).then_some(tier);
         let permission = Permission::Path(access, real.path.clone());
-        let needs = vec![Right { permission, identity: real.identity }];
+        let needs = vec![Right::to(permission, real.identity)];
         // A path is a name, and a person has to be able to tell it from others.
         let shown = real.path.as_str().into();
         Considered { target: Target::Path(real.path), shown, tier, tier_reason: why.into(), needs, ..base }

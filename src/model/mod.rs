@@ -54,7 +54,7 @@ pub use id::{
     AgentId, ApproverId, CallId, Code, DecisionId, GrantId, HookName, InvalidDecisionId, InvalidGrantId, InvalidId,
     InvalidRequestId, InvalidRulingId, OwnerId, RequestId, RulingId, RunId, RuntimeId, ToolName,
 };
-pub use identity::FileIdentity;
+pub use identity::{Anchor, FileIdentity};
 pub use path::{InvalidPath, SanitizedPath, sanitize};
 pub use pattern::{CommandPattern, InvalidPattern};
 pub use permission::{Access, InvalidPermission, InvalidPermissions, Permission, Permissions, Want};

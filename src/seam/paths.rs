@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{
     fs,
-    model::{FileIdentity, Floor, SanitizedPath, Shown},
+    model::{Anchor, FileIdentity, Floor, SanitizedPath, Shown},
 };
 
 /// Where a path leads now, and which object is there.
@@ -33,6 +33,27 @@ pub trait Paths: fmt::Debug + Send + Sync {
     /// As [`Paths::real`].
     fn real_of(&self, path: &SanitizedPath) -> Result<Real, PathFailure> {
         self.real(path.as_str())
+    }
+
+    /// The deepest directory that is there on the way to `path`, which is not there itself and has no links on its way; none
+    /// if these paths are no objects.
+    ///
+    /// # Errors
+    ///
+    /// As [`Paths::real`]; and when a link appeared on the way meanwhile.
+    fn anchor(&self, path: &SanitizedPath) -> Result<Option<Anchor>, PathFailure> {
+        let above =
+            path.as_path().ancestors().skip(1).filter_map(|above| above.to_str()?.parse::<SanitizedPath>().ok());
+        for above in above {
+            let real = self.real_of(&above)?;
+            if real.path != above {
+                return Err(PathFailure(format!("`{}` keeps changing", Shown(above.as_str()))));
+            }
+            if let Some(identity) = real.identity {
+                return Ok(Some(Anchor::new(above, identity)));
+            }
+        }
+        Ok(None)
     }
 
     /// What no grant reaches where these paths are. An engine asks once, when it starts.
@@ -98,6 +119,11 @@ impl Paths for AsWritten {
 
     fn real_of(&self, path: &SanitizedPath) -> Result<Real, PathFailure> {
         Ok(Real { path: path.clone(), identity: None })
+    }
+
+    /// Nothing here is an object.
+    fn anchor(&self, _: &SanitizedPath) -> Result<Option<Anchor>, PathFailure> {
+        Ok(None)
     }
 
     /// The names that are protected on every machine; homes and links are of the disk.

@@ -217,7 +217,7 @@ impl State {
         }
         let gives = self.gives(permission);
         let one_shots = for_use(&holder.held).filter(|grant| {
-            let usable = grant.scope == Scope::Once && grant.is_live(now) && !broken.contains(&grant.id);
+            let usable = grant.scope == Scope::Once && grant.is_live(now) && self.counts(grant, broken, now);
             usable && gives(grant)
         });
         one_shots.min_by_key(|grant| (grant.until.is_none(), grant.until))

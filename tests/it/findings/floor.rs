@@ -1,5 +1,6 @@
 //! What no engine gives up: protected paths, sensitive names, and what a right is anchored to.
 
+mod anchors;
 mod names;
 mod proc;
 mod protected;
