@@ -15,6 +15,7 @@ const SECRET: Columns = Columns(1);
 /// A program runs or obeys it without being told to.
 const OBEYED: Columns = Columns(2);
 /// The sandbox holds its place at the top of a write root while it is missing: an empty directory there harms nobody.
+#[cfg(feature = "sandbox")]
 const HELD: Columns = Columns(4);
 /// The system starts from it, or knows its users by it.
 const CRITICAL: Columns = Columns(8);
