@@ -34,7 +34,7 @@ pub use engine::{
     Agent, Approver, Attendance, Authorization, Connection, Engine, Error, FileFailure, Files, Heard, Holding, Mail,
     Mailbox, NoEvent, Rehearsal, Resolved, Subscription, Ticket, ToPerson,
 };
-pub use kernel::{Check, ExecScope, Explanation, Refusal, Stage, Step, Support};
+pub use kernel::{Check, ExecScope, Explanation, Refusal, Stage, Step, Support, UseStep};
 #[doc(hidden)]
 pub use model::sensitive_examples;
 pub use model::{
@@ -49,8 +49,8 @@ pub use model::{
     Permissions, Place, Policies, Policy, PolicyPatch, Profile, Reach, Reads, Reason, Recorded, Reference, Reply,
     Request, RequestId, Resolution, Right, Route, Rule, RuleRef, Ruled, Ruling, RulingId, RunId, RuntimeId,
     SandboxFacts, SandboxViolation, SanitizedPath, Scope, SensitiveName, Settings, Shown, Skip, Source, Subject,
-    TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings, Timestamp, ToolName, ToolPath, Verdict, Want, Widening,
-    sanitize,
+    TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings, Timestamp, ToolName, ToolPath, UseFacts, UseOrigin, Verdict,
+    Want, Widening, sanitize,
 };
 pub use seam::{
     AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, MemoryStore,

@@ -150,8 +150,9 @@ impl Agent {
     }
 
     /// Uses a right now. What is held for good costs nothing; a one-shot right is gone afterwards, and of two uses at
-    /// the same time one is refused. Using a path is judged as reading or writing it: rules, policies, the mode and hooks
-    /// have their say.
+    /// the same time one is refused. Every use is an action and judged as one: a path as reading or writing it,
+    /// `@network` as reaching any host, `@events` as the operation `events`. Rules, policies, the mode and hooks have their
+    /// say, and the record (`permission.evaluated`) is left.
     ///
     /// # Errors
     ///
@@ -162,7 +163,7 @@ impl Agent {
                 let heard = self.heard_of_path(*access, path.as_str()).await?;
                 self.use_path(*access, path, heard)?
             }
-            Permission::Network | Permission::Events | Permission::Tool(_) => self.use_up(permission)?,
+            Permission::Network | Permission::Events | Permission::Tool(_) => self.use_right(permission).await?,
         };
         using.acknowledged().await
     }

@@ -112,7 +112,7 @@ impl Agent {
         }
         let hook = "changed the input".into();
         let why = Some("what runs are the words of the command, and nothing in their place".into());
-        Ok((self.considered(&action)?, vec![Opinion { hook, verdict: Verdict::Deny, failed: false, why }]))
+        Ok((self.considered(&action)?, vec![Opinion { hook, verdict: Verdict::Deny, failed: false, about: 0, why }]))
     }
 
     #[cfg(feature = "sandbox")]

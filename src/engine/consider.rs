@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 use crate::{
     command::{Call, Classifier},
-    kernel::{Considered, Mentions, Target},
+    kernel::{Considered, Mentions, Target, Use, operation_for},
     model::{
         Access, Action, AgentId, CommandShape, Destructive, Operation, Permission, Profile, Reason, Right,
-        SanitizedPath, Shown, Tier, ToolName, What, redacted, redacted_but, redacted_with,
+        SanitizedPath, Shown, Tier, ToolName, UseOrigin, What, redacted, redacted_but, redacted_with,
     },
     seam::Real,
 };
@@ -51,6 +51,11 @@ impl Shared {
             Ok(text) => match operation {
                 Operation::Command => self.command(&profile.id, base, &text, &besides)?,
                 Operation::Network => host(base, &text),
+                Operation::Events => events(base, &text),
+                Operation::Tool => match text.parse() {
+                    Ok(name) => by_itself(base, Permission::Tool(name)),
+                    Err(_) => invalid(base, &text, "a capability is named like `github/issues`"),
+                },
                 Operation::Read | Operation::Write | Operation::Exec => self.path(profile, base, &text),
             },
         };
@@ -61,8 +66,7 @@ impl Shared {
     fn using_besides(&self, action: &Action, mut understood: Considered) -> Result<Considered, Error> {
         for permission in &action.needs {
             match self.pin(permission) {
-                Ok(right) if understood.needs.contains(&right) => {}
-                Ok(right) => understood.needs.push(right),
+                Ok(right) => understood.uses.add(Use::given(right)),
                 Err(Error::Path(why)) => return Ok(invalid(understood, &permission.to_string(), &why.to_string())),
                 Err(error) => return Err(error),
             }
@@ -113,33 +117,59 @@ impl Shared {
     }
 
     fn at(&self, base: Considered, real: Real) -> Considered {
-        let access = if base.operation == Operation::Write { Access::Write } else { Access::Read };
-        let (tier, why) = match base.operation {
+        let (access, operation) = (base.uses.own.access(), base.operation());
+        let (tier, why) = match operation {
             Operation::Read => self.classifier.load().reading(real.path.as_str()),
             Operation::Write => self.classifier.load().writing(real.path.as_str()),
-            Operation::Exec | Operation::Command | Operation::Network => (Tier::Dangerous, "runs a program file"),
+            Operation::Exec | Operation::Command | Operation::Network | Operation::Events | Operation::Tool => {
+                (Tier::Dangerous, "runs a program file")
+            }
         };
-        let tier = (base.operation != Operation::Exec).then_some(tier);
+        let tier = (operation != Operation::Exec).then_some(tier);
         let permission = Permission::Path(access, real.path.clone());
-        let needs = vec![Right::to(permission, real.identity)];
+        let takes = Some(Right::to(permission, real.identity));
         // A path is a name, and a person has to be able to tell it from others.
         let shown = real.path.as_str().into();
-        Considered { target: Target::Path(real.path), shown, tier, tier_reason: why.into(), needs, ..base }
+        Considered { shown, tier, tier_reason: why.into(), ..about(base, Target::Path(real.path), takes) }
     }
+}
+
+/// The use of a permission by itself; of a path, as a whole.
+pub(super) fn using_right(right: Right) -> Considered {
+    let operation = operation_for(&right.permission);
+    let base = blank(operation, operation.own_tool(), &Action::new(operation, ""), String::new());
+    let (target, why) = match &right.permission {
+        Permission::Path(_, path) => (Target::Tree(path.clone()), "uses what it may use"),
+        Permission::Network => (Target::Network, "reaches what it may reach"),
+        Permission::Events => (Target::Events, "uses the engine's own socket"),
+        Permission::Tool(name) => (Target::Capability(name.clone()), "uses a capability that it may use"),
+    };
+    let shown = target.resource().into();
+    Considered { shown, tier: Some(Tier::Safe), tier_reason: why.into(), ..about(base, target, Some(right)) }
+}
+
+/// The same, which is the use of this permission.
+fn by_itself(base: Considered, permission: Permission) -> Considered {
+    let Considered { uses, shown, tier, tier_reason, .. } = using_right(Right::from(permission));
+    Considered { uses, shown, tier, tier_reason, ..base }
+}
+
+/// The same, now that its own use is understood.
+fn about(base: Considered, target: Target, takes: Option<Right>) -> Considered {
+    let own = Use { target, takes, operation: base.operation(), origin: UseOrigin::Own };
+    Considered { uses: own.into(), ..base }
 }
 
 /// Nothing is understood of it yet.
 fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -> Considered {
     Considered {
-        operation,
         tool,
-        target: Target::Invalid { text: Arc::default(), why: Arc::default() },
+        uses: Use::unknown(operation).into(),
         shown: Arc::default(),
         tier: None,
         tier_reason: Arc::default(),
         shape: None,
         destructive: None,
-        needs: Vec::new(),
         input,
         reason: action.reason.as_ref().map(Reason::redacted),
         call: action.call.clone(),
@@ -161,7 +191,7 @@ fn runs_in(profile: &Profile, operation: Operation) -> Option<SanitizedPath> {
 fn invalid(base: Considered, text: &str, why: &str) -> Considered {
     let why = redacted_with(why, text);
     let target = Target::Invalid { text: text.into(), why: Arc::clone(&why) };
-    Considered { target, shown: redacted(text), tier: Some(Tier::Dangerous), tier_reason: why, ..base }
+    Considered { shown: redacted(text), tier: Some(Tier::Dangerous), tier_reason: why, ..about(base, target, None) }
 }
 
 /// A command line, and what its tool is told `besides`, which may change what runs: it is shown, and bound.
@@ -178,8 +208,9 @@ fn command(base: Considered, text: &str, besides: &Map<String, Value>, classifie
     let (tier, tier_reason) = (Some(judged.tier), redacted_with(&judged.reason, text));
     let target = Target::Command { text: text.into(), parts: judged.spoken() };
     let line = redacted_but(text, &judged.programs());
+    let base = about(base, target, None);
     if besides.is_empty() {
-        return Considered { target, shown: line, tier, tier_reason, shape, destructive, ..base };
+        return Considered { shown: line, tier, tier_reason, shape, destructive, ..base };
     }
     let besides = Value::Object(besides.clone());
     let mut texts = Vec::new();
@@ -187,11 +218,14 @@ fn command(base: Considered, text: &str, besides: &Map<String, Value>, classifie
     let told = Some(Mentions::of(texts, |line| classifier.classify(line).spoken()));
     let shown = format!("{line} with {}", input::shown(&besides)).into();
     let besides = Some(input::canonical(&besides).to_string());
-    Considered { target, shown, besides, told, tier, tier_reason, shape, destructive, ..base }
+    Considered { shown, besides, told, tier, tier_reason, shape, destructive, ..base }
 }
 
 /// Whoever may use the network may reach any host; what it may do there is for rules.
 fn host(base: Considered, text: &str) -> Considered {
+    if text == Target::Network.resource() {
+        return by_itself(base, Permission::Network);
+    }
     if let Some(host) = host_of_url(text) {
         return invalid(base, text, &format!("a URL is no host: name the host, `{}`", Shown(host)));
     }
@@ -202,11 +236,20 @@ fn host(base: Considered, text: &str) -> Considered {
     // Names of hosts are the same in any case, and with the dot at the end that makes them whole.
     let host = text.to_ascii_lowercase();
     let text = host.strip_suffix('.').unwrap_or(&host);
-    let (target, needs) = (Target::Host(text.into()), vec![Right::from(Permission::Network)]);
+    let (target, takes) = (Target::Host(text.into()), Some(Right::from(Permission::Network)));
     let tier_reason = "reaches what it may reach".into();
     // As in a URL, somebody may have put a password before the host.
     let shown = redacted(&format!("//{text}")).trim_start_matches("//").into();
-    Considered { target, shown, tier: Some(Tier::Safe), tier_reason, needs, ..base }
+    Considered { shown, tier: Some(Tier::Safe), tier_reason, ..about(base, target, takes) }
+}
+
+/// The engine's own socket, which has one name.
+fn events(base: Considered, text: &str) -> Considered {
+    if text.is_empty() || text == Target::Events.resource() {
+        by_itself(base, Permission::Events)
+    } else {
+        invalid(base, text, "the engine's own socket is called `@events`")
+    }
 }
 
 /// The host that a URL names, or what has the parts of one.
@@ -228,7 +271,7 @@ fn unknown_tool(action: &Action, input: &Value, classifier: &Classifier) -> Cons
     let base = blank(Operation::Command, tool, action, input::canonical(input).to_string());
     let target = Target::Tool { name: Arc::clone(&text), mentions };
     let tier_reason = "a tool that is not on any list".into();
-    Considered { target, shown, tier: Some(Tier::Dangerous), tier_reason, ..base }
+    Considered { shown, tier: Some(Tier::Dangerous), tier_reason, ..about(base, target, None) }
 }
 
 /// Every text that a tool is told besides its command line, but for the path of the directory in which it is to start.

@@ -4,7 +4,7 @@ use std::{fs::File, io::ErrorKind, sync::Arc};
 
 use tokio::runtime::Handle;
 
-use super::{Agent, Error, FileFailure, agent::or_replaced, hooks::HeardOfPath, keep::Done};
+use super::{Agent, Error, FileFailure, agent::or_replaced, consider::using_right, hooks::HeardOfPath, keep::Done};
 use crate::{
     fs::{self, Base, ContainedPath, Entry, FileError, Place},
     kernel::{Broken, Case, Command, Considered, Opinion, judge},
@@ -336,12 +336,12 @@ impl Agent {
         self.act(action, opinions)
     }
 
-    pub(super) fn use_up(&self, permission: &Permission) -> Result<Using, Error> {
-        let right = self.shared.pin(permission)?;
-        let broken = self.shared.broken(&self.id, std::iter::once(&right.permission))?;
-        let replaced = !broken.is_empty();
-        let command = Command::Spend { agent: self.id.clone(), permission: right.permission, broken };
-        Ok(Using { done: self.carry_out(command), replaced })
+    /// Uses a permission that is about no path: judged as every action is, hooks included.
+    pub(super) async fn use_right(&self, permission: &Permission) -> Result<Using, Error> {
+        let action = using_right(self.shared.pin(permission)?);
+        let opinions = self.heard_of_right(&action).await?;
+        self.refuse_what_is_being_taken(&action, &opinions)?;
+        self.act(action, opinions)
     }
 }
 

@@ -88,13 +88,33 @@ impl Agent {
         let real = self.shared.paths.real(path)?;
         let path = real.path.clone();
         let considered = self.shared.using(access, real);
-        let mut asked = self.ask_hooks(&hooks, &considered, None).await?;
+        let opinions = self.heard_unchanged(&hooks, &considered, "what a file call does cannot be changed").await?;
+        Ok(Some(HeardOfPath { path, opinions }))
+    }
+
+    /// What hooks say about the use of a right that is about no path.
+    pub(super) async fn heard_of_right(&self, action: &Considered) -> Result<Vec<Opinion>, Error> {
+        let hooks = self.shared.hooks.load_full();
+        if hooks.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.heard_unchanged(&hooks, action, "the use of a right cannot be changed").await
+    }
+
+    /// What hooks say about what none of them can change.
+    async fn heard_unchanged(
+        &self,
+        hooks: &[Registered],
+        action: &Considered,
+        why: &str,
+    ) -> Result<Vec<Opinion>, Error> {
+        let mut asked = self.ask_hooks(hooks, action, None).await?;
         for one in &mut asked.said {
             if one.answer.as_ref().is_ok_and(|answer| answer.updated_input.is_some()) {
-                one.answer = Err("what a file call does cannot be changed".to_owned());
+                one.answer = Err(why.to_owned());
             }
         }
-        Ok(Some(HeardOfPath { path, opinions: asked.opinions()? }))
+        asked.opinions()
     }
 
     /// Asks all of them at once, and waits for each no longer than the settings say.
@@ -252,7 +272,7 @@ impl Asked {
             let news = match &said.answer {
                 Ok(answer) => {
                     let why = answer.reason.as_deref().map(|reason| kept(reason).into());
-                    let opinion = |verdict| Opinion { hook, verdict, failed: false, why };
+                    let opinion = |verdict| Opinion { hook, verdict, failed: false, about: 0, why };
                     opinions.extend(answer.verdict.map(opinion));
                     HookNews::Completed {
                         verdict: answer.verdict,
@@ -265,6 +285,7 @@ impl Asked {
                         hook,
                         verdict: Verdict::Ask,
                         failed: true,
+                        about: 0,
                         why: Some(why.as_str().into()),
                     });
                     HookNews::Failed { why: why.as_str().into() }
@@ -290,7 +311,7 @@ impl Drop for Asked {
 
 fn failed(hook: &Registered) -> Opinion {
     let why = Some("what it was asked about has moved meanwhile".into());
-    Opinion { hook: hook.name.as_str().into(), verdict: Verdict::Ask, failed: true, why }
+    Opinion { hook: hook.name.as_str().into(), verdict: Verdict::Ask, failed: true, about: 0, why }
 }
 
 /// What a hook put in the place of `old`, with everything it left out.

@@ -117,7 +117,8 @@ mod example {
                 Some(Profile::new("a".parse().ok()?, "a".parse().ok()?, Kind::System, stand))
             };
             let profile = anybody().ok_or(Error::Closed)?;
-            Ok(rules.about(&self.0.shared.consider(&profile, action)?).first().map(|rule| (*rule).clone()))
+            let action = self.0.shared.consider(&profile, action)?;
+            Ok(rules.about(&action, &action.uses.own).first().map(|rule| (*rule).clone()))
         }
     }
 }

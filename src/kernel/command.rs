@@ -5,9 +5,8 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 #[cfg(feature = "schedule")]
 use crate::model::TaskEvent;
 use crate::model::{
-    Actor, AgentId, Answer, ApproverId, Digest, Event, GrantId, Hold, HookCall, Means, OwnerId, Permission, Policies,
-    Policy, PolicyPatch, Profile, Reason, RequestId, Right, RulingId, RunId, SanitizedPath, Scope, Settings, ToolName,
-    Verdict,
+    Actor, AgentId, Answer, ApproverId, Digest, Event, GrantId, Hold, HookCall, Means, OwnerId, Policies, Policy,
+    PolicyPatch, Profile, Reason, RequestId, Right, RulingId, RunId, SanitizedPath, Scope, Settings, ToolName, Verdict,
 };
 
 use super::{Refusal, considered::Considered, judge::Opinion};
@@ -174,12 +173,6 @@ pub(crate) enum Command {
         owner: Option<OwnerId>,
         reason: Option<Reason>,
     },
-    /// An agent uses what it holds; a one-shot right is gone afterwards.
-    Spend {
-        agent: AgentId,
-        permission: Permission,
-        broken: Broken,
-    },
     /// A foreground agent's connector came or went.
     Connected {
         agent: AgentId,
@@ -281,8 +274,8 @@ impl Command {
             Command::Answer { request, by: person, .. } => {
                 by(person.actor(), "answer request", About::Request(*request))
             }
-            Command::Authorize { agent: by, action, .. } => agent(by, action.operation.as_str(), About::Nothing),
-            Command::Act { agent: by, action, .. } => agent(by, action.operation.as_str(), About::Nothing),
+            Command::Authorize { agent: by, action, .. } => agent(by, action.operation().as_str(), About::Nothing),
+            Command::Act { agent: by, action, .. } => agent(by, action.operation().as_str(), About::Nothing),
             Command::Enable { by: person, agent, .. } => by(person.actor(), "enable an action of", to(agent)),
             Command::RevokeRuling { ruling, by: actor, .. } => {
                 by(actor.clone(), "revoke ruling", About::Ruling(*ruling))
@@ -298,7 +291,6 @@ impl Command {
             Command::Grant { from, to: receiver, .. } => agent(from, "grant permission to", to(receiver)),
             Command::Give { by: person, to: receiver, .. } => by(person.actor(), "give permission to", to(receiver)),
             Command::Revoke { grant, by: actor, .. } => by(actor.clone(), "revoke grant", About::Grant(*grant)),
-            Command::Spend { agent: by, .. } => agent(by, "use a right", About::Nothing),
             Command::Connected { agent } | Command::Disconnected { agent } => operator("connect a user to", to(agent)),
             Command::UserActive { agent } => operator("note activity through", to(agent)),
             Command::ApproverArrived { .. } | Command::ApproverLeft { .. } => {

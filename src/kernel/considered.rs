@@ -3,18 +3,21 @@
 use std::{borrow::Cow, sync::Arc};
 
 use crate::model::{
-    Access, ActionFacts, CallId, CommandPattern, CommandShape, Destructive, Digest, Doing, Operation, Permission,
-    Reason, Right, SanitizedPath, SpokenPart, Tier, ToolName,
+    ActionFacts, CallId, CommandPattern, CommandShape, Destructive, Digest, Doing, Operation, Permission, Reason,
+    SanitizedPath, SpokenPart, Tier, ToolName, ToolPath,
 };
 
-use super::mentions::Mentions;
+use super::{
+    mentions::Mentions,
+    uses::{Use, Uses},
+};
 
 /// An action, understood. Everything that needs the disk or a parser has been asked.
 #[derive(Debug)]
 pub(crate) struct Considered {
-    pub(crate) operation: Operation,
     pub(crate) tool: ToolName,
-    pub(crate) target: Target,
+    /// Everything that it uses, pinned to the disk; its own use says what it is about.
+    pub(crate) uses: Uses,
     /// What people and records see.
     pub(crate) shown: Arc<str>,
     /// None if nobody could classify it.
@@ -22,8 +25,6 @@ pub(crate) struct Considered {
     pub(crate) tier_reason: Arc<str>,
     pub(crate) shape: Option<CommandShape>,
     pub(crate) destructive: Option<Destructive>,
-    /// What it uses, pinned to the disk.
-    pub(crate) needs: Vec<Right>,
     /// The input of the tool, in its one form.
     pub(crate) input: String,
     /// What a command runs with besides its line, if its tool is told so.
@@ -44,34 +45,69 @@ pub(crate) struct Considered {
     pub(crate) confined: bool,
 }
 
-/// What an action is about.
+/// What an action, or one of its uses, is about.
 #[derive(Debug)]
 pub(crate) enum Target {
     /// A file or directory, where it really is.
     Path(SanitizedPath),
+    /// A directory with everything below it.
+    Tree(SanitizedPath),
     /// A command line, in its parts; none of them if it was not understood.
     Command { text: Arc<str>, parts: Option<Vec<SpokenPart>> },
     /// A tool that is on no list, by its name. It may run any of what it mentions.
     Tool { name: Arc<str>, mentions: Mentions },
     /// A host.
     Host(Arc<str>),
+    /// Any host.
+    Network,
+    /// The engine's own socket.
+    Events,
+    /// A capability of the host program.
+    Capability(ToolPath),
     /// Nothing that could happen, and why.
     Invalid { text: Arc<str>, why: Arc<str> },
 }
 
+impl Target {
+    /// The text of it. No host is called like a permission.
+    pub(crate) fn resource(&self) -> &str {
+        match self {
+            Target::Path(path) | Target::Tree(path) => path.as_str(),
+            Target::Command { text, .. } | Target::Invalid { text, .. } => text,
+            Target::Host(host) => host,
+            Target::Tool { name, .. } => name,
+            Target::Network => "@network",
+            Target::Events => "@events",
+            Target::Capability(name) => name.as_str(),
+        }
+    }
+}
+
 impl Considered {
+    /// The operation of its own use.
+    pub(crate) fn operation(&self) -> Operation {
+        self.uses.own.operation
+    }
+
+    /// The object of its own use.
+    pub(crate) fn target(&self) -> &Target {
+        &self.uses.own.target
+    }
+
     /// What it is, for records and for binding an approval to it. Made only where somebody wants to know, since it costs
     /// more than judging.
     pub(crate) fn facts(&self) -> Arc<ActionFacts> {
-        let (operation, tool, resource) = (self.operation.as_str(), self.tool.as_str(), self.resource());
+        let operation = self.operation().as_str();
+        let (tool, resource) = (self.tool.as_str(), self.target().resource());
         let cwd = self.cwd.as_ref().map(SanitizedPath::as_str);
         let bound = self.bound();
         let whole = [operation, tool, resource, &self.input].into_iter().chain(cwd);
         let whole = whole.chain(bound.iter().map(String::as_str));
         Arc::new(ActionFacts {
-            operation: self.operation,
+            operation: self.operation(),
             tool: self.tool.clone(),
             resource: Arc::clone(&self.shown),
+            uses: self.uses.listed(),
             tier: self.tier.unwrap_or(Tier::Dangerous),
             tier_reason: Arc::clone(&self.tier_reason),
             input: Digest::of_texts(whole),
@@ -97,18 +133,9 @@ impl Considered {
         Some(self.circumstances.map_or(Cow::Borrowed(shape), |digest| Cow::Owned(shape.under(digest))))
     }
 
-    /// The permissions that it uses.
+    /// The permissions that must be held for it.
     pub(crate) fn permissions(&self) -> impl Iterator<Item = &Permission> + Clone {
-        self.needs.iter().map(|right| &right.permission)
-    }
-
-    /// The permissions that it uses besides what it is about.
-    pub(super) fn used_besides(&self) -> impl Iterator<Item = &Permission> {
-        let access = if self.operation == Operation::Write { Access::Write } else { Access::Read };
-        self.permissions().filter(move |permission| match (&self.target, permission) {
-            (Target::Path(target), Permission::Path(used, path)) => *used != access || path != target,
-            _ => true,
-        })
+        self.uses.permissions()
     }
 
     /// Whether what its tool was told besides a command line may run a command like `pattern`.
@@ -119,35 +146,33 @@ impl Considered {
     /// What a tool was told besides the resource; one that is on no list, everything: of such a tool nobody knows what of
     /// that is the resource.
     fn said(&self) -> Option<&str> {
-        let all = matches!(self.target, Target::Tool { .. }).then_some(self.input.as_str());
+        let all = matches!(self.target(), Target::Tool { .. }).then_some(self.input.as_str());
         all.or(self.besides.as_deref())
     }
 
-    /// What an approval binds besides what is shown: the rights that it uses, for a program the very file, and its
+    /// What an approval binds besides what is shown: everything that it uses, for a program the very file, and its
     /// circumstances.
     fn bound(&self) -> Vec<String> {
         let needs = self.permissions().map(ToString::to_string);
-        let files = self.needs.iter().filter(|_| self.operation == Operation::Exec);
+        let files = self.uses.rights().filter(|_| self.operation() == Operation::Exec);
         let files = files.map(|right| format!("{:?}", right.identity));
-        needs.chain(files).chain(self.circumstances.map(|digest| digest.to_string())).collect()
+        let further = self.uses.further().iter().map(|used: &Use| used.facts().to_string());
+        needs.chain(files).chain(further).chain(self.circumstances.map(|digest| digest.to_string())).collect()
     }
 
     /// What a command line does, however it is written.
     pub(crate) fn doing(&self) -> Option<Doing> {
-        match &self.target {
+        match self.target() {
             Target::Command { text, parts } => Some(Doing::of(text, parts.as_deref())),
             // A no to a tool of which nobody knows what it does is one to the tool.
             Target::Tool { name, .. } => Some(Doing::of(name, None)),
-            Target::Path(_) | Target::Host(_) | Target::Invalid { .. } => None,
-        }
-    }
-
-    fn resource(&self) -> &str {
-        match &self.target {
-            Target::Path(path) => path.as_str(),
-            Target::Command { text, .. } | Target::Invalid { text, .. } => text,
-            Target::Host(host) => host,
-            Target::Tool { name, .. } => name,
+            Target::Path(_)
+            | Target::Tree(_)
+            | Target::Host(_)
+            | Target::Network
+            | Target::Events
+            | Target::Capability(_)
+            | Target::Invalid { .. } => None,
         }
     }
 }

@@ -9,8 +9,8 @@ use globset::{Candidate, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    Access, AgentId, CommandPattern, Decision, Digest, Operation, OwnerId, PathGlob, PathPolicy, Permission, Policies,
-    Ruling, RunId, SanitizedPath, Scope, ToolName, Verdict,
+    Access, AgentId, CommandPattern, Decision, Digest, Operation, OwnerId, PathGlob, PathPolicy, Policies, Ruling,
+    RunId, SanitizedPath, Scope, ToolName, UseOrigin, Verdict,
 };
 
 use super::{
@@ -18,6 +18,7 @@ use super::{
     considered::{Considered, Target},
     rules::meets,
     state::Agent,
+    uses::Use,
 };
 
 /// How many tools of one run are kept apart, and how many globs and patterns one guard has.
@@ -133,8 +134,9 @@ impl Compiled {
         !self.0.unusable
     }
 
-    /// What they say about `action`, and which of them says so.
-    pub(crate) fn about(&self, action: &Considered) -> Vec<(Verdict, &'static str)> {
+    /// What they say about `used`, one of the uses of `action`, and which of them says so. A yes is for what the action is
+    /// about only.
+    pub(crate) fn about(&self, action: &Considered, used: &Use) -> Vec<(Verdict, &'static str)> {
         let mut said = Vec::new();
         if !self.0.speaks {
             return said;
@@ -142,8 +144,9 @@ impl Compiled {
         if self.0.unusable {
             said.push((Verdict::Deny, Policies::FORBIDDEN));
         }
-        match &action.target {
-            Target::Path(path) => said.extend(self.about_path(action.operation, path)),
+        match &used.target {
+            Target::Path(path) => said.extend(self.about_path(used, path)),
+            Target::Tree(path) => said.extend(self.about_tree(used.access(), path)),
             Target::Command { parts, .. } => {
                 let patterns = [
                     (Verdict::Deny, Policies::DENY_COMMANDS, &self.0.written.deny_commands),
@@ -161,18 +164,18 @@ impl Compiled {
                 let asked = may_run(&self.0.written.approve_commands);
                 said.extend(denied.into_iter().chain(asked.then_some((Verdict::Ask, Policies::APPROVE_COMMANDS))));
             }
-            Target::Host(_) | Target::Invalid { .. } => {}
+            Target::Host(_) | Target::Network | Target::Events | Target::Capability(_) | Target::Invalid { .. } => {}
         }
-        for permission in action.used_besides() {
-            let denied = self.denies_using(permission).filter(|name| !said.contains(&(Verdict::Deny, *name)));
-            said.extend(denied.map(|name| (Verdict::Deny, name)));
+        if used.origin != UseOrigin::Own {
+            said.retain(|(verdict, _)| *verdict > Verdict::Allow);
         }
         said
     }
 
-    /// A no for the path goes before a yes for it, and both go before what is said of the rest.
-    fn about_path(&self, operation: Operation, path: &SanitizedPath) -> impl Iterator<Item = (Verdict, &'static str)> {
-        let access = if operation == Operation::Write { Access::Write } else { Access::Read };
+    /// A no for the path goes before a yes for it, and both go before what is said of the rest. What may be no path is none of
+    /// the rest.
+    fn about_path(&self, used: &Use, path: &SanitizedPath) -> impl Iterator<Item = (Verdict, &'static str)> {
+        let access = used.access();
         let (policy, path) = (self.paths(access), Candidate::new(path.as_str()));
         let forbidden = self.0.forbidden.is_match_candidate(&path).then_some((Verdict::Deny, Policies::FORBIDDEN));
         let verdict = if policy.deny.is_match_candidate(&path) {
@@ -180,24 +183,29 @@ impl Compiled {
         } else if policy.allow.is_match_candidate(&path) {
             Some(Verdict::Allow)
         } else {
-            policy.default
+            policy.default.filter(|_| used.origin != UseOrigin::Word)
         };
         // That it may be read does not say that it may be run.
-        let runs = operation == Operation::Exec;
+        let runs = used.operation == Operation::Exec;
         let verdict = verdict.filter(|verdict| !runs || *verdict > Verdict::Allow);
         forbidden.into_iter().chain(verdict.map(|verdict| (verdict, Policies::name_of(access))))
     }
 
-    /// The policy by which nothing may use `permission`: what a command is given is given as a whole, so a directory is
-    /// denied if all that lies in it is.
-    fn denies_using(&self, permission: &Permission) -> Option<&'static str> {
-        let Permission::Path(access, path) = permission else { return None };
-        let inside = all_inside(path);
-        let matches = |globs: &GlobSet| !globs.is_empty() && (globs.is_match(path.as_str()) || globs.is_match(&inside));
-        if matches(&self.0.forbidden) {
-            return Some(Policies::FORBIDDEN);
-        }
-        matches(&self.paths(*access).deny).then(|| Policies::name_of(*access))
+    /// What is said of a directory that is used as a whole: a no speaks about it if it speaks about the directory or all in
+    /// it, and what is said of the rest does, unless a yes speaks about all in it.
+    fn about_tree(&self, access: Access, path: &SanitizedPath) -> impl Iterator<Item = (Verdict, &'static str)> {
+        let (policy, inside) = (self.paths(access), all_inside(path));
+        let is_denied =
+            |globs: &GlobSet| !globs.is_empty() && (globs.is_match(path.as_str()) || globs.is_match(&inside));
+        let forbidden = is_denied(&self.0.forbidden).then_some((Verdict::Deny, Policies::FORBIDDEN));
+        let verdict = if is_denied(&policy.deny) {
+            Some(Verdict::Deny)
+        } else if policy.allow.is_match(&inside) {
+            None
+        } else {
+            policy.default
+        };
+        forbidden.into_iter().chain(verdict.map(|verdict| (verdict, Policies::name_of(access))))
     }
 
     /// The paths that are denied by name for this way of using them.

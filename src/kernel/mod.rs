@@ -24,6 +24,7 @@ mod rights;
 mod rules;
 mod state;
 mod support;
+mod uses;
 mod why;
 
 pub(crate) use behind::only_takes;
@@ -31,7 +32,7 @@ pub(crate) use command::{Broken, Command, HookNews, Person, Start};
 pub(crate) use considered::{Considered, Target};
 pub use exec_scope::ExecScope;
 pub(crate) use judge::{Case, Judgement, Opinion, is_no_worse, judge};
-pub use judge::{Explanation, Stage, Step};
+pub use judge::{Explanation, Stage, Step, UseStep};
 #[cfg(feature = "sandbox")]
 pub(crate) use kept_from::KeptFrom;
 #[cfg(feature = "journal")]
@@ -45,6 +46,7 @@ pub(crate) use rights::{Ground, Rights, check, compile, extend};
 pub(crate) use rules::Rules;
 pub(crate) use state::{Agent as Known, State, Waiting};
 pub(crate) use support::lasting;
+pub(crate) use uses::{Use, operation_for};
 pub use why::Support;
 
 use crate::model::{Event, Timestamp};

@@ -5,11 +5,14 @@ use std::{collections::HashMap, sync::Arc};
 use globset::{GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::model::{Access, CommandPattern, Operation, Permission, Rule, SpokenPart, Tier, Verdict};
+#[cfg(feature = "sandbox")]
+use crate::model::{Access, Operation};
+use crate::model::{CommandPattern, Rule, SpokenPart, Tier, UseOrigin, Verdict};
 
 use super::{
     considered::{Considered, Target},
     guards::all_inside,
+    uses::Use,
 };
 
 /// Rules that bind an agent. Two are equal if the same is written in the same places.
@@ -83,63 +86,56 @@ impl Rules {
         self.0.unusable
     }
 
-    /// The rules that speak about `action`, in the order in which they are written.
+    /// The rules that speak about `used`, one of the uses of `action`, in the order in which they are written.
     ///
-    /// Many rules may have to allow the parts of one command line together; they are among these only if they do.
-    pub(crate) fn about(&self, action: &Considered) -> Vec<&Rule> {
+    /// A yes is for what the action is about, never for what else it uses. Many rules may have to allow the parts of one
+    /// command line together; they are among these only if they do.
+    pub(crate) fn about(&self, action: &Considered, used: &Use) -> Vec<&Rule> {
         if self.0.written.is_empty() {
             return Vec::new();
         }
-        let mut places: Vec<usize> = match &action.target {
-            Target::Path(path) if !self.0.globs.is_empty() => {
-                let found = self.0.globs.matches(path.as_str());
-                found.into_iter().filter_map(|glob| self.0.by_glob.get(glob).copied()).collect()
-            }
+        let mut places = match &used.target {
+            Target::Path(path) => self.about_paths([path.as_str()]),
+            // What is given is given as a whole: a rule speaks about a directory if it speaks about all that lies in it.
+            Target::Tree(path) => self.about_paths([path.as_str(), &all_inside(path)]),
             Target::Command { .. } if action.told.is_some() => self.about_programs(None),
             Target::Command { parts, .. } => self.about_programs(parts.as_deref()),
             Target::Tool { .. } => self.about_programs(None),
-            Target::Path(_) | Target::Host(_) | Target::Invalid { .. } => Vec::new(),
+            Target::Host(_) | Target::Network | Target::Events | Target::Capability(_) | Target::Invalid { .. } => {
+                Vec::new()
+            }
         };
-        places.extend(&self.0.plain);
+        // What may be no path is spoken about by who names the path.
+        if used.origin != UseOrigin::Word {
+            places.extend(&self.0.plain);
+        }
         places.sort_unstable();
         places.dedup();
         let rules = places.into_iter().filter_map(|place| self.0.written.get(place));
-        let mut rules: Vec<_> = rules.filter(|rule| speaks_about(rule, action)).collect();
-        if let Target::Command { parts, .. } = &action.target {
+        let mut rules: Vec<_> = rules.filter(|rule| speaks_about(rule, action, used)).collect();
+        if let Target::Command { parts, .. } = &used.target {
             let allowing = rules.iter().filter(|rule| rule.verdict == Verdict::Allow);
             let patterns: Vec<_> = allowing.filter_map(|rule| rule.command.as_ref()).collect();
             let together = parts.as_ref().is_some_and(|parts| allow_all(&patterns, parts));
             rules.retain(|rule| rule.verdict != Verdict::Allow || rule.command.is_none() || together);
         }
-        for permission in action.used_besides() {
-            for rule in self.about_using(permission, action) {
-                if !rules.iter().any(|known| std::ptr::eq(*known, rule)) {
-                    rules.push(rule);
-                }
-            }
-        }
         rules
     }
 
-    /// The noes and questions about what `action` uses besides what it is about: what a command is given is given as a
-    /// whole, so a rule speaks about a directory if it speaks about all that lies in it.
-    fn about_using(&self, permission: &Permission, action: &Considered) -> Vec<&Rule> {
-        let Permission::Path(access, path) = permission else { return Vec::new() };
+    /// The places of the rules about one of `paths`.
+    fn about_paths<'p>(&self, paths: impl IntoIterator<Item = &'p str>) -> Vec<usize> {
         if self.0.globs.is_empty() {
             return Vec::new();
         }
-        let operation = if *access == Access::Write { Operation::Write } else { Operation::Read };
-        let found = [path.as_str().to_owned(), all_inside(path)].map(|path| self.0.globs.matches(path));
-        let places = found.into_iter().flatten().filter_map(|glob| self.0.by_glob.get(glob));
-        let rules = places.filter_map(|place| self.0.written.get(*place));
-        rules.filter(|rule| rule.verdict > Verdict::Allow && speaks_about_as(rule, action, operation)).collect()
+        let found = paths.into_iter().flat_map(|path| self.0.globs.matches(path));
+        found.filter_map(|glob| self.0.by_glob.get(glob).copied()).collect()
     }
 
     /// The first part of a command line that these rules do not allow, if they allow another one that needs somebody's word.
     pub(crate) fn left_over<'a>(&self, action: &'a Considered) -> Option<&'a SpokenPart> {
-        let Target::Command { parts: Some(parts), .. } = &action.target else { return None };
-        let allowing =
-            self.0.written.iter().filter(|rule| rule.verdict == Verdict::Allow && speaks_about(rule, action));
+        let Target::Command { parts: Some(parts), .. } = action.target() else { return None };
+        let speaks = |rule: &&Rule| rule.verdict == Verdict::Allow && speaks_about(rule, action, &action.uses.own);
+        let allowing = self.0.written.iter().filter(speaks);
         let patterns: Vec<_> = allowing.filter_map(|rule| rule.command.as_ref()).collect();
         let mut words_needed = parts.iter().filter(|part| part.tier > Tier::Safe);
         let some_is_allowed = words_needed.clone().any(|part| is_allowed(&patterns, part));
@@ -176,25 +172,33 @@ impl Rules {
     }
 }
 
-/// Whether the conditions of `rule` are met; for a pattern that allows, by some part of a command.
-fn speaks_about(rule: &Rule, action: &Considered) -> bool {
-    speaks_about_as(rule, action, action.operation)
-}
-
-/// The same for something that is done on the way, as it is when a command writes.
-fn speaks_about_as(rule: &Rule, action: &Considered, operation: Operation) -> bool {
+/// Whether the conditions of `rule` are met by `used`; for a pattern that allows, by some part of a command. What a rule says
+/// about commands is met by what a command line of that kind uses.
+fn speaks_about(rule: &Rule, action: &Considered, used: &Use) -> bool {
+    let verdict = rule.verdict > Verdict::Allow || used.origin == UseOrigin::Own;
     let tool = rule.tool.as_ref().is_none_or(|tool| *tool == action.tool);
-    let operation = rule.operation.is_none_or(|of_rule| of_rule == operation);
+    let operation = rule.operation.is_none_or(|of_rule| of_rule == used.operation);
     let shape =
         rule.shape.as_ref().is_none_or(|shape| action.shape.as_ref().is_some_and(|other| other.key == shape.key));
-    let command = rule.command.as_ref().is_none_or(|pattern| match &action.target {
+    let target = if matches!(used.target, Target::Command { .. } | Target::Tool { .. }) {
+        &used.target
+    } else {
+        action.target()
+    };
+    let command = rule.command.as_ref().is_none_or(|pattern| match target {
         Target::Command { parts, .. } => {
             meets(pattern, parts.as_deref(), rule.verdict) || rule.verdict > Verdict::Allow && action.is_told(pattern)
         }
         Target::Tool { mentions, .. } => rule.verdict > Verdict::Allow && mentions.may_run(pattern),
-        Target::Path(_) | Target::Host(_) | Target::Invalid { .. } => false,
+        Target::Path(_)
+        | Target::Tree(_)
+        | Target::Host(_)
+        | Target::Network
+        | Target::Events
+        | Target::Capability(_)
+        | Target::Invalid { .. } => false,
     });
-    tool && operation && shape && command
+    verdict && tool && operation && shape && command
 }
 
 /// What is not understood may be anything: enough for a no or a question, never for a yes.

@@ -68,15 +68,13 @@ fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Consid
     let runs = Some(crate::model::Spoken::of(words));
     let parts = Some(vec![crate::model::SpokenPart { tier, runs, starts: Vec::new() }]);
     std::sync::Arc::new(super::Considered {
-        operation: crate::model::Operation::Command,
         tool: "bash".parse().unwrap(),
-        target: super::Target::Command { text: text.into(), parts },
+        uses: own(crate::model::Operation::Command, super::Target::Command { text: text.into(), parts }, None),
         shown: text.into(),
         tier: Some(tier),
         tier_reason: tier.as_str().into(),
         shape: None,
         destructive: None,
-        needs: Vec::new(),
         input: String::new(),
         besides: None,
         told: None,
@@ -87,6 +85,35 @@ fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Consid
         cwd: None,
         circumstances: None,
         confined: false,
+    })
+}
+
+/// One use and no further one.
+fn own(
+    operation: crate::model::Operation,
+    target: super::Target,
+    takes: Option<crate::model::Right>,
+) -> super::uses::Uses {
+    super::uses::Use { operation, target, takes, origin: crate::model::UseOrigin::Own }.into()
+}
+
+/// The use of a permission, as an action of its own.
+fn using(tag: &str) -> std::sync::Arc<super::Considered> {
+    let right = crate::model::Right::from(self::tag(tag));
+    let operation = super::operation_for(&right.permission);
+    let target = match &right.permission {
+        Permission::Path(_, path) => super::Target::Path(path.clone()),
+        Permission::Network => super::Target::Network,
+        Permission::Events => super::Target::Events,
+        Permission::Tool(name) => super::Target::Capability(name.clone()),
+    };
+    let blank = command("x", crate::model::Tier::Safe);
+    let blank = std::sync::Arc::into_inner(blank).unwrap();
+    std::sync::Arc::new(super::Considered {
+        tool: operation.own_tool(),
+        shown: target.resource().into(),
+        uses: own(operation, target, Some(right)),
+        ..blank
     })
 }
 

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{CallId, Digest, Doing, Permission, Permissions, Reason, Shown, Tier, ToolName};
+use super::{CallId, Digest, Doing, Permission, Permissions, Reason, Shown, Tier, ToolName, UseFacts};
 
 /// What kind of thing is about to happen (`sources/000`, "Event: request_permission").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -26,11 +26,24 @@ pub enum Operation {
     /// Something is reached over the network.
     #[serde(rename = "network")]
     Network,
+    /// The engine's own socket is used (`@events`).
+    #[serde(rename = "events")]
+    Events,
+    /// A declared tool is used that is neither of the above.
+    #[serde(rename = "tool")]
+    Tool,
 }
 
 impl Operation {
-    pub(crate) const ALL: [Operation; 5] =
-        [Operation::Read, Operation::Write, Operation::Exec, Operation::Command, Operation::Network];
+    pub(crate) const ALL: [Operation; 7] = [
+        Operation::Read,
+        Operation::Write,
+        Operation::Exec,
+        Operation::Command,
+        Operation::Network,
+        Operation::Events,
+        Operation::Tool,
+    ];
 
     /// The tool that does it, where nobody says which does.
     pub(crate) fn own_tool(self) -> ToolName {
@@ -40,6 +53,8 @@ impl Operation {
             Operation::Exec => "exec",
             Operation::Command => "bash",
             Operation::Network => "network",
+            Operation::Events => "events",
+            Operation::Tool => "tool",
         };
         // A word of letters is a name.
         name.parse().unwrap_or_else(|_| self.own_tool())
@@ -53,6 +68,8 @@ impl Operation {
             Operation::Exec => "fs.exec",
             Operation::Command => "command.execute",
             Operation::Network => "network",
+            Operation::Events => "events",
+            Operation::Tool => "tool",
         }
     }
 }
@@ -69,7 +86,9 @@ pub struct InvalidOperation;
 
 impl fmt::Display for InvalidOperation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an operation is `fs.read`, `fs.write`, `fs.exec`, `command.execute` or `network`")
+        f.write_str(
+            "an operation is `fs.read`, `fs.write`, `fs.exec`, `command.execute`, `network`, `events` or `tool`",
+        )
     }
 }
 
@@ -198,8 +217,11 @@ pub struct ActionFacts {
     pub operation: Operation,
     /// By which tool.
     pub tool: ToolName,
-    /// The real path, the command line, or the host.
+    /// The real path, the command line, or the host; `@network` or `@events` for the use of one of those.
     pub resource: Arc<str>,
+    /// Everything else that it uses: what it is given, what its command line names, what its program needs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uses: Vec<UseFacts>,
     /// How much harm it can do.
     pub tier: Tier,
     /// Why that is so.
@@ -244,6 +266,7 @@ impl fmt::Display for Phrase<'_> {
             Operation::Write => "write",
             Operation::Exec | Operation::Command => "run",
             Operation::Network => "reach",
+            Operation::Events | Operation::Tool => "use",
         };
         write!(f, "{verb} `{}`", Shown(&self.0.resource))
     }

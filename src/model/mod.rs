@@ -32,6 +32,7 @@ mod task;
 mod text;
 mod time;
 mod tool_path;
+mod used;
 mod verdict;
 
 pub(crate) use action::What;
@@ -79,4 +80,5 @@ pub use task::{
 pub use text::{InvalidName, InvalidReason, Name, Reason, Shown};
 pub use time::{InvalidTimestamp, Timestamp};
 pub use tool_path::{InvalidToolPath, ToolPath};
+pub use used::{UseFacts, UseOrigin};
 pub use verdict::{InvalidVerdict, Verdict};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ActionFacts, AgentId, ApproverId, CommandShape, Digest, Doing, Means, Operation, OwnerId, Reason, RequestId,
-    RulingId, RunId, Scope, Shown, Timestamp, ToolName, Verdict,
+    RulingId, RunId, Scope, Shown, Timestamp, ToolName, UseFacts, Verdict,
 };
 
 /// A person's yes or no about an action: for one use, for a run, or for good (`sources/000`, "Decision semantics";
@@ -53,6 +53,9 @@ pub struct Ruling {
     /// The hooks that wanted a person to say when this was said: what others want is another question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks: Vec<Arc<str>>,
+    /// What else the action uses, as the question showed it: a yes answers what is asked about these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uses: Vec<UseFacts>,
     /// Why, if they said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
@@ -103,6 +106,8 @@ impl Ruling {
             Operation::Write => "write",
             Operation::Exec | Operation::Command => "command",
             Operation::Network => "network",
+            Operation::Events => "events",
+            Operation::Tool => "tool",
         };
         let flat = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
         let flat: String = self.resource.chars().map(flat).take(200).collect();

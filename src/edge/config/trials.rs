@@ -132,7 +132,7 @@ fn action(table: &mut Table<'_>, offset: usize, base: Base<'_>, found: &mut Find
         let Some(At { offset, value }) = table.text(key, found) else { continue };
         let resource = match operation {
             Operation::Read | Operation::Write | Operation::Exec => base.path(value).map(|path| path.to_string()),
-            Operation::Command | Operation::Network => Ok(value.to_owned()),
+            Operation::Command | Operation::Network | Operation::Events | Operation::Tool => Ok(value.to_owned()),
         };
         let action = found.ok(offset, resource).map(|resource| Action::new(operation, &resource));
         actions.extend(action.map(|action| (format!("{key} {}", quoted(value)), action)));

@@ -183,27 +183,6 @@ impl State {
         Ok(vec![Event::GrantRevoked { grant: Arc::clone(grant), ended: Ended::Revoked { by, reason } }])
     }
 
-    /// What is held for good costs nothing to use; a one-shot right is used up by this.
-    pub(super) fn spend(
-        &self,
-        agent: &AgentId,
-        permission: Permission,
-        broken: &Broken,
-        now: Timestamp,
-    ) -> Result<Vec<Event>, Refusal> {
-        let holder = self.agent(agent)?;
-        if self.uses(holder, &permission, now, broken) {
-            return Ok(Vec::new());
-        }
-        self.refuse_protected(&permission)?;
-        match self.one_shot(holder, &permission, broken, now) {
-            Some(grant) => Ok(vec![Event::GrantUsed { grant: Arc::clone(grant), permission }]),
-            None => Err(self
-                .unnamed(holder, &permission)
-                .unwrap_or_else(|| Refusal::NotHeld { agent: agent.clone(), permission })),
-        }
-    }
-
     /// The right for one use by which `holder` may use `permission` now; of several, the one that ends first.
     pub(in super::super) fn one_shot<'a>(
         &self,

@@ -52,7 +52,6 @@ impl State {
             }
             Command::Give { by, to, rights, reason, scope } => self.give(&by, &to, rights, &reason, scope, now),
             Command::Revoke { grant, by, owner, reason } => self.revoke(grant, by, owner.as_ref(), reason),
-            Command::Spend { agent, permission, broken } => self.spend(&agent, permission, &broken, now),
             Command::Connected { agent } => self.connected(agent),
             Command::Disconnected { agent } => Ok(self.disconnected(agent)),
             Command::UserActive { agent } => self.user_active(agent),

@@ -71,6 +71,7 @@ impl State {
             means: Arc::clone(&by.means),
             request: None,
             hooks: Vec::new(),
+            uses: action.uses.clone(),
             reason: None,
             since: now,
         }

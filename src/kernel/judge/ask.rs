@@ -15,7 +15,7 @@ pub(super) fn settled(case: &Case<'_>, mode: Mode, stage: Stage, finding: Findin
     let finding = match by_mode(case, mode, stage, lacks_rights) {
         Some((ruled, reason)) => {
             let reason = format!("{reason}; {}", finding.reason);
-            Finding { ruled, source: Source::Mode, reason: reason.into(), refs: finding.refs }
+            Finding { ruled, source: Source::Mode, reason: reason.into(), ..finding }
         }
         None => finding,
     };

@@ -1,12 +1,18 @@
 //! The whole walk of a decision, and what would change it.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use serde::Serialize;
 
-use crate::model::{Decision, DecisionSource, Mode, Policies, RuleRef, Ruled, SanitizedPath, Shown, ToolName, Verdict};
+use crate::model::{
+    Decision, DecisionSource, Mode, Policies, RuleRef, Ruled, SanitizedPath, Shown, ToolName, UseFacts, UseOrigin,
+    Verdict,
+};
 
-use super::{super::why::Support, Case, Finding, Judgement, Manner, Stage};
+use super::{
+    super::{uses::Use, why::Support},
+    Case, Finding, Judgement, Manner, Stage,
+};
 
 /// What would be decided about an action now, stage by stage, and what would make it allowed. Nothing was asked, used up
 /// or recorded.
@@ -19,10 +25,23 @@ pub struct Explanation {
     pub decided_by: Stage,
     /// What each stage says, strongest first.
     pub walk: Vec<Step>,
+    /// Everything that the action uses, its own use first.
+    pub uses: Vec<UseStep>,
     /// Where what the action uses comes from, for each right that is held: the agent's own grant first, the root last.
     pub held_by: Vec<Vec<Support>>,
     /// What would make it allowed: all of these. Empty if it is.
     pub ways_out: Vec<String>,
+}
+
+/// One use of the action.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct UseStep {
+    /// The use.
+    #[serde(flatten)]
+    pub used: UseFacts,
+    /// True for a use that the deciding stage speaks about.
+    pub decides: bool,
 }
 
 /// What one stage says.
@@ -56,9 +75,24 @@ impl Judgement<'_> {
             decision: self.decision(case),
             decided_by: self.stage,
             walk: self.walk.iter().map(|(stage, finding)| step(*stage, finding.as_ref())).collect(),
+            uses: self.uses(case),
             held_by: held.filter(|chain| !chain.is_empty()).collect(),
             ways_out: self.ways_out(case),
         }
+    }
+
+    /// The uses, without words of unknown meaning that decide nothing.
+    fn uses(&self, case: &Case<'_>) -> Vec<UseStep> {
+        let deciding = self.walk.iter().find(|(stage, _)| *stage == self.stage);
+        let deciding = deciding.and_then(|(_, finding)| finding.as_ref()).map(|finding| &finding.uses);
+        let decides = |place: usize| match deciding {
+            Some(uses) if !uses.is_empty() => uses.contains(&place),
+            Some(_) | None => place == 0,
+        };
+        let own = UseFacts { resource: Arc::clone(&case.action.shown), ..case.action.uses.own.facts() };
+        let facts = std::iter::once(own).chain(case.action.uses.further().iter().map(Use::facts));
+        let steps = facts.enumerate().map(|(place, used)| UseStep { used, decides: decides(place) });
+        steps.filter(|step| step.decides || step.used.origin != UseOrigin::Word).collect()
     }
 
     /// One for each stage that stands in the way, down to the first that says yes.
@@ -193,6 +227,10 @@ impl fmt::Display for Explanation {
             }
             step.rule_refs.iter().try_for_each(|rule| write!(f, " [{rule}]"))?;
             writeln!(f)?;
+        }
+        // What an action is about stands in the first line.
+        for step in self.uses.iter().filter(|step| step.used.origin != UseOrigin::Own) {
+            writeln!(f, "{} uses {}", if step.decides { "=>" } else { "  " }, step.used)?;
         }
         for chain in &self.held_by {
             f.write_str("held: ")?;

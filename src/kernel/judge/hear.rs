@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::model::{
-    AgentId, Kind, OwnerId, Rule, RuleRef, Ruling, RunId, Scope, Shown, Subject, Tier, Timestamp, Verdict,
+    AgentId, Kind, OwnerId, Rule, RuleRef, Ruling, RunId, Scope, Shown, Subject, Tier, Timestamp, UseOrigin, Verdict,
 };
 
 use super::{
-    super::{State, considered::Considered, state::Agent},
+    super::{State, considered::Considered, state::Agent, uses::Use},
     Case,
 };
 
@@ -18,6 +18,8 @@ pub(crate) struct Opinion {
     pub(crate) verdict: Verdict,
     /// Whether it failed to say something, which counts as a question that no mode leaves out.
     pub(crate) failed: bool,
+    /// The place of the use that it is about among those of the action; the first is its own.
+    pub(crate) about: usize,
     /// Why, without secrets; of one that failed, why it did.
     pub(crate) why: Option<Arc<str>>,
 }
@@ -36,13 +38,21 @@ impl Opinion {
     }
 }
 
+/// One thing that was said, and the place of the use that it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Voice {
+    pub(super) rule: RuleRef,
+    pub(super) about: usize,
+}
+
 /// What was said, by what it comes to.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
-    pub(super) denies: Vec<RuleRef>,
+    pub(super) denies: Vec<Voice>,
     /// A person's no, which an override may put before the person again.
-    pub(super) session_denies: Vec<RuleRef>,
-    pub(super) asks: Vec<RuleRef>,
+    pub(super) session_denies: Vec<Voice>,
+    /// What nobody has answered yet.
+    pub(super) asks: Vec<Voice>,
     pub(super) allows: Vec<RuleRef>,
     pub(super) hook_allows: Vec<RuleRef>,
     /// A person's yes.
@@ -54,16 +64,16 @@ pub(super) struct Heard {
 }
 
 impl Heard {
-    fn list(&mut self, verdict: Verdict) -> &mut Vec<RuleRef> {
+    fn say(&mut self, verdict: Verdict, rule: RuleRef, about: usize) {
         match verdict {
-            Verdict::Deny => &mut self.denies,
-            Verdict::Ask => &mut self.asks,
-            Verdict::Allow => &mut self.allows,
+            Verdict::Deny => self.denies.push(Voice { rule, about }),
+            Verdict::Ask => self.asks.push(Voice { rule, about }),
+            Verdict::Allow => self.allows.push(rule),
         }
     }
 }
 
-/// What everybody says, with those who stand `above` the agent.
+/// What everybody says about every use of the action, with those who stand `above` the agent.
 pub(super) fn all(case: &Case<'_>, above: &[&Agent]) -> Heard {
     let mut heard = Heard::default();
     rules_of(case.agent, case.action, &mut heard, |rule| rule);
@@ -73,20 +83,44 @@ pub(super) fn all(case: &Case<'_>, above: &[&Agent]) -> Heard {
     for opinion in case.opinions {
         let hook = RuleRef::Hook(Arc::clone(&opinion.hook));
         match opinion.verdict {
-            Verdict::Deny => heard.denies.push(hook),
-            Verdict::Ask => heard.asks.push(hook),
-            Verdict::Allow => heard.hook_allows.push(hook),
+            // A yes to a part is no yes to the whole.
+            Verdict::Allow if opinion.about == 0 => heard.hook_allows.push(hook),
+            Verdict::Allow => {}
+            Verdict::Ask | Verdict::Deny => heard.say(opinion.verdict, hook, opinion.about),
         }
+    }
+    if let Some(yes) = &heard.yes {
+        heard.asks.retain(|voice| !answers(yes, case.action, voice.about));
     }
     heard
 }
 
+/// Whether a yes answers what is asked about one use: it was said to a question that showed this use.
+fn answers(yes: &Ruling, action: &Considered, about: usize) -> bool {
+    let Some(used) = action.uses.iter().nth(about) else { return false };
+    let is_listed = || {
+        let facts = used.facts();
+        yes.uses.iter().any(|shown| {
+            (shown.operation, &shown.resource, shown.tree) == (facts.operation, &facts.resource, facts.tree)
+        })
+    };
+    match &yes.about {
+        Subject::Input(_) => true,
+        // The words of the line are the same.
+        Subject::Access(_) => matches!(used.origin, UseOrigin::Own | UseOrigin::Word) || is_listed(),
+        Subject::Shape(_) | Subject::Doing(_) => used.origin == UseOrigin::Own || is_listed(),
+    }
+}
+
 fn rules_of(agent: &Agent, action: &Considered, heard: &mut Heard, named: impl Fn(RuleRef) -> RuleRef) {
     if agent.rules.are_unusable() {
-        heard.denies.extend(agent.rules.written().first().map(reference).map(&named));
+        let first = agent.rules.written().first().map(reference).map(&named);
+        first.into_iter().for_each(|rule| heard.say(Verdict::Deny, rule, 0));
     }
-    for rule in agent.rules.about(action) {
-        heard.list(rule.verdict).push(named(reference(rule)));
+    for (about, used) in action.uses.iter().enumerate() {
+        for rule in agent.rules.about(action, used) {
+            heard.say(rule.verdict, named(reference(rule)), about);
+        }
     }
 }
 
@@ -100,9 +134,12 @@ fn guard_of(
     named: impl Fn(RuleRef) -> RuleRef,
 ) {
     let Some(guards) = state.guards_of(&agent.profile.owner, run) else { return };
-    for (verdict, name) in guards.of(&action.tool).about(action) {
-        let policy = named(RuleRef::Policy { tool: action.tool.clone(), name: name.into() });
-        heard.list(verdict).push(policy);
+    let guard = guards.of(&action.tool);
+    for (about, used) in action.uses.iter().enumerate() {
+        for (verdict, name) in guard.about(action, used) {
+            let policy = named(RuleRef::Policy { tool: action.tool.clone(), name: name.into() });
+            heard.say(verdict, policy, about);
+        }
     }
 }
 
@@ -129,7 +166,9 @@ fn inherited(case: &Case<'_>, above: &[&Agent], heard: &mut Heard) {
             guard_of(case.state, parent, &parent.run, case.action, &mut from_parent, of_parent);
         }
         let noes = case.state.noes(parent, case.action, case.now);
-        from_parent.denies.extend(noes.map(|ruling| of_parent(RuleRef::Ruling(ruling.id))));
+        from_parent
+            .denies
+            .extend(noes.map(|(ruling, about)| Voice { rule: of_parent(RuleRef::Ruling(ruling.id)), about }));
         add(from_parent);
     }
     // Whoever created it may be in another run by now, which binds that one and lets nobody go.
@@ -140,7 +179,9 @@ fn inherited(case: &Case<'_>, above: &[&Agent], heard: &mut Heard) {
             guard_of(case.state, case.agent, run, case.action, &mut from_run, of_parent);
         }
         let noes = case.state.noes_in(&case.agent.profile.owner, run, case.action, case.now);
-        from_run.denies.extend(noes.map(|ruling| of_parent(RuleRef::Ruling(ruling.id))));
+        from_run
+            .denies
+            .extend(noes.map(|(ruling, about)| Voice { rule: of_parent(RuleRef::Ruling(ruling.id)), about }));
         add(from_run);
     }
 }
@@ -151,9 +192,8 @@ fn of_parent(agent: &AgentId, rule: RuleRef) -> RuleRef {
 
 /// What people said about this very action, and still counts.
 fn people(case: &Case<'_>, heard: &mut Heard) {
-    heard
-        .session_denies
-        .extend(case.state.noes(case.agent, case.action, case.now).map(|ruling| RuleRef::Ruling(ruling.id)));
+    let noes = case.state.noes(case.agent, case.action, case.now);
+    heard.session_denies.extend(noes.map(|(ruling, about)| Voice { rule: RuleRef::Ruling(ruling.id), about }));
     let counts = |ruling: &&Arc<Ruling>| {
         let is_yes = ruling.is_live(case.now) && ruling.verdict == Verdict::Allow;
         is_yes && answers_hooks(ruling, case.opinions) && is_about(ruling, case.action)
@@ -190,7 +230,7 @@ fn is_single(ruling: &Ruling) -> bool {
 
 /// Compares what is cheap to compare first: digests are made only for what could be the same.
 fn is_about(ruling: &Ruling, action: &Considered) -> bool {
-    if ruling.tool != action.tool || ruling.operation != action.operation {
+    if ruling.tool != action.tool || ruling.operation != action.operation() {
         return false;
     }
     match &ruling.about {
@@ -200,16 +240,30 @@ fn is_about(ruling: &Ruling, action: &Considered) -> bool {
     }
 }
 
+/// The place of the first use of `action` that a no is about. A no to a path or a host is one to using it on the way, by
+/// whatever tool.
+fn denied_use(ruling: &Ruling, action: &Considered) -> Option<usize> {
+    if is_about(ruling, action) {
+        return Some(0);
+    }
+    let about_one = matches!(ruling.about, Subject::Input(_) | Subject::Access(_));
+    let mut further = action.uses.further().iter();
+    let is_one = |used: &Use| used.operation == ruling.operation && used.target.resource() == &*ruling.resource;
+    further.position(is_one).filter(|_| about_one).map(|place| place + 1)
+}
+
 impl State {
-    /// People's noes to `action` in the run of `agent`, whichever of its agents they were said to.
+    /// People's noes to `action` in the run of `agent`, whichever of its agents they were said to, each with the place of the
+    /// use that it is about.
     fn noes<'s>(
         &'s self,
         agent: &'s Agent,
         action: &'s Considered,
         now: Timestamp,
-    ) -> impl Iterator<Item = &'s Arc<Ruling>> {
+    ) -> impl Iterator<Item = (&'s Arc<Ruling>, usize)> {
         let lasting = agent.rulings.iter().filter(|ruling| ruling.verdict == Verdict::Deny && ruling.run.is_none());
-        let lasting = lasting.filter(move |ruling| ruling.is_live(now) && is_about(ruling, action));
+        let live = lasting.filter(move |ruling| ruling.is_live(now));
+        let lasting = live.filter_map(move |ruling| Some((ruling, denied_use(ruling, action)?)));
         self.noes_in(&agent.profile.owner, &agent.run, action, now).chain(lasting)
     }
 
@@ -220,9 +274,9 @@ impl State {
         run: &RunId,
         action: &'s Considered,
         now: Timestamp,
-    ) -> impl Iterator<Item = &'s Arc<Ruling>> + use<'s> {
+    ) -> impl Iterator<Item = (&'s Arc<Ruling>, usize)> + use<'s> {
         let said = self.denied_in.get(&(owner.clone(), run.clone())).into_iter().flatten();
-        let said = said.filter_map(|id| self.rulings.get(id));
-        said.filter(move |ruling| ruling.is_live(now) && is_about(ruling, action))
+        let said = said.filter_map(|id| self.rulings.get(id)).filter(move |ruling| ruling.is_live(now));
+        said.filter_map(move |ruling| Some((ruling, denied_use(ruling, action)?)))
     }
 }

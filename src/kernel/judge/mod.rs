@@ -17,9 +17,9 @@ use crate::model::{
 
 use super::{State, command::Broken, considered::Considered, state::Agent};
 
-pub use explain::{Explanation, Step};
-use hear::Heard;
+pub use explain::{Explanation, Step, UseStep};
 pub(crate) use hear::Opinion;
+use hear::{Heard, Voice};
 use stages::Held;
 pub(crate) use worse::is_no_worse;
 
@@ -97,11 +97,30 @@ pub(crate) struct Finding {
     pub(crate) source: DecisionSource,
     pub(crate) reason: Cow<'static, str>,
     pub(crate) refs: Vec<RuleRef>,
+    /// The places of the uses that it is about, if it is not about the action as a whole.
+    pub(crate) uses: Vec<usize>,
 }
 
 impl Finding {
     fn new(ruled: Ruled, source: DecisionSource, reason: impl Into<Cow<'static, str>>) -> Finding {
-        Finding { ruled, source, reason: reason.into(), refs: Vec::new() }
+        Finding { ruled, source, reason: reason.into(), refs: Vec::new(), uses: Vec::new() }
+    }
+
+    fn about(self, uses: Vec<usize>) -> Finding {
+        Finding { uses, ..self }
+    }
+
+    /// Each of those who spoke once, and each use that they spoke about once.
+    fn said_by<'v>(mut self, voices: impl IntoIterator<Item = &'v Voice>) -> Finding {
+        for Voice { rule, about } in voices {
+            if !self.refs.contains(rule) {
+                self.refs.push(rule.clone());
+            }
+            if !self.uses.contains(about) {
+                self.uses.push(*about);
+            }
+        }
+        self
     }
 
     fn because_of(self, refs: Vec<RuleRef>) -> Finding {

@@ -3,77 +3,104 @@
 use std::sync::Arc;
 
 use crate::model::{
-    Access, DecisionSource as Source, Grant, Mode, Operation, Permission, Right, RuleRef, Ruled, Scope, Shown, Tier,
-    Verdict, redacted,
+    DecisionSource as Source, Grant, Mode, Operation, Permission, Right, RuleRef, Ruled, Scope, Shown, Tier, Verdict,
+    redacted,
 };
 
-use super::{super::considered::Target, Case, Finding, Opinion, hear::Heard};
+use super::{
+    super::{considered::Target, uses::Use},
+    Case, Finding, Opinion,
+    hear::{Heard, Voice},
+};
 
 /// What of the rights that an action uses is there.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     pub(super) missing: Vec<Right>,
+    /// The places of the uses that lack them.
+    pub(super) lacking: Vec<usize>,
     /// Rights for one use that it needs.
     pub(super) once: Vec<Arc<Grant>>,
 }
 
 pub(super) fn held(case: &Case<'_>) -> Held {
     let mut held = Held::default();
-    for right in &case.action.needs {
+    for (place, used) in case.action.uses.iter().enumerate() {
+        let Some(right) = &used.takes else { continue };
         if case.state.uses(case.agent, &right.permission, case.now, case.broken) {
             continue;
         }
         match case.state.one_shot(case.agent, &right.permission, case.broken, case.now) {
-            Some(grant) if held.once.iter().any(|used: &Arc<Grant>| used.id == grant.id) => {
-                held.missing.push(right.clone());
-            }
+            Some(grant) if held.once.iter().any(|used: &Arc<Grant>| used.id == grant.id) => held.lack(right, place),
             Some(grant) => held.once.push(Arc::clone(grant)),
-            None => held.missing.push(right.clone()),
+            None => held.lack(right, place),
         }
     }
     held
 }
 
-pub(super) fn protected(case: &Case<'_>) -> Option<Finding> {
-    if let Target::Invalid { why, .. } = &case.action.target {
-        return Some(Finding::new(Ruled::Deny, Source::HostPolicy, why.as_ref().to_owned()));
+impl Held {
+    fn lack(&mut self, right: &Right, place: usize) {
+        self.missing.push(right.clone());
+        self.lacking.push(place);
     }
-    let paths = case.action.permissions().filter_map(|permission| Some((permission, permission.path()?)));
-    let protected: Vec<_> = paths
-        .filter(|(permission, _)| {
-            case.state.is_protected(permission) && !case.state.uses(case.agent, permission, case.now, case.broken)
-        })
-        .map(|(_, path)| RuleRef::Protected(path.clone()))
-        .collect();
+}
+
+pub(super) fn protected(case: &Case<'_>) -> Option<Finding> {
+    let invalid = |(place, used): (usize, &Use)| match &used.target {
+        Target::Invalid { why, .. } => {
+            Some(Finding::new(Ruled::Deny, Source::HostPolicy, why.as_ref().to_owned()).about(vec![place]))
+        }
+        Target::Path(_)
+        | Target::Tree(_)
+        | Target::Command { .. }
+        | Target::Tool { .. }
+        | Target::Host(_)
+        | Target::Network
+        | Target::Events
+        | Target::Capability(_) => None,
+    };
+    if let Some(invalid) = case.action.uses.iter().enumerate().find_map(invalid) {
+        return Some(invalid);
+    }
+    let (mut protected, mut uses) = (Vec::new(), Vec::new());
+    for (place, used) in case.action.uses.iter().enumerate() {
+        let (Some(path), Some(permission)) = (used.path(), used.permission()) else { continue };
+        let is_held = || case.state.uses(case.agent, &permission, case.now, case.broken);
+        if case.state.is_protected(&permission) && !is_held() {
+            protected.push(RuleRef::Protected(path.clone()));
+            uses.push(place);
+        }
+    }
     let finding = || Finding::new(Ruled::Deny, Source::HostPolicy, "protected: no grant reaches it");
-    (!protected.is_empty()).then(|| finding().because_of(protected))
+    (!protected.is_empty()).then(|| finding().because_of(protected).about(uses))
 }
 
 pub(super) fn denied(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
     if !heard.denies.is_empty() {
-        let source =
-            if heard.denies.iter().all(|rule| matches!(rule, RuleRef::Hook(_))) { Source::Hook } else { Source::Rule };
-        let all = heard.denies.iter().chain(&heard.session_denies).cloned().collect();
+        let is_hook = |voice: &Voice| matches!(voice.rule, RuleRef::Hook(_));
+        let source = if heard.denies.iter().all(is_hook) { Source::Hook } else { Source::Rule };
         let by = if all_policies(&heard.denies) { "denied by a policy" } else { "denied by a rule" };
         let by = (source != Source::Hook).then(|| by.to_owned());
         let reason = by.into_iter().chain(hooks_say(case, Verdict::Deny)).collect::<Vec<_>>().join("; ");
-        return Some(Finding::new(Ruled::Deny, source, reason).because_of(all));
+        let voices = heard.denies.iter().chain(&heard.session_denies);
+        return Some(Finding::new(Ruled::Deny, source, reason).said_by(voices));
     }
     if heard.session_denies.is_empty() || heard.overridden {
         return None;
     }
-    let denied = heard.session_denies.clone();
     let may_be_asked = case.action.tier != Some(Tier::Destructive) || heard.enabled;
-    Some(if case.action.overrides && may_be_asked {
-        Finding::new(Ruled::Ask, Source::Human, "policy-deny-override").because_of(denied)
+    let finding = if case.action.overrides && may_be_asked {
+        Finding::new(Ruled::Ask, Source::Human, "policy-deny-override")
     } else {
-        Finding::new(Ruled::Deny, Source::Human, said_no(case, &denied)).because_of(denied)
-    })
+        Finding::new(Ruled::Deny, Source::Human, said_no(case, &heard.session_denies))
+    };
+    Some(finding.said_by(&heard.session_denies))
 }
 
 /// For how long a person said no: for the longest, if several did.
-fn said_no(case: &Case<'_>, noes: &[RuleRef]) -> &'static str {
-    let ids = noes.iter().filter_map(|rule| if let RuleRef::Ruling(id) = rule { Some(id) } else { None });
+fn said_no(case: &Case<'_>, noes: &[Voice]) -> &'static str {
+    let ids = noes.iter().filter_map(|voice| if let RuleRef::Ruling(id) = &voice.rule { Some(id) } else { None });
     let scopes: Vec<_> = ids.filter_map(|id| Some(case.state.rulings.get(id)?.scope)).collect();
     if scopes.contains(&Scope::Always) {
         "a person said no for good"
@@ -90,21 +117,22 @@ fn hooks_say(case: &Case<'_>, verdict: Verdict) -> Vec<String> {
 }
 
 pub(super) fn mode(case: &Case<'_>, mode: Mode) -> Option<Finding> {
-    let forbids = match mode {
-        Mode::Plan => match case.action.operation {
-            Operation::Read => false,
-            Operation::Command => case.action.tier != Some(Tier::Safe) || !only_reads(case),
-            Operation::Write | Operation::Exec | Operation::Network => true,
-        },
+    match mode {
+        Mode::Plan => {}
         Mode::Default
         | Mode::Untrusted
         | Mode::OnRequest
         | Mode::OnFailure
         | Mode::Never
         | Mode::Bypass
-        | Mode::Auto => false,
-    };
-    forbids.then(|| Finding::new(Ruled::Deny, Source::Mode, "in mode plan, nothing but reading happens"))
+        | Mode::Auto => return None,
+    }
+    let acts =
+        |used: &Use| !used.only_reads() || used.operation == Operation::Command && case.action.tier != Some(Tier::Safe);
+    let uses: Vec<_> =
+        case.action.uses.iter().enumerate().filter(|(_, used)| acts(used)).map(|(place, _)| place).collect();
+    let finding = || Finding::new(Ruled::Deny, Source::Mode, "in mode plan, nothing but reading happens");
+    (!uses.is_empty()).then(|| finding().about(uses))
 }
 
 pub(super) fn destructive(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
@@ -119,19 +147,20 @@ pub(super) fn missing(held: &Held) -> Option<Finding> {
         return None;
     }
     let missing: Vec<_> = held.missing.iter().map(|right| right.permission.describe().to_string()).collect();
-    Some(Finding::new(Ruled::Ask, Source::HostPolicy, format!("not held: {}", missing.join(", "))))
+    let reason = format!("not held: {}", missing.join(", "));
+    Some(Finding::new(Ruled::Ask, Source::HostPolicy, reason).about(held.lacking.clone()))
 }
 
 pub(super) fn ask_rule(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
-    if heard.asks.is_empty() || heard.yes.is_some() {
+    if heard.asks.is_empty() {
         return None;
     }
-    let source =
-        if heard.asks.iter().all(|rule| matches!(rule, RuleRef::Hook(_))) { Source::Hook } else { Source::Rule };
+    let is_hook = |voice: &Voice| matches!(voice.rule, RuleRef::Hook(_));
+    let source = if heard.asks.iter().all(is_hook) { Source::Hook } else { Source::Rule };
     let by = if all_policies(&heard.asks) { "a policy wants a person to say" } else { "a rule wants a person to say" };
     let by = (source != Source::Hook).then(|| by.to_owned());
     let reason = by.into_iter().chain(hooks_say(case, Verdict::Ask)).collect::<Vec<_>>().join("; ");
-    Some(Finding::new(Ruled::Ask, source, reason).because_of(heard.asks.clone()))
+    Some(Finding::new(Ruled::Ask, source, reason).said_by(&heard.asks))
 }
 
 pub(super) fn allow_rule(heard: &Heard) -> Option<Finding> {
@@ -139,14 +168,16 @@ pub(super) fn allow_rule(heard: &Heard) -> Option<Finding> {
         let refs = vec![RuleRef::Ruling(ruling.id)];
         return Some(Finding::new(Ruled::Allow, Source::Human, "a person said yes").because_of(refs));
     }
-    let reason = if all_policies(&heard.allows) { "allowed by a policy" } else { "allowed by a rule" };
+    let policies = heard.allows.iter().all(RuleRef::is_policy);
+    let reason = if policies { "allowed by a policy" } else { "allowed by a rule" };
     let finding = || Finding::new(Ruled::Allow, Source::Rule, reason);
     (!heard.allows.is_empty()).then(|| finding().because_of(heard.allows.clone()))
 }
 
-fn all_policies(rules: &[RuleRef]) -> bool {
+fn all_policies(voices: &[Voice]) -> bool {
     // Hooks speak beside them.
-    rules.iter().filter(|rule| !matches!(rule, RuleRef::Hook(_))).all(RuleRef::is_policy)
+    let rules = voices.iter().map(|voice| &voice.rule);
+    rules.filter(|rule| !matches!(rule, RuleRef::Hook(_))).all(RuleRef::is_policy)
 }
 
 pub(super) fn tier(case: &Case<'_>, mode: Mode, heard: &Heard) -> Option<Finding> {
@@ -170,7 +201,7 @@ pub(super) fn tier(case: &Case<'_>, mode: Mode, heard: &Heard) -> Option<Finding
 
 /// What is sensitive is written only by who holds a right that names it: that right is the yes.
 fn is_written_by_name(case: &Case<'_>) -> bool {
-    case.action.operation == Operation::Write && matches!(case.action.target, Target::Path(_))
+    case.action.operation() == Operation::Write && matches!(case.action.target(), Target::Path(_))
 }
 
 /// What of a command line the rules leave over that allow a part of it: the reason of a tier may name just that part.
@@ -187,7 +218,7 @@ fn left_over(case: &Case<'_>) -> String {
 /// before anybody is asked, or because the host program has it done there. Modes in which nothing but reads happens by
 /// itself, and those in which a question is a no, stay as they are.
 fn confined(case: &Case<'_>, mode: Mode) -> Option<Finding> {
-    let runs = matches!(case.action.operation, Operation::Command | Operation::Exec);
+    let runs = matches!(case.action.operation(), Operation::Command | Operation::Exec);
     let by_mode = || Finding::new(Ruled::Sandboxed, Source::Mode, "in mode on_failure, it runs confined first");
     let by_host = || Finding::new(Ruled::Sandboxed, Source::HostPolicy, "it runs confined to what it names");
     match mode {
@@ -197,10 +228,9 @@ fn confined(case: &Case<'_>, mode: Mode) -> Option<Finding> {
     }
 }
 
-/// Whether an action reads and does nothing else: a command that names a right to more may use it.
+/// Whether an action reads and does nothing else, by whatever it uses.
 fn only_reads(case: &Case<'_>) -> bool {
-    let reads = |need: &Permission| matches!(need, Permission::Path(Access::Read, _));
-    matches!(case.action.operation, Operation::Read | Operation::Command) && case.action.permissions().all(reads)
+    case.action.uses.iter().all(Use::only_reads)
 }
 
 /// Nothing spoke.

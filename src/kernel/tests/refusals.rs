@@ -109,7 +109,7 @@ fn give(to: &str, owner: &str, tags: &[&str], scope: Scope) -> Command {
 }
 
 fn spend(agent: &str, wanted: &str, broken: Broken) -> Command {
-    Command::Spend { agent: id(agent), permission: tag(wanted), broken }
+    Command::Act { agent: id(agent), action: using(wanted), opinions: Vec::new(), broken }
 }
 
 fn act(agent: &str, text: &str, tier: Tier) -> Command {

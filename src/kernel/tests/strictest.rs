@@ -115,10 +115,11 @@ impl Plain {
     }
 
     fn considered(&self) -> Arc<Considered> {
-        let needs = match self.operation {
-            Operation::Write => vec![Right::from(Permission::write(self.resource.parse().unwrap()))],
-            Operation::Read | Operation::Exec => vec![Right::from(Permission::read(self.resource.parse().unwrap()))],
-            Operation::Command | Operation::Network => Vec::new(),
+        let path = || self.resource.parse().unwrap();
+        let takes = match self.operation {
+            Operation::Write => Some(Right::from(Permission::write(path()))),
+            Operation::Read | Operation::Exec => Some(Right::from(Permission::read(path()))),
+            Operation::Command | Operation::Network | Operation::Events | Operation::Tool => None,
         };
         let target = if self.operation == Operation::Command {
             let words = self.resource.split(' ').map(|word| Said::Is(word.into())).collect();
@@ -128,15 +129,13 @@ impl Plain {
             Target::Path(self.resource.parse().unwrap())
         };
         Arc::new(Considered {
-            operation: self.operation,
             tool: tool(self.tool),
-            target,
+            uses: own(self.operation, target, takes),
             shown: self.resource.as_str().into(),
             tier: Some(self.tier),
             tier_reason: self.tier.as_str().into(),
             shape: None,
             destructive: None,
-            needs,
             input: String::new(),
             besides: None,
             told: None,

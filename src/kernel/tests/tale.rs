@@ -199,7 +199,10 @@ impl Tale {
                 let by = if one.is_multiple_of(2) { Actor::Operator } else { Actor::Agent(agent(one)) };
                 Command::Revoke { grant: some_grant, by, owner: None, reason: None }
             }
-            15 => Command::Spend { agent: agent(one), permission: tag(TAGS[usize::from(other) % TAGS.len()]), broken },
+            15 => {
+                let action = using(TAGS[usize::from(other) % TAGS.len()]);
+                Command::Act { agent: agent(one), action, opinions: Vec::new(), broken }
+            }
             16 => match one % 4 {
                 0 => Command::Connected { agent: agent(other) },
                 1 => Command::Disconnected { agent: agent(other) },

@@ -21,7 +21,7 @@ const MODES: [(Mode, &str, &str); 8] = [
 ];
 
 /// The action, and what it uses.
-const ACTIONS: [(&str, &str); 7] = [
+const ACTIONS: [(&str, &str); 8] = [
     ("read a file", "@read:/ws/a"),
     ("write a file", "@write:/ws/a"),
     ("reach a host", "@network"),
@@ -29,6 +29,7 @@ const ACTIONS: [(&str, &str); 7] = [
     ("dangerous command", "@network"),
     ("destructive command", "@network"),
     ("run a program file", "@read:/ws/a"),
+    ("use the socket", "@events"),
 ];
 
 fn action(name: &str) -> Action {
@@ -41,6 +42,7 @@ fn action(name: &str) -> Action {
         "dangerous command" => needing("node script.js"),
         "destructive command" => needing("rm -rf /"),
         "run a program file" => Action::exec("/ws/a"),
+        "use the socket" => Action::new(Operation::Events, "@events"),
         other => panic!("{other}"),
     }
 }
@@ -62,7 +64,14 @@ fn has_rows(mode: Mode) -> bool {
 /// The same for operations.
 fn has_a_row(operation: Operation) -> bool {
     match operation {
-        Operation::Read | Operation::Write | Operation::Exec | Operation::Command | Operation::Network => {
+        // A tool is called with its input, and not as a plain operation on a text.
+        Operation::Tool => true,
+        Operation::Read
+        | Operation::Write
+        | Operation::Exec
+        | Operation::Command
+        | Operation::Network
+        | Operation::Events => {
             ACTIONS.iter().any(|(name, _)| format!("{:?}", action(name)).contains(&format!("Plain({operation:?}")))
         }
     }
@@ -116,7 +125,15 @@ async fn the_table_of_modes_is_as_written() {
 #[test]
 fn every_mode_and_every_operation_has_its_rows() {
     assert!(MODES.into_iter().all(|(mode, ..)| has_rows(mode)));
-    let all = [Operation::Read, Operation::Write, Operation::Exec, Operation::Command, Operation::Network];
+    let all = [
+        Operation::Read,
+        Operation::Write,
+        Operation::Exec,
+        Operation::Command,
+        Operation::Network,
+        Operation::Events,
+        Operation::Tool,
+    ];
     assert!(all.into_iter().all(has_a_row));
 }
 

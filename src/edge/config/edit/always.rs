@@ -219,7 +219,8 @@ fn rule(tool: &ToolName, operation: Operation, resource: &str, about: About<'_>)
         About::Access(access) => {
             let tool = rule.tool.as_ref().map_or("", ToolName::as_str);
             let is_whole = access == Digest::of_texts([operation.as_str(), tool, resource]);
-            let path = resource.parse::<SanitizedPath>().ok().filter(|_| is_whole && operation != Operation::Network);
+            let is_path = matches!(operation, Operation::Read | Operation::Write | Operation::Exec);
+            let path = resource.parse::<SanitizedPath>().ok().filter(|_| is_whole && is_path);
             let glob = path.and_then(|path| PathGlob::literal(&path));
             let no_words = || {
                 KeepError::not_sayable(format_args!(

@@ -88,6 +88,8 @@ impl From<crate::model::Operation> for Operation {
             crate::model::Operation::Exec => Operation::Exec,
             crate::model::Operation::Command => Operation::Command,
             crate::model::Operation::Network => Operation::Network,
+            crate::model::Operation::Events => Operation::Events,
+            crate::model::Operation::Tool => Operation::Tool,
         }
     }
 }
