@@ -38,20 +38,21 @@ pub use kernel::{Check, ExecScope, Explanation, Refusal, Stage, Step, Support, U
 #[doc(hidden)]
 pub use model::sensitive_examples;
 pub use model::{
-    Access, Action, ActionFacts, Actor, AgentId, AgentPolicy, Anchor, Answer, ApproverId, Ask, BaseRight, CallId,
-    CatchUp, Cause, Code, CommandPattern, CommandShape, Decider, Decision, DecisionId, DecisionSource, Destructive,
-    Digest, Doing, Ended, Envelope, Event, FileIdentity, Floor, GateOutcome, Grant, GrantId, Guard, HeldChange, Hold,
-    HookCall, HookName, Ids, Interaction, InvalidDecisionId, InvalidDigest, InvalidEnvelope, InvalidGlob,
-    InvalidGrantId, InvalidId, InvalidName, InvalidOperation, InvalidPath, InvalidPattern, InvalidPermission,
-    InvalidPermissions, InvalidReason, InvalidRequestId, InvalidRulingId, InvalidScope, InvalidSensitiveName,
-    InvalidTaskId, InvalidTimestamp, InvalidToolPath, InvalidVerdict, Kind, LeftOut, Means, Mode, Name, OnMissing,
-    OnNoUser, Operation, Origin, Outcome, OwnerId, PathGlob, PathPolicy, Pending, Permission, PermissionSet,
-    Permissions, Place, Policies, Policy, PolicyPatch, Profile, Reach, Reads, Reason, Recorded, Reference, Reply,
-    Request, RequestId, Resolution, Right, Route, Rule, RuleRef, Ruled, Ruling, RulingId, RunId, RuntimeId,
-    SandboxFacts, SandboxViolation, SanitizedPath, Scope, SensitiveName, Settings, Shown, Skip, Source, Subject,
-    TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings, Timestamp, ToolName, ToolPath, UseFacts, UseOrigin, Verdict,
-    Want, Widening, sanitize,
+    Access, Action, ActionFacts, Actor, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, CallId, CatchUp,
+    Cause, Code, CommandPattern, CommandShape, Decider, Decision, DecisionId, DecisionSource, Destructive, Digest,
+    Doing, Ended, Envelope, Event, FileIdentity, GateOutcome, Grant, GrantId, Guard, HeldChange, Hold, HookCall,
+    HookName, Ids, Interaction, InvalidDecisionId, InvalidDigest, InvalidEnvelope, InvalidGlob, InvalidGrantId,
+    InvalidId, InvalidName, InvalidOperation, InvalidPath, InvalidPattern, InvalidPermission, InvalidPermissions,
+    InvalidReason, InvalidRequestId, InvalidRulingId, InvalidScope, InvalidSensitiveName, InvalidTaskId,
+    InvalidTimestamp, InvalidToolPath, InvalidVerdict, Kind, LeftOut, Means, Mode, Name, OnMissing, OnNoUser,
+    Operation, Origin, Outcome, OwnerId, PathGlob, PathPolicy, Pending, Permission, PermissionSet, Permissions, Place,
+    Policies, Policy, PolicyPatch, Profile, Reach, Reads, Reason, Recorded, Reference, Reply, Request, RequestId,
+    Resolution, Right, Route, Rule, RuleCwd, RuleRef, Ruled, Ruling, RulingId, RunId, RuntimeId, SandboxFacts,
+    SandboxViolation, SanitizedPath, Scope, SensitiveName, Settings, Shown, Skip, Source, Subject, TaskEnd, TaskEvent,
+    TaskId, TaskKind, TaskSettings, Timestamp, ToolName, ToolPath, UseFacts, UseOrigin, Verdict, Want, Widening,
+    sanitize,
 };
+pub use model::{Anchor, Floor};
 pub use seam::{
     AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, MemoryStore,
     PathFailure, Paths, Progress, Proposal, Real, Store, StoreError, StoreFault, Stored, SystemClock, Taken,
