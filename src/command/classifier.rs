@@ -57,7 +57,7 @@ impl Classifier {
         Ok(Classifier::new(rules.profile).with_additions(Additions::of(rules)?))
     }
 
-    /// The same, where these names are sensitive besides the built-in ones.
+    /// Adds names that are sensitive besides the built-in ones.
     pub(crate) fn guarding(self, sensitive: &Arc<[SensitiveName]>) -> Classifier {
         Classifier { sensitive: Arc::clone(sensitive), ..self }
     }

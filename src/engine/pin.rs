@@ -66,7 +66,7 @@ impl Shared {
         Ok(broken)
     }
 
-    /// Whether a path still names this object.
+    /// True if a path still names this object.
     fn still_stands(&self, path: &SanitizedPath, identity: FileIdentity) -> bool {
         let real = self.paths.real_of(path);
         real.is_ok_and(|real| real.path == *path && real.identity.is_some_and(|now| identity.is_met_by(now)))

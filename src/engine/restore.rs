@@ -40,7 +40,7 @@ impl Engine {
         Engine::restore_keeping_out(settings, clock, paths, store, None).await
     }
 
-    /// The same, where nothing reaches `own`, whatever the settings come to say.
+    /// As [`Engine::restore`]; nothing reaches `own`, whatever the settings come to say.
     pub(crate) async fn restore_keeping_out(
         settings: Option<Settings>,
         clock: Arc<dyn Clock>,

@@ -120,7 +120,7 @@ impl ContainedPath {
         if self.is_off_proc { place.off_proc() } else { place }
     }
 
-    /// The same, but what is opened through it is none of a proc file system, whatever was mounted there since.
+    /// Refuses to open an object of a proc file system, whatever was mounted there since.
     #[must_use]
     pub fn off_proc(self) -> ContainedPath {
         ContainedPath { is_off_proc: true, ..self }

@@ -34,7 +34,7 @@ impl<'a> Place<'a> {
         Place { base, rest, names_a_directory, is_off_proc: false }
     }
 
-    /// The same, but what is opened is none of a proc file system, whatever was mounted here since.
+    /// Refuses to open an object of a proc file system, whatever was mounted here since.
     #[must_use]
     pub fn off_proc(self) -> Place<'a> {
         Place { is_off_proc: true, ..self }

@@ -42,7 +42,7 @@ impl RealPath {
         self.identity
     }
 
-    /// Whether the object is one of a proc file system, wherever that is mounted.
+    /// True if the object is one of a proc file system, wherever that is mounted.
     pub fn is_on_proc(&self) -> bool {
         self.is_on_proc
     }
@@ -144,12 +144,12 @@ impl Held {
     }
 }
 
-/// Whether what is held is an object of a proc file system.
+/// True if the descriptor is an object of a proc file system.
 pub(super) fn is_on_proc(fd: &OwnedFd) -> Result<bool, Errno> {
     Ok(fstatfs(fd)?.f_type == PROC_SUPER_MAGIC)
 }
 
-/// What one look at a descriptor tells.
+/// The result of one look at a descriptor.
 #[derive(Debug)]
 pub(super) struct Looked {
     pub(super) identity: FileIdentity,

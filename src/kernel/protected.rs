@@ -1,17 +1,17 @@
-//! What is protected in one engine: its floor, and what its settings add. Laid out for being asked often.
+//! The protected paths of one engine: its floor, and what its settings add. Laid out for being asked often.
 
 use std::cmp::Ordering;
 
 use crate::model::{Access, ByName, Floor, SanitizedPath, by_name};
 
-/// How a path stands to what is protected.
+/// The standing of a path towards what is protected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Standing {
     /// It is not protected.
     Open,
-    /// Nothing reaches it but a line of a file that names exactly it.
+    /// Reached by a line of a file that names exactly it, and by nothing else.
     Protected,
-    /// Nothing reaches it.
+    /// Reached by nothing.
     Closed,
 }
 
@@ -28,7 +28,7 @@ impl Protected {
         Protected { paths, closed: outermost(floor.proc().iter()) }
     }
 
-    /// What nothing reaches but a line that names exactly it, and what nothing reaches at all.
+    /// The paths that a line reaches that names exactly one of them, and those that nothing reaches.
     pub(crate) fn paths(&self) -> (&[SanitizedPath], &[SanitizedPath]) {
         (&self.paths, &self.closed)
     }
@@ -55,14 +55,14 @@ fn outermost<'p>(paths: impl Iterator<Item = &'p SanitizedPath>) -> Vec<Sanitize
     all
 }
 
-/// Whether one of `sorted` contains `path`: only the last one before it can.
+/// True if one of `sorted` contains `path`: only the last one before it can.
 fn covers(sorted: &[SanitizedPath], path: &SanitizedPath) -> bool {
     let after = sorted.partition_point(|one| by_components(one, path) != Ordering::Greater);
     let last = after.checked_sub(1).and_then(|last| sorted.get(last));
     last.is_some_and(|last| last.contains(path))
 }
 
-/// What lies below a path comes right behind it.
+/// An order in which everything below a path comes right behind it.
 fn by_components(one: &SanitizedPath, other: &SanitizedPath) -> Ordering {
     let key = |path: &SanitizedPath| if path.as_str() == "/" { "" } else { path.as_str() }.len();
     let (one, other) = (one.as_str().bytes().take(key(one)), other.as_str().bytes().take(key(other)));

@@ -29,7 +29,7 @@ const REMEMBERED_OF_OTHERS: usize = 1024;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) settings: Arc<Settings>,
-    /// What is protected whatever the settings say. Not written down: each engine asks its machine.
+    /// The floor, which no setting takes away. Not written down: each engine asks its machine.
     #[serde(skip)]
     pub(super) floor: Floor,
     /// The floor, and what the settings add.
@@ -202,7 +202,7 @@ impl State {
         State { settings: Arc::new(settings), ..State::default() }.on(Floor::default())
     }
 
-    /// The same on another floor.
+    /// Puts the state on another floor.
     pub(crate) fn on(self, floor: Floor) -> State {
         let mut state = State { floor, ..self };
         state.protect();
@@ -221,7 +221,7 @@ impl State {
         processes.into_iter().chain(closed.iter().chain(paths).cloned()).collect()
     }
 
-    /// What would be protected, were these settings in force besides those that are.
+    /// The protected paths, were these settings in force besides those that are.
     pub(crate) fn protected_besides(&self, settings: &Settings) -> Protected {
         Protected::of(&self.floor, self.settings.protected.iter().chain(settings.protected.iter()))
     }

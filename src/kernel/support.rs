@@ -88,7 +88,7 @@ impl State {
             || self.usable(agent, permission, now).any(|grant| self.counts(grant, broken, now))
     }
 
-    /// Whether `grant` hangs on a chain to a root of which no link is broken.
+    /// True if `grant` hangs on a chain to a root of which no link is broken.
     pub(crate) fn counts(&self, grant: &Grant, broken: &Broken, now: Timestamp) -> bool {
         broken.is_empty() || self.hangs_on_what_stands(grant, broken, now)
     }
@@ -156,7 +156,7 @@ impl State {
         is_read && self.settings.reads == Reads::Anywhere && !self.is_protected(permission)
     }
 
-    /// Whether its path lies on or below a protected one.
+    /// True if its path lies on or below a protected one.
     pub(crate) fn is_protected(&self, permission: &Permission) -> bool {
         self.standing(permission) != Standing::Open
     }

@@ -81,7 +81,7 @@ const OPEN_IN_PROC: [&str; 16] = [
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Floor {
     protected: Arc<[SanitizedPath]>,
-    /// Where else than at `/proc` a proc file system is mounted.
+    /// The places besides `/proc` at which a proc file system is mounted.
     proc: Arc<[SanitizedPath]>,
 }
 
@@ -125,7 +125,7 @@ impl Floor {
         &self.proc
     }
 
-    /// What is protected by name in a home directory and on the machine.
+    /// The names that are protected in a home directory and on the machine.
     pub(crate) fn names(home: Option<&SanitizedPath>) -> impl Iterator<Item = SanitizedPath> {
         home.into_iter().flat_map(Floor::in_home).chain(parsed(OF_THE_SYSTEM.map(str::to_owned)))
     }
@@ -140,10 +140,10 @@ fn parsed<const N: usize>(paths: [String; N]) -> impl Iterator<Item = SanitizedP
     paths.into_iter().filter_map(|path| path.parse().ok())
 }
 
-/// What is closed by its name, whatever stands there.
+/// The standing of a path by its name alone, whatever stands there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ByName {
-    /// Nothing says so.
+    /// Not closed by its name.
     Open,
     /// A disk, or the memory of the machine.
     Device,
@@ -163,7 +163,7 @@ pub(crate) fn by_name(access: Access, path: &str) -> ByName {
     }
 }
 
-/// Whether a file of the proc file system, named from its root, can be read by everybody.
+/// True for a file of the proc file system, named from its root, that everybody can read.
 fn is_open_in_proc(access: Access, name: &str) -> bool {
     access == Access::Read && OPEN_IN_PROC.contains(&name)
 }
@@ -176,7 +176,7 @@ fn below<'p>(path: &'p str, root: &str) -> Option<&'p str> {
     }
 }
 
-/// Whether a name below `/dev` is that of a disk, a partition, a tape or memory. `open` tells which characters may stand
+/// True for a name below `/dev` of a disk, a partition, a tape or memory. `open` tells which characters may stand
 /// for others.
 pub(crate) fn is_device_name(name: &str, open: impl Fn(char) -> bool) -> bool {
     const LETTERED: &[&str] = &["sd", "hd", "vd", "xvd"];

@@ -21,7 +21,7 @@ pub struct Right {
     /// The object at the path, where there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<FileIdentity>,
-    /// Where there was nothing at the path, the deepest directory on the way to it.
+    /// The deepest directory on the way to the path, if nothing was there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anchor: Option<Anchor>,
 }
@@ -32,13 +32,13 @@ impl Right {
         Right { permission, identity, anchor: None }
     }
 
-    /// The same, where nothing stands there and `anchor` is the deepest directory on the way.
+    /// Notes the deepest directory on the way to a path at which nothing stands.
     #[must_use]
     pub fn anchored(self, anchor: Option<Anchor>) -> Right {
         Right { anchor, ..self }
     }
 
-    /// What must stand where it stood for the right to count, and where.
+    /// The object that must stand where it stood for the right to count, and its place.
     pub(crate) fn pinned(&self) -> Option<(&SanitizedPath, FileIdentity)> {
         let own = || Some((self.permission.path()?, self.identity?));
         own().or_else(|| self.anchor.as_ref().map(|anchor| (&anchor.path, anchor.identity)))

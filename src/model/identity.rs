@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SanitizedPath;
 
-/// What a file system calls one object: its device and inode, and when it was made.
+/// A file system's name for one object: its device and inode, and the moment of its birth.
 ///
 /// Two paths with the same identity lead to the same object; a path whose identity changed leads to another one than it
 /// did. An inode is used again soon after its object is deleted, so what tells the two apart is the moment of birth. Where
@@ -16,7 +16,7 @@ pub struct FileIdentity {
     pub dev: u64,
     /// The inode on it, `st_ino`.
     pub ino: u64,
-    /// When it was made (`stx_btime`): seconds and nanoseconds since 1970. None where the file system does not tell.
+    /// The moment of its birth (`stx_btime`): seconds and nanoseconds since 1970. None if the file system does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub born: Option<(u64, u32)>,
 }
@@ -27,18 +27,18 @@ impl FileIdentity {
         FileIdentity { dev, ino, born: None }
     }
 
-    /// The same, made at this moment.
+    /// Adds the moment of its birth.
     #[must_use]
     pub const fn born(self, seconds: u64, nanoseconds: u32) -> FileIdentity {
         FileIdentity { born: Some((seconds, nanoseconds)), ..self }
     }
 
-    /// Whether `now` is this object, as far as it was told when this identity was noted.
+    /// True if `now` is this object, as far as it was told when this identity was noted.
     pub fn is_met_by(self, now: FileIdentity) -> bool {
         self.is_inode(now.dev, now.ino) && (self.born.is_none() || self.born == now.born)
     }
 
-    /// Whether this is that inode, whenever it was made.
+    /// True if this is that inode, whenever it was made.
     pub fn is_inode(self, dev: u64, ino: u64) -> bool {
         (self.dev, self.ino) == (dev, ino)
     }
@@ -48,7 +48,7 @@ impl FileIdentity {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Anchor {
-    /// Where it stands, without links.
+    /// Its path, without links.
     pub path: SanitizedPath,
     /// The object.
     pub identity: FileIdentity,

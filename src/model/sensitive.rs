@@ -95,7 +95,7 @@ impl SensitiveName {
         (!self.0.contains('*')).then_some(&*self.0)
     }
 
-    /// Whether a part of a path, as somebody wrote it, is one of these.
+    /// True if a part of a path, as somebody wrote it, is one of these.
     pub(crate) fn is_in(&self, path: &str) -> bool {
         path.split(['/', '\\']).any(|name| self.matches(name))
     }
@@ -137,7 +137,7 @@ pub(crate) fn sensitive_part(path: &SanitizedPath, added: &[SensitiveName]) -> O
     deepest.and_then(|part| part.parse().ok())
 }
 
-/// What is true of the parts of a path as somebody wrote it: relative or not, with either kind of slash.
+/// The columns of each part of a path as somebody wrote it: relative or not, with either kind of slash.
 pub(crate) fn columns_of_text(path: &str) -> impl Iterator<Item = Columns> {
     let is_absolute = path.starts_with('/');
     let names = path.split(['/', '\\']).filter(|name| !matches!(*name, "" | "."));

@@ -21,7 +21,7 @@ impl Floor {
     }
 }
 
-/// Where `path` leads; what this process may not look into it cannot resolve, and the name stays protected.
+/// The place to which `path` leads. One that this process may not look into stays protected by its name.
 fn real(path: &SanitizedPath) -> Option<SanitizedPath> {
     fs::real(path.as_str()).ok().map(|real| real.path().clone())
 }

@@ -56,7 +56,7 @@ pub trait Paths: fmt::Debug + Send + Sync {
         Ok(None)
     }
 
-    /// What no grant reaches where these paths are. An engine asks once, when it starts.
+    /// The floor under these paths. An engine asks once, when it starts.
     ///
     /// # Authority
     ///
@@ -121,7 +121,7 @@ impl Paths for AsWritten {
         Ok(Real { path: path.clone(), identity: None })
     }
 
-    /// Nothing here is an object.
+    /// None: these paths are no objects.
     fn anchor(&self, _: &SanitizedPath) -> Result<Option<Anchor>, PathFailure> {
         Ok(None)
     }

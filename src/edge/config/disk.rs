@@ -27,7 +27,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(super) struct Lead {
     real: Real,
-    /// Where nothing is there.
+    /// The anchor, if nothing is there.
     anchor: Option<Anchor>,
     links: Vec<PathBuf>,
 }

@@ -198,7 +198,7 @@ pub(super) fn tier(case: &Case<'_>, mode: Mode, heard: &Heard) -> Option<Finding
     confined(case, mode).or_else(|| Some(Finding::new(Ruled::Ask, Source::Classifier, reason + &left_over(case))))
 }
 
-/// What is sensitive is written only by who holds a right that names it: that right is the yes.
+/// True for a write of a path: a sensitive one takes a right that names it, and that right is the yes.
 fn is_written_by_name(case: &Case<'_>) -> bool {
     case.action.operation() == Operation::Write && matches!(case.action.target(), Target::Path(_))
 }

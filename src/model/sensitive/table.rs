@@ -6,7 +6,7 @@
 
 use std::{ops::BitOr, sync::LazyLock};
 
-/// What is true of a name: columns of the table. None of them is "not sensitive".
+/// The columns of the table that are set for a name. A name without any is not sensitive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Columns(u8);
 
@@ -52,7 +52,7 @@ impl BitOr for Columns {
     }
 }
 
-/// Which names a row is about, in lower case.
+/// The names that a row is about, in lower case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Whole(&'static str),
@@ -63,7 +63,7 @@ enum Form {
 }
 use Form::{Begins, Ends, StemEnds, Whole};
 
-/// Where a name counts.
+/// The place in which a name counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Where {
     Anywhere,
@@ -204,15 +204,15 @@ const ROWS: &[Row] = &[
     Row(Whole("sudoers.d"), AtRootIn("etc"), CRITICAL),
 ];
 
-/// How long the longest stem is, and how short the shortest name with one.
+/// The length of the shortest name that a stem can decide about.
 const SHORTEST_STEM: usize = "credentials".len();
 
-/// Where a component stands in its path.
+/// The place of a component in its path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct At<'p> {
     /// The name of the directory that holds it; empty if that is not known, or is the root.
     pub(crate) above: &'p str,
-    /// How many components stand before it, in an absolute path.
+    /// The number of components before it, in an absolute path.
     pub(crate) depth: Option<usize>,
 }
 
@@ -257,7 +257,7 @@ pub(crate) fn held_in_place() -> impl Iterator<Item = String> {
     })
 }
 
-/// What tells most names from those of the table without comparing them: the first letter with the length, and the last.
+/// Tells most names from those of the table without comparing them: by first letter and length, and by the last letter.
 #[derive(Debug)]
 struct Index {
     /// For each first byte, which lengths whole names have; the last bit is for names that only begin so.
