@@ -39,6 +39,8 @@ pub use kernel::{
     Check, ExecScope, Explanation, ModeAbove, PermissionState, Refusal, Stage, StatedPolicies, StatedRight, StatedRule,
     StatedViolation, Step, Support, UseStep,
 };
+#[doc(hidden)]
+pub use model::sensitive_examples;
 pub use model::{
     Access, Action, ActionFacts, Actor, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, CallId, CatchUp,
     Cause, Code, CommandPattern, CommandShape, Decider, Decision, DecisionId, DecisionSource, Destructive, Details,
@@ -55,6 +57,7 @@ pub use model::{
     Source, StopCause, Subject, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings, Timestamp, ToolName, ToolPath,
     UseFacts, UseOrigin, Verdict, ViolationId, Want, Widening, sanitize,
 };
+pub use model::{Anchor, Floor};
 pub use seam::{
     AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, MemoryStore,
     PathFailure, Paths, Progress, Proposal, Real, Store, StoreError, StoreFault, Stored, SystemClock, Taken,

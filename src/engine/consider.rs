@@ -140,7 +140,7 @@ impl Shared {
         match real {
             Ok(Real { path, identity }) => {
                 let permission = Permission::Path(access, path.clone());
-                let takes = certain.then_some(Right { permission, identity });
+                let takes = certain.then(|| Right::to(permission, identity));
                 let target = if tree { Target::Tree(path) } else { Target::Path(path) };
                 let origin = if certain { UseOrigin::Named } else { UseOrigin::Word };
                 Some(Use { operation, target, takes, origin })
@@ -214,15 +214,14 @@ impl Shared {
         let (access, operation) = (base.uses.own.access(), base.operation());
         let (tier, why) = match operation {
             Operation::Read => self.classifier.load().reading(real.path.as_str()),
-            // What is sensitive must be held by name, so what is held is safe to write.
-            Operation::Write => (Tier::Safe, "writes what it may write"),
+            Operation::Write => self.classifier.load().writing(real.path.as_str()),
             Operation::Exec | Operation::Command | Operation::Network | Operation::Events | Operation::Tool => {
                 (Tier::Dangerous, "runs a program file")
             }
         };
         let tier = (operation != Operation::Exec).then_some(tier);
         let permission = Permission::Path(access, real.path.clone());
-        let takes = Some(Right { permission, identity: real.identity });
+        let takes = Some(Right::to(permission, real.identity));
         // A path is a name, and a person has to be able to tell it from others.
         let shown = real.path.as_str().into();
         Considered { shown, tier, tier_reason: why.into(), ..about(base, Target::Path(real.path), takes) }

@@ -46,7 +46,7 @@ use crate::{
     kernel::{Check, Command, Refusal, Start, State},
     model::{
         Actor, AgentId, ApproverId, Envelope, GrantId, Hold, HookName, Means, OwnerId, Permission, Policy, Profile,
-        Reason, Recorded, RequestId, Right, RulingId, RunId, RuntimeId, Settings, Want,
+        Reason, Recorded, RequestId, Right, RulingId, RunId, RuntimeId, SanitizedPath, Settings, Want,
     },
     seam::{Clock, DiskPaths, Hook, Paths, SystemClock},
 };
@@ -107,8 +107,8 @@ impl Engine {
     /// [`Error::NoRuntime`] outside a runtime, [`Error::Commands`] if rules about commands contradict their examples.
     pub fn on(settings: Settings, clock: Arc<dyn Clock>, paths: Arc<dyn Paths>) -> Result<Engine, Error> {
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Error::NoRuntime)?;
-        let classifier = Classifier::with_rules(&settings.commands)?;
-        let shared = Arc::new(Shared::new(State::new(settings), classifier, clock, paths, seed()));
+        let classifier = Classifier::with_rules(&settings.commands)?.guarding(&settings.sensitive);
+        let shared = Arc::new(Shared::new(State::new(settings).on(paths.floor()), classifier, clock, paths, seed()));
         runtime.spawn(timer::run(Arc::downgrade(&shared)));
         Ok(Engine { shared })
     }
@@ -172,6 +172,16 @@ impl Engine {
         }
         let cell = self.shared.cell(agent);
         cell.map_or(Check::NotHeld, |cell| cell.check(want.into(), || self.shared.clock.now().ok()))
+    }
+
+    /// Every path that is protected: what no engine gives up, and what the settings in force add. Nothing reaches one but a
+    /// line of a file that names exactly it; below `/proc` and on disks below `/dev` the name alone says no.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn protected(&self) -> Result<Vec<SanitizedPath>, Error> {
+        self.shared.look(|state, _| state.protected_paths())
     }
 
     /// Opens the way to the user of a foreground agent. An earlier one of the same agent closes.

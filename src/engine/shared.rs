@@ -109,7 +109,7 @@ impl Shared {
         paths: Arc<dyn Paths>,
         seed: u64,
     ) -> Shared {
-        let ground = Arc::new(Ground::new(state.settings.reads, &state.settings.protected, seed));
+        let ground = Arc::new(Ground::new(state.settings.reads, &state.protected, seed));
         let writer = Writer {
             state,
             keeping: None,

@@ -53,7 +53,8 @@ impl State {
     /// What is denied to those above an agent is denied to its commands too.
     pub(crate) fn kept_from_commands(&self, agent: &Agent) -> KeptFrom {
         let mut kept = KeptFrom {
-            hidden: self.settings.protected.to_vec(),
+            // Processes and devices a command has of its own.
+            hidden: self.settings.protected.iter().chain(self.floor.protected()).cloned().collect(),
             sensitive: self.settings.sensitive.to_vec(),
             ..KeptFrom::default()
         };

@@ -17,7 +17,8 @@ impl State {
         now: Timestamp,
     ) -> Option<(&AgentId, &'p SanitizedPath)> {
         let wanted: Vec<_> = paths.iter().map(|path| (path, Permission::write(path.clone()))).collect();
-        let gives: Vec<_> = wanted.iter().map(|(path, permission)| (*path, self.gives(permission))).collect();
+        let open = wanted.iter().filter(|(_, permission)| !self.is_protected(permission));
+        let gives: Vec<_> = open.map(|(path, permission)| (*path, self.gives(permission))).collect();
         self.agents.values().find_map(|agent| {
             let mut held = for_use(&agent.held).filter(|grant| {
                 matches!(grant.right.permission, Permission::Path(Access::Write, _)) && grant.is_live(now)
@@ -26,7 +27,7 @@ impl State {
                 let root = grant.right.permission.path();
                 let reaches = |path: &SanitizedPath| root.is_some_and(|root| path.contains(root));
                 let mut written = gives.iter().filter(|(path, gives)| gives(grant) || reaches(path));
-                let (path, _) = written.find(|(path, _)| !self.is_protected(path))?;
+                let (path, _) = written.next()?;
                 Some((&agent.profile.id, *path))
             })
         })

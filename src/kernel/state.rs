@@ -9,12 +9,12 @@ use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    AgentId, Decision, Event, Grant, GrantId, Mode, Origin, Outcome, OwnerId, Pending, Permission, Policy, Profile,
-    Reason, Request, RequestId, Resolution, Route, Ruling, RulingId, RunId, SanitizedPath, Settings, Source, Timestamp,
-    Verdict, ViolationId,
+    AgentId, Decision, Event, Floor, Grant, GrantId, Mode, Origin, Outcome, OwnerId, Pending, Permission, Policy,
+    Profile, Reason, Request, RequestId, Resolution, Route, Ruling, RulingId, RunId, SanitizedPath, Settings, Source,
+    Timestamp, Verdict, ViolationId,
 };
 
-use super::{Refusal, asked::Asked, guards::Guards, lineage::Gone, processes::Processes, rules::Rules};
+use super::{Protected, Refusal, asked::Asked, guards::Guards, lineage::Gone, processes::Processes, rules::Rules};
 
 /// How many ended requests of one agent are remembered, so that a late answer can be told the truth.
 const REMEMBERED: usize = 32;
@@ -28,6 +28,12 @@ const REMEMBERED_OF_OTHERS: usize = 1024;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) settings: Arc<Settings>,
+    /// The floor, which no setting takes away. Not written down: each engine asks its machine.
+    #[serde(skip)]
+    pub(super) floor: Floor,
+    /// The floor, and what the settings add.
+    #[serde(skip)]
+    pub(crate) protected: Protected,
     pub(crate) agents: HashMap<AgentId, Agent, RandomState>,
     /// Those that are gone and still bind others.
     #[serde(default)]
@@ -181,7 +187,31 @@ impl Agent {
 impl State {
     /// An engine that knows nobody.
     pub(crate) fn new(settings: Settings) -> State {
-        State { settings: Arc::new(settings), ..State::default() }
+        State { settings: Arc::new(settings), ..State::default() }.on(Floor::default())
+    }
+
+    /// Puts the state on another floor.
+    pub(crate) fn on(self, floor: Floor) -> State {
+        let mut state = State { floor, ..self };
+        state.protect();
+        state
+    }
+
+    /// Lays out what is protected, after the floor or the settings changed.
+    pub(super) fn protect(&mut self) {
+        self.protected = Protected::of(&self.floor, self.settings.protected.iter());
+    }
+
+    /// Every path that is protected by its name.
+    pub(crate) fn protected_paths(&self) -> Vec<SanitizedPath> {
+        let (paths, closed) = self.protected.paths();
+        let processes = "/proc".parse().ok();
+        processes.into_iter().chain(closed.iter().chain(paths).cloned()).collect()
+    }
+
+    /// The protected paths, were these settings in force besides those that are.
+    pub(crate) fn protected_besides(&self, settings: &Settings) -> Protected {
+        Protected::of(&self.floor, self.settings.protected.iter().chain(settings.protected.iter()))
     }
 
     /// What `id` is; an agent nobody registered holds nothing, not even a set.
@@ -248,7 +278,10 @@ impl State {
             }
             Event::ApproverArrived { owner } => *self.approvers.entry(owner.clone()).or_default() += 1,
             Event::ApproverLeft { owner } => self.approver_left(owner),
-            Event::SettingsChanged { settings } => self.settings = Arc::clone(settings),
+            Event::SettingsChanged { settings } => {
+                self.settings = Arc::clone(settings);
+                self.protect();
+            }
             Event::ConfigHeldBack { change, policy, .. } => {
                 self.last_change = *change;
                 self.held_back = Some(HeldBack { change: *change, policy: Arc::clone(policy) });

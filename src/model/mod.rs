@@ -11,6 +11,7 @@ mod doing;
 mod domain;
 mod envelope;
 mod event;
+mod floor;
 mod glob;
 mod grant;
 mod guard;
@@ -52,6 +53,8 @@ pub use domain::{Domain, InvalidDomain};
 pub(crate) use envelope::camel_case;
 pub use envelope::{Envelope, Ids, InvalidEnvelope, Reference};
 pub use event::{Cause, Event, HeldChange, HookCall, Recorded};
+pub use floor::Floor;
+pub(crate) use floor::{ByName, by_name, is_device_name};
 pub use glob::{InvalidGlob, PathGlob, Reach};
 pub use grant::{Actor, Ended, Grant, Hold, InvalidScope, Means, Origin, Place, Right, Scope};
 pub use guard::{Guard, PathPolicy, Policies, PolicyPatch};
@@ -60,7 +63,7 @@ pub use id::{
     InvalidProcessId, InvalidRequestId, InvalidRulingId, InvalidViolationId, OwnerId, ProcessId, RequestId, RulingId,
     RunId, RuntimeId, ToolName, ViolationId,
 };
-pub use identity::FileIdentity;
+pub use identity::{Anchor, FileIdentity};
 pub(crate) use named::Named;
 pub use path::{InvalidPath, SanitizedPath, sanitize};
 pub(crate) use pattern::Coverage;
@@ -75,8 +78,12 @@ pub use request::{Answer, Ask, Decider, Outcome, Pending, Reply, Request, Resolu
 pub use rule::{Rule, RuleCwd, RuleRef};
 pub use ruling::{Ruling, Subject};
 pub use sandbox::{SandboxFacts, SandboxViolation};
+#[cfg(feature = "sandbox")]
+pub(crate) use sensitive::held_in_place;
+#[doc(hidden)]
+pub use sensitive::sensitive_examples;
+pub(crate) use sensitive::{Columns, columns_of_text, sensitive_part};
 pub use sensitive::{InvalidSensitiveName, SensitiveName};
-pub(crate) use sensitive::{SENSITIVE_NAMES, sensitive_part};
 pub use set::{PermissionSet, Reads};
 pub(crate) use spoken::{Ends, Obeyed, Obeys, Said, Spoken, SpokenPart, StartDir, base_name};
 pub use task::{

@@ -245,7 +245,7 @@ impl State {
     /// Whether what the file gives `agent` already lies within one line of the file as it was.
     fn is_within(&self, agent: &Agent, right: &BaseRight) -> bool {
         let path = right.right.permission.path();
-        let protected = path.is_some_and(|path| self.is_protected(path));
+        let protected = self.is_protected(&right.right.permission);
         // What names something sensitive is more than a broad line that covers it.
         let gives = self.gives(&right.right.permission);
         agent.held.iter().any(|grant| {

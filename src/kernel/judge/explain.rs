@@ -67,7 +67,10 @@ pub struct Step {
 impl Judgement<'_> {
     /// The same with everything that led to it.
     pub(crate) fn explanation(&self, case: &Case<'_>) -> Explanation {
-        let held = case.action.permissions().map(|needed| case.state.why(&case.agent.profile.id, needed, case.now));
+        let held = case
+            .action
+            .permissions()
+            .map(|needed| case.state.why(&case.agent.profile.id, needed, case.broken, case.now));
         Explanation {
             decision: self.decision(case),
             decided_by: self.stage,

@@ -86,9 +86,9 @@ pub(super) fn protected(case: &Case<'_>) -> Option<Finding> {
     }
     let (mut protected, mut uses) = (Vec::new(), Vec::new());
     for (place, used) in case.action.uses.iter().enumerate() {
-        let Some(path) = used.path().filter(|path| case.state.is_protected(path)) else { continue };
-        let is_held = |permission: &Permission| case.state.uses(case.agent, permission, case.now, case.broken);
-        if !used.permission().is_some_and(|permission| is_held(&permission)) {
+        let (Some(path), Some(permission)) = (used.path(), used.permission()) else { continue };
+        let is_held = || case.state.uses(case.agent, &permission, case.now, case.broken);
+        if case.state.is_protected(&permission) && !is_held() {
             protected.push(RuleRef::Protected(path.clone()));
             uses.push(place);
         }
@@ -215,7 +215,7 @@ fn all_policies(voices: &[Voice]) -> bool {
 pub(super) fn tier(case: &Case<'_>, mode: Mode, heard: &Heard) -> Option<Finding> {
     let tier = tier_now(case)?;
     let reason = case.action.tier_reason.as_ref().to_owned();
-    if tier == Tier::Safe {
+    if tier == Tier::Safe || is_written_by_name(case) {
         return Some(if mode == Mode::Untrusted && !only_reads(case) {
             Finding::new(Ruled::Ask, Source::Mode, "in mode untrusted, only known reads happen by themselves")
         } else {
@@ -235,6 +235,11 @@ pub(super) fn tier(case: &Case<'_>, mode: Mode, heard: &Heard) -> Option<Finding
 fn tier_now(case: &Case<'_>) -> Option<Tier> {
     let is_proven = case.action.strictly || !case.state.only_reads_by_itself(&case.agent.profile.id);
     case.action.tier.map(|tier| if is_proven { tier } else { tier.max(Tier::Dangerous) })
+}
+
+/// True for a write of a path: a sensitive one takes a right that names it, and that right is the yes.
+fn is_written_by_name(case: &Case<'_>) -> bool {
+    case.action.operation() == Operation::Write && matches!(case.action.target(), Target::Path(_))
 }
 
 /// Why a rule that nearly allows the action does not.

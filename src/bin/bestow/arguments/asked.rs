@@ -22,6 +22,8 @@ pub(crate) enum Asked {
     Explain(Deciding),
     /// `check-config`
     CheckConfig(PathBuf),
+    /// `protected`
+    Protected(Option<PathBuf>),
     /// `classify`
     Classify(Classifying),
     /// `path --jsonl`

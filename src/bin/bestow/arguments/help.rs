@@ -4,6 +4,7 @@ pub(crate) const HELP: &str = "\
 usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
        bestow explain --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
        bestow check-config [FILE | --config FILE]
+       bestow protected [--config FILE]
        bestow classify [--json] [--profile default|strict] [--config FILE] [--] COMMAND
        bestow classify --jsonl [--profile default|strict] [--config FILE]
        bestow path --jsonl
@@ -45,6 +46,10 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
 
   check-config
       Tells everything that is wrong with the file, and every [[test]] in it that fails. No agent notices.
+
+  protected
+      Lists the paths that no grant reaches in any engine of this user, and with --config what the file adds. Only a line
+      of a file that names exactly such a path reaches it; `/proc` is closed but for a few system-wide files.
 
   classify
       Says how much harm a command can do: safe, dangerous or destructive, and why. COMMAND is one word: quote it.
