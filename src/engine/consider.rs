@@ -276,6 +276,7 @@ fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -
         overrides: action.overrides,
         cwd: None,
         circumstances: action.circumstances,
+        in_sandbox: action.in_sandbox,
         confined: false,
     }
 }

@@ -415,6 +415,7 @@ fn in_place_of(old: &Action, new: Action) -> Action {
         overrides: old.overrides,
         // What somebody puts in its place runs as it would have run.
         circumstances: old.circumstances,
+        in_sandbox: old.in_sandbox,
         what: new.what,
     }
 }

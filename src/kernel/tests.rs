@@ -85,6 +85,7 @@ fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Consid
         overrides: false,
         cwd: None,
         circumstances: None,
+        in_sandbox: false,
         confined: false,
     })
 }

@@ -123,6 +123,8 @@ pub struct Action {
     pub(crate) call: Option<CallId>,
     pub(crate) overrides: bool,
     pub(crate) circumstances: Option<Digest>,
+    /// It runs in a sandbox that keeps it from everything that it is not given.
+    pub(crate) in_sandbox: bool,
 }
 
 /// What is about to happen, not understood yet.
@@ -137,7 +139,16 @@ pub(crate) enum What {
 impl Action {
     fn plain(operation: Operation, resource: &str) -> Action {
         let what = What::Plain(operation, resource.into());
-        Action { what, tool: None, needs: Vec::new(), reason: None, call: None, overrides: false, circumstances: None }
+        Action {
+            what,
+            tool: None,
+            needs: Vec::new(),
+            reason: None,
+            call: None,
+            overrides: false,
+            circumstances: None,
+            in_sandbox: false,
+        }
     }
 
     /// Reads a file or directory.

@@ -104,8 +104,8 @@ const ROLES: &[(Role, &[&str], &str)] = &[
         "-m -d -r -t -s -n -u --mode --date --reference --size --iterations --io-blocks",
     ),
     (Role::Changes, &["chgrp", "chmod", "chown", "setfacl"], "--reference -m -x -M -X --from"),
-    (Role::Copies, &["cp", "install", "ln"], "-S -m -o -g --suffix --mode --owner --group --backup"),
-    (Role::Moves, &["mv"], "-S --suffix --backup"),
+    (Role::Copies, &["cp", "install", "ln"], "-S -m -o -g -t --suffix --mode --owner --group --target-directory"),
+    (Role::Moves, &["mv"], "-S -t --suffix --target-directory"),
 ];
 
 /// Programs whose words are texts and no paths.
