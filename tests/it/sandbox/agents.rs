@@ -248,6 +248,30 @@ fn what_is_denied_by_name_after_a_profile_was_made_is_kept_from_its_command_too(
     });
 }
 
+/// A14.
+#[test]
+fn what_a_denied_glob_means_is_kept_from_a_command_that_does_not_name_it() {
+    with_bubblewrap(|ground| {
+        alone(async {
+            let host = host(ground, &[]).await;
+            std::fs::create_dir_all(ground.path("workspace/deep/down")).unwrap();
+            std::fs::write(ground.path("workspace/deep/down/one.secret"), "hush").unwrap();
+            let run: bestow::RunId = "night".parse().unwrap();
+            host.agent.begin_run(run.clone()).await.unwrap();
+            let you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+            let workspace = ground.world.workspace();
+            let glob = |text| bestow::PathGlob::at(text, &workspace.parse().unwrap(), bestow::Reach::Below).unwrap();
+            let policies = bestow::Policies { forbidden: vec![glob("**/*.secret")], ..Default::default() };
+            let exec = |line: &'static str| host.agent.exec(&ground.sandbox, sh(line), &[]);
+            let line = "cd deep/down; for f in $(ls); do cat $f; done";
+            assert_eq!(shown(&exec(line).await.unwrap().stdout.bytes), "hush", "{ground}");
+            you.set_policies(&run, None, policies).await.unwrap();
+            assert_eq!(shown(&exec(line).await.unwrap().stdout.bytes), "", "{ground}");
+            assert!(exec("cat deep/down/one.secret").await.is_err(), "{ground}: a line that names it does not run");
+        });
+    });
+}
+
 #[test]
 fn a_command_is_decided_before_it_runs_and_a_yes_is_for_just_that_one() {
     with_bubblewrap(|ground| {
