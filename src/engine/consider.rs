@@ -295,6 +295,7 @@ fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -
         cwd: None,
         circumstances: action.circumstances,
         details: None,
+        in_sandbox: action.in_sandbox,
         confined: false,
     }
 }

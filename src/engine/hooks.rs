@@ -417,6 +417,7 @@ fn in_place_of(old: &Action, new: Action) -> Action {
         circumstances: old.circumstances,
         // What was said of the content before is not said of another input.
         details: new.details,
+        in_sandbox: old.in_sandbox,
         what: new.what,
     }
 }

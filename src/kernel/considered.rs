@@ -47,6 +47,8 @@ pub(crate) struct Considered {
     pub(crate) details: Option<Details>,
     /// Binds what decides besides what would run.
     pub(crate) circumstances: Option<Digest>,
+    /// A sandbox keeps it from everything that it is not given, whatever its line names.
+    pub(crate) in_sandbox: bool,
     /// Whether it runs in a sandbox with nothing but what is named, because the host program says so and no agent.
     pub(crate) confined: bool,
 }

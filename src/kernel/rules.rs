@@ -210,17 +210,17 @@ impl Placed<'_> {
     }
 
     /// Whether the conditions are met by `used`; for a pattern that allows, by some part of a command. What a rule says about
-    /// commands is met by what a command line of that kind uses.
+    /// command lines is met by lines, and with a path besides, by a line like that which uses the path.
     fn speaks_about(&self, action: &Considered, used: &Use) -> bool {
         let rule = self.rule;
         let denies = rule.verdict > Verdict::Allow;
         let shape =
             rule.shape.as_ref().is_none_or(|shape| action.shape.as_ref().is_some_and(|other| other.key == shape.key));
-        let target = if matches!(used.target, Target::Command { .. } | Target::Tool { .. }) {
-            &used.target
-        } else {
-            action.target()
-        };
+        let is_line = matches!(used.target, Target::Command { .. } | Target::Tool { .. });
+        if !is_line && rule.path.is_none() && (rule.command.is_some() || rule.shape.is_some()) {
+            return false;
+        }
+        let target = if is_line { &used.target } else { action.target() };
         let command = rule.command.as_ref().is_none_or(|pattern| match target {
             Target::Command { parts, .. } if denies => meets(pattern, parts.as_deref()) || action.is_told(pattern),
             Target::Command { parts, .. } => parts.iter().flatten().any(|part| self.allows(part, action)),

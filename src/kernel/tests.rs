@@ -94,6 +94,7 @@ fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Consid
         cwd: None,
         circumstances: None,
         details: None,
+        in_sandbox: false,
         confined: false,
     })
 }

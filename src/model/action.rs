@@ -127,6 +127,8 @@ pub struct Action {
     pub(crate) overrides: bool,
     pub(crate) circumstances: Option<Digest>,
     pub(crate) details: Option<Box<Value>>,
+    /// It runs in a sandbox that keeps it from everything that it is not given.
+    pub(crate) in_sandbox: bool,
 }
 
 /// What is about to happen, not understood yet.
@@ -150,6 +152,7 @@ impl Action {
             overrides: false,
             circumstances: None,
             details: None,
+            in_sandbox: false,
         }
     }
 

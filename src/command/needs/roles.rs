@@ -100,12 +100,13 @@ const ROLES: &[(Role, &[&str], &str)] = &[
     (Role::ReadsTrees, &["du", "tree"], "-L -I -P -d --max-depth --exclude -o"),
     (
         Role::Writes,
-        &["mkdir", "mkfifo", "mknod", "rm", "rmdir", "shred", "tee", "touch", "truncate", "unlink"],
-        "-m -d -r -t -s -n -u --mode --date --reference --size --iterations --io-blocks",
+        &["mkdir", "mkfifo", "rm", "rmdir", "shred", "tee", "unlink"],
+        "-m -n -s --mode --iterations --size",
     ),
+    (Role::Writes, &["touch", "truncate"], "-d -r -t -s --date --reference --size"),
     (Role::Changes, &["chgrp", "chmod", "chown", "setfacl"], "--reference -m -x -M -X --from"),
-    (Role::Copies, &["cp", "install", "ln"], "-S -m -o -g --suffix --mode --owner --group --backup"),
-    (Role::Moves, &["mv"], "-S --suffix --backup"),
+    (Role::Copies, &["cp", "install", "ln"], "-S -m -o -g -t --suffix --mode --owner --group --target-directory"),
+    (Role::Moves, &["mv"], "-S -t --suffix --target-directory"),
 ];
 
 /// Programs whose words are texts and no paths.

@@ -184,7 +184,8 @@ impl Profile {
             command.line().ok_or_else(|| SandboxError::Io(io::Error::new(io::ErrorKind::InvalidInput, UNREADABLE)))?;
         let profile = serde_json::to_string(self).map_err(|why| SandboxError::Io(why.into()))?;
         let circumstances = format!("{profile} {}", command.streams());
-        Ok(Action { needs: self.permissions().collect(), ..Action::command(&line).under(&circumstances) })
+        let needs = self.permissions().collect();
+        Ok(Action { needs, in_sandbox: true, ..Action::command(&line).under(&circumstances) })
     }
 
     fn permissions(&self) -> impl Iterator<Item = Permission> {

@@ -107,7 +107,7 @@ impl Judgement<'_> {
         let is_answered = |stage: Stage| match stage {
             Stage::AskRule | Stage::Tier => speaks(Stage::Destructive),
             Stage::Default => speaks(Stage::Destructive) || speaks(Stage::Tier),
-            Stage::Held => self.lacks_only_protected(),
+            Stage::Held => self.lacks_only_protected() || speaks(Stage::Destructive) && self.lacks_only_named(case),
             Stage::Protected | Stage::Denied | Stage::Mode | Stage::Destructive | Stage::AllowRule => false,
         };
         let mut ways: Vec<_> = in_the_way
@@ -135,6 +135,17 @@ impl Judgement<'_> {
             let is_named = |path: &SanitizedPath| refs.contains(&RuleRef::Protected(path.clone()));
             self.missing.iter().all(|right| right.permission.path().is_some_and(is_named))
         })
+    }
+
+    /// Whether all that is missing is what the line names: who enables just this line gives it.
+    fn lacks_only_named(&self, case: &Case<'_>) -> bool {
+        let held = self.walk.iter().find(|(stage, _)| *stage == Stage::Held);
+        let lacking = held.and_then(|(_, finding)| finding.as_ref()).map(|finding| &finding.uses);
+        let is_named = |place: &usize| {
+            let used = case.action.uses.iter().nth(*place);
+            used.is_some_and(|used| matches!(used.origin, UseOrigin::Named | UseOrigin::Needed))
+        };
+        lacking.is_some_and(|lacking| lacking.iter().all(is_named))
     }
 
     fn way_out(&self, case: &Case<'_>, stage: Stage, finding: &Finding) -> String {

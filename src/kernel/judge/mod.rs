@@ -225,7 +225,7 @@ fn judged_in<'s>(manner: Manner<'s>, case: &Case<'s>, heard: &Heard, held: &Held
     }
     let is_lacking = walk.iter().any(|(stage, finding)| *stage == Stage::Held && finding.is_some());
     let mut conclusion = ask::settled(case, mode, stage, finding, is_lacking);
-    if conclusion.ruled == Ruled::Allow && !held.missing.is_empty() && !is_lacking {
+    if conclusion.ruled == Ruled::Allow && !held.missing.is_empty() && !is_lacking && !case.action.in_sandbox {
         // What it lacks was passed over only because the sandbox keeps it from that.
         conclusion = stages::tried(conclusion);
     }

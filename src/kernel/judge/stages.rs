@@ -167,7 +167,9 @@ pub(super) fn missing(case: &Case<'_>, mode: Mode, held: &Held) -> Option<Findin
     if held.missing.is_empty() {
         return None;
     }
-    if mode == Mode::OnFailure && is_only_named(case, held) && !super::ask::has_failed(case) {
+    // A sandbox keeps it from what it only names; in `on_failure`, it is tried in one before anybody is asked.
+    let is_tried = mode == Mode::OnFailure && !super::ask::has_failed(case);
+    if (case.action.in_sandbox || is_tried) && is_only_named(case, held) {
         return None;
     }
     if held.missing.len() > MOST_ASKED {

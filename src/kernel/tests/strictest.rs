@@ -191,6 +191,7 @@ impl Plain {
             cwd: None,
             circumstances: None,
             details: None,
+            in_sandbox: false,
             confined: false,
             updated: false,
         })
@@ -377,10 +378,10 @@ fn naive_rule(rule: &Rule, action: &Plain) -> bool {
     path && command && tool && rule.operation.is_none_or(|operation| operation == action.operation)
 }
 
-/// What a rule says about commands is met by what a command like that uses.
+/// What a rule says about command lines is about lines.
 fn naive_rule_on_the_way(rule: &Rule, action: &Plain, further: &Further) -> bool {
     let path = rule.path.as_ref().is_none_or(|glob| further.is(|path| about_path(glob.as_str(), path)));
-    let command = rule.command.as_ref().is_none_or(|pattern| about_command(pattern.as_str(), &action.resource));
+    let command = rule.command.is_none();
     let tool = rule.tool.as_ref().is_none_or(|tool| tool.as_str() == action.tool);
     path && command && tool && rule.operation.is_none_or(|operation| operation == further.operation)
 }

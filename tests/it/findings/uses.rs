@@ -388,7 +388,7 @@ async fn what_a_program_needs_must_be_held() {
         assert!(decision.missing.contains(&tag(missing)), "{line}: {:?}", decision.missing);
     }
     let agent = bound(&World::new(), Mode::Bypass, &[], &[everything_allowed()]).await;
-    assert_eq!(ruled(&agent, Action::command("curl https://example.com")).await, Ruled::Unavailable);
+    assert_eq!(ruled(&agent, Action::command("curl https://example.com")).await, Ruled::Ask);
 }
 
 /// A13: what is held is no question, and what needs nothing is none either.
@@ -447,7 +447,7 @@ async fn a_hooks_no_to_a_part_denies_the_action_and_its_yes_allows_nothing() {
     }
     let (world, agent) = equipped(Mode::Auto, &[]).await;
     world.engine.add_hook("parts".parse().unwrap(), Arc::new(Parts)).unwrap();
-    assert_eq!(ruled(&agent, given("node build.js", "@network")).await, Ruled::Unavailable);
+    assert_eq!(ruled(&agent, given("node build.js", "@network")).await, Ruled::Ask);
 }
 
 /// Changes the mode of the agent that is asked about, while it is asked.
