@@ -119,14 +119,16 @@ async fn b8_in_mode_plan_reading_goes_on_and_nothing_else() {
     let world = World::new();
     let ann = in_mode(&world, "ann", Mode::Plan, &["@write:/ws", "@network"]).await;
     assert_eq!(ruled(&ann, Action::read("/ws/a")).await, Ruled::Allow);
-    assert_eq!(ruled(&ann, Action::command("git status")).await, Ruled::Allow);
+    assert_eq!(ruled(&ann, Action::command("ls -la")).await, Ruled::Allow);
     let forbidden = [
         Action::write("/ws/a"),
         Action::network("h"),
         dangerous(),
+        // It obeys the repository that it finds (A16).
+        Action::command("git status"),
         Action::exec("/ws/a"),
-        Action::command("git status").needing(tag("@write:/ws/a")),
-        Action::command("git status").needing(tag("@network")),
+        Action::command("ls -la").needing(tag("@write:/ws/a")),
+        Action::command("ls -la").needing(tag("@network")),
     ];
     for action in forbidden {
         let decision = decided(&ann, action).await;
@@ -139,11 +141,12 @@ async fn b9_in_mode_untrusted_only_known_reads_run_by_themselves() {
     let world = World::new();
     let ann = in_mode(&world, "ann", Mode::Untrusted, &["@write:/ws"]).await;
     for (action, expected) in [
-        (Action::command("git status"), Ruled::Allow),
+        (Action::command("ls -la"), Ruled::Allow),
         (Action::read("/ws/a"), Ruled::Allow),
         (Action::command("some-unknown-tool"), Ruled::Ask),
+        (Action::command("git status"), Ruled::Ask),
         (Action::write("/ws/a"), Ruled::Ask),
-        (Action::command("git status").needing(tag("@write:/ws/a")), Ruled::Ask),
+        (Action::command("ls -la").needing(tag("@write:/ws/a")), Ruled::Ask),
     ] {
         assert_eq!(ruled(&ann, action.clone()).await, expected, "{action:?}");
     }

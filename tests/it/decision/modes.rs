@@ -38,7 +38,7 @@ fn action(name: &str) -> Action {
         "read a file" => Action::read("/ws/a"),
         "write a file" => Action::write("/ws/a"),
         "reach a host" => Action::network("example.com"),
-        "safe command" => needing("git status"),
+        "safe command" => needing("ls -la"),
         "dangerous command" => needing("node script.js"),
         "destructive command" => needing("rm -rf /"),
         "run a program file" => Action::exec("/ws/a"),

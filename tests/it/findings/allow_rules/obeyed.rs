@@ -150,7 +150,7 @@ async fn a_directory_that_a_line_goes_to_is_obeyed_too() {
     for command in there {
         assert_eq!(verdict(&agent, &command), Verdict::Ask, "{command}");
     }
-    for command in ["git status", "git -C sub status", "cd sub && git log", "git -C .. --version"] {
+    for command in ["git status", "git -C sub status", "cd sub && git log", "git --version"] {
         assert_eq!(verdict(&agent, command), Verdict::Allow, "{command}: {}", reason(&agent, command));
     }
 }
@@ -184,7 +184,7 @@ async fn a_rule_answers_for_what_is_obeyed_and_for_nothing_beside_it() {
     assert_eq!(verdict(&agent, "ls && poetry show | cat"), Verdict::Ask);
     // Nobody may write where this one works.
     let reader = ground.agent("reader", "out", &[]).await;
-    for command in ["poetry show", "composer show", "vagrant status", "prettier --check x"] {
+    for command in ["poetry show", "composer show", "prettier --check x"] {
         assert_eq!(verdict(&reader, command), Verdict::Allow, "{command}: {}", reason(&reader, command));
         assert_ne!(verdict(&agent, command), Verdict::Allow, "{command}");
     }
@@ -228,7 +228,8 @@ proptest! {
             let at = ["plain/a/b", "plain/a", "plain"][up];
             let right = format!("{at}/{file}");
             let writer = ground.agent("writer", "out", &[if by_name { &right } else { at }]).await;
-            let may_write = writer.check(&Permission::write(ground.path(&right).parse().unwrap())).is_held();
+            let write = Action::write(&ground.path(&right));
+            let may_write = writer.explain(&write).unwrap().decision.verdict() == Verdict::Allow;
             let held = verdict(&asker, command) == Verdict::Allow;
             assert!(!(may_write && held), "{command} obeys {right}");
             assert!(may_write || held || file != "HEAD" && !by_name, "{command}: {}", reason(&asker, command));
