@@ -1,8 +1,10 @@
 //! The classifier: a profile, what a person added, and one function.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
-use crate::model::{CommandRules, Spoken};
+use crate::model::{CommandRules, Settings, Spoken, Tools};
 
 use super::{
     addition::{Additions, InvalidAddition},
@@ -30,12 +32,13 @@ const MAX_SAFE_CHARS: usize = 10_000;
 pub struct Classifier {
     profile: Profile,
     additions: Additions,
+    tools: Arc<Tools>,
 }
 
 impl Classifier {
     /// A classifier with the built-in rules.
     pub fn new(profile: Profile) -> Self {
-        Classifier { profile, additions: Additions::default() }
+        Classifier { profile, ..Classifier::default() }
     }
 
     /// The same with rules of a person's own. They have been checked when they were made.
@@ -51,6 +54,20 @@ impl Classifier {
     /// The first addition that is malformed.
     pub fn with_rules(rules: &CommandRules) -> Result<Self, InvalidAddition> {
         Ok(Classifier::new(rules.profile).with_additions(Additions::of(rules)?))
+    }
+
+    /// The same, where these tools are declared besides the built-in ones.
+    pub fn with_tools(self, tools: impl Into<Arc<Tools>>) -> Self {
+        Classifier { tools: tools.into(), ..self }
+    }
+
+    /// A classifier for `settings`: their rules for commands and their tools.
+    pub(crate) fn for_settings(settings: &Settings) -> Result<Self, InvalidAddition> {
+        Ok(Classifier::with_rules(&settings.commands)?.with_tools(settings.tools.clone()))
+    }
+
+    pub(crate) fn tools(&self) -> &Tools {
+        &self.tools
     }
 
     /// The same, but drawing the stricter line.
@@ -150,8 +167,8 @@ impl Classifier {
 
     /// The tier of a tool call.
     ///
-    /// `bash`, `exec` and `shell` are judged by their `command` (or `input`), tools that write by the path they write
-    /// to, tools that read are safe; a tool nobody knows is dangerous, and so is an input that says two things.
+    /// A tool that is declared or built in is judged by what its input says it does (`docs/tools.md`); a tool nobody knows is
+    /// at least dangerous, and so is an input that says two things. A command that destroys is found in any input.
     pub fn classify_tool(&self, name: &str, input: &serde_json::Value) -> Classification {
         tool::classify(self, name, input)
     }

@@ -33,4 +33,7 @@ pub use answer::{Classification, Part, Span};
 pub use classifier::{Classifier, classify, classify_tool};
 pub use shape::{InvalidShape, Shape, ShapeWord};
 pub use tier::{InvalidProfile, InvalidTier, Profile, Tier};
-pub(crate) use tool::Call;
+pub use tool::built_in_tools;
+pub(crate) use tool::{
+    Call, DECLARED, DeclaredCall, ToolUse, UNLISTED, Undeclared, is_certainly_a_path, read as read_call,
+};

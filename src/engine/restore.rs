@@ -38,12 +38,12 @@ impl Engine {
         store: Arc<dyn Store>,
     ) -> Result<Engine, Error> {
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Error::NoRuntime)?;
-        settings.as_ref().map_or(Ok(()), |settings| Classifier::with_rules(&settings.commands).map(drop))?;
+        settings.as_ref().map_or(Ok(()), |settings| Classifier::for_settings(settings).map(drop))?;
         let reading = Arc::clone(&store);
         let history = runtime.spawn_blocking(move || History::read(&*reading));
         let history = history.await.map_err(|_| Error::Closed)?.map_err(Error::Store)?;
         let clock = not_before(clock, history.at);
-        let classifier = Classifier::with_rules(&history.state.settings.commands)?;
+        let classifier = Classifier::for_settings(&history.state.settings)?;
         let shared = Arc::new(Shared::new(history.state, classifier, clock, paths, seed()));
         let progress: Weak<Shared> = Arc::downgrade(&shared);
         store.report_to(progress);

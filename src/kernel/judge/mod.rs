@@ -199,7 +199,7 @@ fn judged_in<'s>(manner: Manner<'s>, case: &Case<'s>, heard: &Heard, held: &Held
         (Stage::Denied, stages::denied(case, heard)),
         (Stage::Mode, stages::mode(case, mode)),
         (Stage::Destructive, stages::destructive(case, heard)),
-        (Stage::Held, stages::missing(held)),
+        (Stage::Held, stages::missing(case, held)),
         (Stage::AskRule, stages::ask_rule(case, heard)),
         (Stage::AllowRule, stages::allow_rule(heard)),
         (Stage::Tier, stages::tier(case, mode, heard)),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::{
-    DecisionSource as Source, Grant, Mode, Operation, Permission, Right, RuleRef, Ruled, Scope, Shown, Tier, Verdict,
-    redacted,
+    DecisionSource as Source, Grant, Mode, Operation, Permission, Right, RuleRef, Ruled, Scope, Shown, Tier, UseOrigin,
+    Verdict, redacted,
 };
 
 use super::{
@@ -142,13 +142,18 @@ pub(super) fn destructive(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
     Some(Finding::new(Ruled::Deny, Source::Classifier, case.action.tier_reason.as_ref().to_owned()))
 }
 
-pub(super) fn missing(held: &Held) -> Option<Finding> {
+pub(super) fn missing(case: &Case<'_>, held: &Held) -> Option<Finding> {
     if held.missing.is_empty() {
         return None;
     }
     let missing: Vec<_> = held.missing.iter().map(|right| right.permission.describe().to_string()).collect();
     let reason = format!("not held: {}", missing.join(", "));
-    Some(Finding::new(Ruled::Ask, Source::HostPolicy, reason).about(held.lacking.clone()))
+    // Demanded by nothing but the declaration of the tool.
+    let is_declared =
+        |place: &usize| case.action.uses.iter().nth(*place).is_some_and(|used| used.origin == UseOrigin::Declared);
+    let by_contract = held.lacking.iter().all(is_declared);
+    let source = if by_contract { Source::ToolContract } else { Source::HostPolicy };
+    Some(Finding::new(Ruled::Ask, source, reason).about(held.lacking.clone()))
 }
 
 pub(super) fn ask_rule(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
