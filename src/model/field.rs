@@ -102,7 +102,9 @@ impl Field {
     pub(crate) fn read<'v>(&self, input: &'v Value, blank: bool) -> Result<Option<Found<'v>>, Unreadable> {
         let mut found: Option<Found<'v>> = None;
         let mut wrong = Vec::new();
-        for steps in &self.names {
+        // Of a text alone, only the form that is one says something.
+        let alone = input.is_string() && self.names.iter().any(Vec::is_empty);
+        for steps in self.names.iter().filter(|steps| !alone || steps.is_empty()) {
             let root = steps.first().map_or("", |step| step.name.as_str());
             let new = match read_at(steps, input) {
                 Err(_) => {

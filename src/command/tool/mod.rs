@@ -25,7 +25,7 @@ pub(crate) use undeclared::{Undeclared, is_certainly_a_path};
 #[derive(Debug)]
 pub(crate) enum Call<'v> {
     /// A declared tool whose input is as declared.
-    Declared(DeclaredCall<'v>),
+    Declared(Box<DeclaredCall<'v>>),
     /// A declared tool whose input does not say what it has to.
     Invalid(Operation, &'static str),
     /// A tool of which nothing is known.
@@ -35,7 +35,7 @@ pub(crate) enum Call<'v> {
 /// The call of a declared tool.
 #[derive(Debug)]
 pub(crate) struct DeclaredCall<'v> {
-    pub(crate) tool: Cow<'v, Tool>,
+    pub(crate) tool: Tool,
     /// What the call is about; there is at least one.
     pub(crate) own: ToolUse<'v>,
     /// What it uses besides.
@@ -79,12 +79,12 @@ impl ToolUse<'_> {
 pub(crate) fn read<'v>(declared: &Tools, name: &str, input: &'v Value) -> Call<'v> {
     let Some(tool) = declared.get(name).or_else(|| built_in::find(name)) else { return Call::Undeclared };
     match declared::read(tool, input) {
-        Ok((own, further)) => Call::Declared(DeclaredCall {
+        Ok((own, further)) => Call::Declared(Box::new(DeclaredCall {
             own,
             further,
             besides: declared::besides(tool, input),
-            tool: Cow::Owned(tool.clone()),
-        }),
+            tool: tool.clone(),
+        })),
         Err(why) => Call::Invalid(tool.operation, why),
     }
 }

@@ -20,8 +20,11 @@ const OPERATIONS: [(&str, Operation); 6] = [
     ("tool", Operation::Tool),
 ];
 
+/// Adds a field to a declaration.
+type Add = fn(Tool, Field) -> Tool;
+
 /// The keys with fields of the input, and how each is added.
-const FIELDS: [(&str, fn(Tool, Field) -> Tool); 8] = [
+const FIELDS: [(&str, Add); 8] = [
     ("path", Tool::path),
     ("reads", Tool::reads),
     ("writes", Tool::writes),
@@ -53,7 +56,7 @@ fn tool(offset: usize, entries: &DeTable<'_>, base: Base<'_>, found: &mut Findin
         let why = Problem::new("`operation` is missing in `[[tools]]`");
         found.add(offset, why.help("write what the tool does, as in `operation = \"fs.write\"`"));
     }
-    let mut fields = Vec::new();
+    let mut fields: Vec<(Add, Field)> = Vec::new();
     for (key, add) in FIELDS {
         for At { offset, value } in table.one_or_more(key, found).unwrap_or_default() {
             let field =

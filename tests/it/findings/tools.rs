@@ -39,7 +39,11 @@ impl Hook for Friendly {
 
 /// A world whose engine protects `/keys`, with a hook that says yes.
 fn world() -> World {
-    let world = World::with(|settings| settings.protected = ["/keys".parse().unwrap()].into());
+    let world = World::with(|settings| {
+        settings.protected = ["/keys".parse().unwrap()].into();
+        settings.max_pending = u32::MAX;
+        settings.max_asks_per_minute = u32::MAX;
+    });
     world.engine.add_hook("friendly".parse().unwrap(), Arc::new(Friendly)).unwrap();
     world
 }

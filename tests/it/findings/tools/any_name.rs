@@ -33,7 +33,9 @@ async fn a_tool_of_any_name_that_destroys_is_denied_in_every_mode_whatever_hooks
     for mode in MODES {
         let ann = agent(&world, mode, &["@write:/", "@network"]).await;
         for name in NAMES {
-            for input in destroying() {
+            // A declared shell runs its command line, and nothing of what is written beside it.
+            let is_shell = ["Bash", "mcp__shell__run_command"].contains(&name);
+            for input in destroying().into_iter().filter(|input| !is_shell || input["command"] != "rm") {
                 assert_eq!(verdict(&ann, name, &input).await, Verdict::Deny, "{mode:?} {name} {input}");
                 if name == "foo" {
                     assert_eq!(classify_tool(name, &input).tier, Tier::Destructive, "{name} {input}");
@@ -164,7 +166,7 @@ async fn classifier_and_engine_agree_about_every_tool() {
                     let explained = ann.explain(&call(tool.name().as_str(), &input)).unwrap();
                     let destroys = explained.decision.action.tier == Tier::Destructive;
                     let denied = explained.decision.verdict() == Verdict::Deny;
-                    assert_eq!(judged.tier == Tier::Destructive && !denied, false, "{tool} {input}");
+                    assert!(judged.tier != Tier::Destructive || denied, "{tool} {input}");
                     assert!(!destroys || judged.tier == Tier::Destructive, "{tool} {input}");
                     let invalid = explained.decision.decision_source == DecisionSource::HostPolicy && denied;
                     let same = explained.decision.action.tier == judged.tier;
@@ -177,42 +179,34 @@ async fn classifier_and_engine_agree_about_every_tool() {
 }
 
 fn names() -> impl Strategy<Value = String> {
-    let known: Vec<String> = built_in_tools().iter().map(|(_, tool)| tool.name().to_string()).collect();
-    prop_oneof![prop::sample::select(known), "[a-z_]{1,12}", "mcp__[a-z]{1,8}__[a-z_]{1,12}"]
+    let is_known = |name: &str| built_in_tools().iter().any(|(_, tool)| tool.name().as_str() == name);
+    prop_oneof!["[a-z][a-z_]{1,12}", "mcp__[a-z]{1,5}__[a-z_]{1,12}"]
+        .prop_filter("a built-in tool", move |name| !is_known(name))
 }
 
 /// Puts `value` somewhere into an input.
 fn inputs(value: &'static str) -> impl Strategy<Value = Value> {
-    let keys = [
-        "command",
-        "cmd",
-        "path",
-        "file_path",
-        "filePath",
-        "url",
-        "input",
-        "patch",
-        "pattern",
-        "paths",
-        "argv",
-        "x",
-        "y",
-    ];
+    let keys = ["command", "cmd", "path", "file_path", "url", "input", "paths", "argv", "x", "y"];
     let key = || prop::sample::select(keys.to_vec());
-    let leaf = prop_oneof![Just(json!(value)), Just(json!([value])), Just(json!([[value]]))];
-    (key(), key(), leaf, prop::sample::select(vec![json!("a"), json!("ls"), json!(1), json!(null)])).prop_map(
-        |(at, other, leaf, beside)| {
-            let mut input = json!({ other: beside });
-            input[at] = leaf;
-            input
-        },
-    )
+    let leaf = prop_oneof![
+        Just(json!(value)),
+        Just(json!([value])),
+        Just(json!({ "a": [[value]] })),
+        Just(json!({ value: 1 })),
+        Just(json!(["x", { "y": value }])),
+    ];
+    let beside = prop::sample::select(vec![json!("a"), json!("ls -l"), json!(1), json!(null), json!(["b", "c"])]);
+    (key(), key(), leaf, beside).prop_map(|(at, other, leaf, beside)| {
+        let mut input = json!({ other: beside });
+        input[at] = leaf;
+        input
+    })
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Every name, every mode, a hook that says yes: what destroys, and what is protected, never happens.
+    /// Every name that nobody declared, every mode, a hook that says yes.
     #[test]
     fn no_name_and_no_field_lets_a_destructive_command_or_a_protected_path_through(
         name in names(),
@@ -224,39 +218,47 @@ proptest! {
             for mode in MODES {
                 let ann = agent(&world, mode, &["@write:/", "@network"]).await;
                 let decided = verdict(&ann, &name, &input).await;
-                let content = is_content(&name, &input);
-                prop_assert!(decided != Verdict::Allow || content, "{mode:?} {name} {input}");
+                prop_assert_eq!(decided, Verdict::Deny, "{:?} {} {}", mode, name, input);
             }
             Ok(())
         })?;
     }
 }
 
-/// A declared tool does with a field what its declaration says, and nothing with others.
-fn is_content(name: &str, input: &Value) -> bool {
-    let Some((_, tool)) = built_in_tools().into_iter().find(|(_, tool)| tool.name().as_str() == name) else {
-        return false;
-    };
-    let uses = tool.fields().filter(|(kind, _)| *kind != "content").flat_map(|(_, fields)| fields);
-    let keys: Vec<String> = uses
-        .flat_map(|field| {
-            let text = field.to_string();
-            let names = text.trim_end_matches('?').split('|').map(str::to_owned).collect::<Vec<_>>();
-            names.into_iter().map(|name| name.split(['.', '[']).next().unwrap_or_default().to_owned())
-        })
-        .collect();
-    let carries = |value: &Value| value.to_string().contains("/keys") || value.to_string().contains("rm -rf");
-    let read = input.as_object().into_iter().flatten().any(|(key, value)| keys.contains(key) && carries(value));
-    // A command may have anything besides, which is asked about; a path in another field than the declared one is a text.
-    !read && tool.operation() != Operation::Command
-        || read
-            && matches!(tool.operation(), Operation::Read | Operation::Network | Operation::Write)
-            && is_a_name(input)
-}
-
-/// `rm -rf /` where a path is expected names a file of that name.
-fn is_a_name(input: &Value) -> bool {
-    !input.to_string().contains("\"/keys")
+/// Every field of every built-in tool that names an object, in every mode, with a hook that says yes.
+#[tokio::test]
+async fn no_field_of_a_built_in_tool_lets_a_destructive_command_or_a_protected_path_through() {
+    let world = world();
+    let mut tried = 0;
+    for mode in MODES {
+        let ann = agent(&world, mode, &["@write:/", "@network"]).await;
+        for (_, tool) in built_in_tools() {
+            let fields: Vec<_> =
+                tool.fields().flat_map(|(kind, fields)| fields.iter().map(move |field| (kind, field))).collect();
+            for (kind, field) in fields {
+                let bad = match kind {
+                    "command" => "rm -rf /",
+                    "patch" => "*** Update File: /keys/a",
+                    "host" => "file:///keys/a",
+                    "content" => continue,
+                    _ => "/keys/a",
+                };
+                let text = field.to_string();
+                for form in text.trim_end_matches('?').split('|').filter(|form| *form != ".") {
+                    let input = match form.strip_suffix("[]") {
+                        Some(name) if kind == "command" => json!({ name: ["rm", "-rf", "/"] }),
+                        Some(name) => json!({ name: [bad] }),
+                        None => json!({ form: bad }),
+                    };
+                    let name = tool.name().as_str();
+                    let name = if name == "run_command" { "mcp__shell__run_command" } else { name };
+                    assert_eq!(verdict(&ann, name, &input).await, Verdict::Deny, "{mode:?} {name} {input}");
+                    tried += 1;
+                }
+            }
+        }
+    }
+    assert!(tried > 400, "{tried}");
 }
 
 #[test]
