@@ -30,6 +30,7 @@ fn rule(number: usize) -> Rule {
         path: None,
         command: None,
         shape: None,
+        cwd: None,
         why: None,
         place: place(number + 1),
     };

@@ -45,7 +45,7 @@ pub use model::{
     InvalidTaskId, InvalidTimestamp, InvalidTool, InvalidToolPath, InvalidVerdict, Kind, LeftOut, Means, Mode, Name,
     OnMissing, OnNoUser, Operation, Origin, Outcome, OwnerId, PathGlob, PathPolicy, Pending, Permission, PermissionSet,
     Permissions, Place, Policies, Policy, PolicyPatch, Profile, Reach, Reads, Reason, Recorded, Reference, Reply,
-    Request, RequestId, Resolution, Right, Route, Rule, RuleRef, Ruled, Ruling, RulingId, RunId, RuntimeId,
+    Request, RequestId, Resolution, Right, Route, Rule, RuleCwd, RuleRef, Ruled, Ruling, RulingId, RunId, RuntimeId,
     SandboxFacts, SandboxViolation, SanitizedPath, Scope, SensitiveName, Settings, Shown, Skip, Source, Subject,
     TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings, Timestamp, Tool, ToolName, ToolPath, Tools, UseFacts,
     UseOrigin, Verdict, Want, Widening, sanitize,

@@ -2,11 +2,12 @@
 
 use serde::{Serialize, Serializer, ser::SerializeTuple};
 
-use crate::model::{Said, Spoken, SpokenPart};
+use crate::model::{Said, Spoken, SpokenPart, StartDir};
 
 use super::{
     shape::Shape,
     tier::{Tier, prefix},
+    wildcard,
 };
 
 /// A stretch of the command line, in bytes.
@@ -46,6 +47,9 @@ pub struct Part {
     /// Every command that may run because of it.
     #[serde(skip)]
     pub(crate) starts: Vec<Spoken>,
+    /// The directories in which it may run, as far as the text tells.
+    #[serde(skip)]
+    pub(crate) dirs: Vec<StartDir>,
 }
 
 /// The tier of a whole command line or tool call: that of its strictest part.
@@ -74,7 +78,7 @@ impl Part {
         let text = text.get(span.start..span.end).unwrap_or(text);
         let end = (0..=text.len().min(MAX_SHOWN_BYTES)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         let command = text.get(..end).unwrap_or_default().to_owned();
-        Part { tier, command, rule: rule.into(), span, runs: None, starts: Vec::new() }
+        Part { tier, command, rule: rule.into(), span, runs: None, starts: Vec::new(), dirs: vec![StartDir::Own] }
     }
 }
 
@@ -137,10 +141,16 @@ impl Classification {
 
     /// The parts as rules compare them; none if the text was not understood.
     pub(crate) fn spoken(&self) -> Option<Vec<SpokenPart>> {
-        let part = |part: &Part| SpokenPart { tier: part.tier, runs: part.runs.clone(), starts: part.starts.clone() };
+        let part = |part: &Part| SpokenPart {
+            tier: part.tier,
+            runs: part.runs.clone(),
+            starts: part.starts.clone(),
+            dirs: part.dirs.clone(),
+            by_name: part.runs.as_ref().filter(|_| part.tier > Tier::Safe).map(wildcard::by_name).unwrap_or_default(),
+        };
         let strictest = self.parts.iter().map(|part| part.tier).max().unwrap_or(Tier::Safe);
         // What makes the whole worse than its parts, no rule about a part can answer for.
-        let besides = (strictest < self.tier).then(|| SpokenPart { tier: self.tier, runs: None, starts: Vec::new() });
+        let besides = (strictest < self.tier).then(|| SpokenPart::plain(self.tier, None));
         self.understood.then(|| self.parts.iter().map(part).chain(besides).collect())
     }
 

@@ -26,6 +26,7 @@ mod tier;
 mod tool;
 mod undo;
 mod walk;
+mod wildcard;
 
 pub use crate::model::{CommandRules, Raise, SafeAddition};
 pub use addition::{Additions, InvalidAddition, Row};

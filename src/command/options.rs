@@ -195,6 +195,38 @@ impl<'a> Options<'a> {
     }
 }
 
+/// Whether `word` is made of options on the list, with no value that the list does not allow.
+pub(super) fn knows(list: &str, word: &str) -> bool {
+    let (name, attached) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
+    let fits = |takes: Takes<'_>| match (takes, attached) {
+        (Takes::Nothing, None) | (Takes::Value("") | Takes::Maybe(_), None) => true,
+        (Takes::Nothing, Some(_)) | (Takes::Value(_), None) => false,
+        (Takes::Value(allowed) | Takes::Maybe(allowed), Some(value)) => {
+            allowed.is_empty() || allowed.split('|').any(|one| one == value)
+        }
+    };
+    if name.len() > 2
+        && let Some(takes) = find(list, name)
+    {
+        return fits(takes);
+    }
+    let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.starts_with('-')) else { return false };
+    if letters.len() > 1 && find(list, "=").is_some() {
+        return false;
+    }
+    for (at, letter) in letters.char_indices() {
+        match find(list, &format_smolstr!("-{letter}")) {
+            None => return false,
+            Some(Takes::Nothing) => {}
+            Some(Takes::Value(allowed) | Takes::Maybe(allowed)) => {
+                let rest = letters.get(at + letter.len_utf8()..).unwrap_or_default();
+                return allowed.is_empty() || allowed.split('|').any(|one| one == rest);
+            }
+        }
+    }
+    !letters.is_empty()
+}
+
 fn find<'l>(list: &'l str, name: &str) -> Option<Takes<'l>> {
     list.split_ascii_whitespace().find_map(|entry| {
         let rest = entry.strip_prefix(name)?;

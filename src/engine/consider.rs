@@ -9,7 +9,7 @@ use crate::{
     kernel::{Considered, Mentions, Target, Use, operation_for},
     model::{
         Access, Action, AgentId, CommandShape, Destructive, Operation, Permission, Profile, Reason, Right,
-        SanitizedPath, Shown, Tier, ToolName, UseOrigin, What, redacted, redacted_but, redacted_with,
+        SanitizedPath, Shown, StartDir, Tier, ToolName, UseOrigin, What, redacted, redacted_but, redacted_with,
     },
     seam::Real,
 };
@@ -64,10 +64,39 @@ impl Shared {
         besides: &Map<String, Value>,
     ) -> Result<Considered, Error> {
         let classifier = self.classifier.load();
-        if self.look(|state, _| state.only_reads_by_itself(agent))? {
-            return Ok(command(base, text, besides, &classifier.strictly()));
+        let understood = if self.look(|state, _| state.only_reads_by_itself(agent))? {
+            command(base, text, besides, &classifier.strictly())
+        } else {
+            command(base, text, besides, &classifier)
+        };
+        Ok(self.with_real_dirs(understood))
+    }
+
+    /// The same, with the directories that the line changes to as they really are.
+    fn with_real_dirs(&self, mut understood: Considered) -> Considered {
+        let Considered { uses, cwd, tier, .. } = &mut understood;
+        let Target::Command { parts: Some(parts), .. } = &mut uses.own.target else { return understood };
+        if *tier == Some(Tier::Safe) {
+            return understood;
         }
-        Ok(command(base, text, besides, &classifier))
+        for dir in parts.iter_mut().flat_map(|part| &mut part.dirs) {
+            if let StartDir::Said(said) = dir {
+                *dir = self.real_dir(cwd.as_ref(), said).map_or(StartDir::Unknown, StartDir::Real);
+            }
+        }
+        understood
+    }
+
+    /// The directory that `cd` leads to, if there is one: else it fails, and nobody knows where the line goes on.
+    fn real_dir(&self, cwd: Option<&SanitizedPath>, said: &str) -> Option<SanitizedPath> {
+        let absolute = if said.starts_with('/') { said.to_owned() } else { format!("{}/{said}", cwd?) };
+        let real = self.paths.real(&absolute).ok()?;
+        // A shell takes `..` from the text, a program from the disk.
+        let goes_up = absolute.split('/').any(|name| name == "..");
+        let as_text = || self.paths.real(&without_up(&absolute)).is_ok_and(|other| other == real);
+        // Below a file there is nothing, not even something missing.
+        let is_directory = self.paths.real(&format!("{}/-", real.path)).is_ok();
+        (real.identity.is_some() && is_directory && (!goes_up || as_text())).then_some(real.path)
     }
 
     pub(super) fn path(&self, profile: &Profile, base: Considered, text: &str) -> Considered {
@@ -163,6 +192,18 @@ pub(super) fn blank(operation: Operation, tool: ToolName, action: &Action, input
         circumstances: action.circumstances,
         confined: false,
     }
+}
+
+/// The path with every `..` taken from its text.
+fn without_up(path: &str) -> String {
+    let mut names = Vec::new();
+    for name in path.split('/').filter(|name| !name.is_empty() && *name != ".") {
+        match name {
+            ".." => drop(names.pop()),
+            name => names.push(name),
+        }
+    }
+    format!("/{}", names.join("/"))
 }
 
 /// What runs does other things elsewhere.

@@ -1,6 +1,6 @@
 //! An action as it was understood: a real path, a parsed command, a tier. What was judged is what runs.
 
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
 use crate::model::{
     ActionFacts, CallId, CommandPattern, CommandShape, Destructive, Digest, Doing, Operation, Permission, Reason,
@@ -113,7 +113,7 @@ impl Considered {
             input: Digest::of_texts(whole),
             access: self.access(operation, tool, resource, cwd),
             circumstances: self.circumstances,
-            shape: self.remembered_shape().map(Cow::into_owned),
+            shape: self.remembered_shape(),
             doing: self.doing(),
             call: self.call.clone(),
             destructive: self.destructive.clone(),
@@ -127,10 +127,11 @@ impl Considered {
         Digest::of_texts([operation, tool, resource].into_iter().chain(besides))
     }
 
-    /// What a yes for good is about, if there may be one: the shape of the command, under the same circumstances.
-    pub(crate) fn remembered_shape(&self) -> Option<Cow<'_, CommandShape>> {
-        let shape = self.shape.as_ref()?;
-        Some(self.circumstances.map_or(Cow::Borrowed(shape), |digest| Cow::Owned(shape.under(digest))))
+    /// What a yes for good is about, if there may be one: the shape of the command, in the same directory and under the
+    /// same circumstances.
+    pub(crate) fn remembered_shape(&self) -> Option<CommandShape> {
+        let shape = self.shape.as_ref()?.in_directory(self.cwd.as_ref());
+        Some(self.circumstances.map_or_else(|| shape.clone(), |digest| shape.under(digest)))
     }
 
     /// The permissions that must be held for it.

@@ -152,8 +152,8 @@ impl Compiled {
                     (Verdict::Deny, Policies::DENY_COMMANDS, &self.0.written.deny_commands),
                     (Verdict::Ask, Policies::APPROVE_COMMANDS, &self.0.written.approve_commands),
                 ];
-                let spoken = patterns.into_iter().filter(|(verdict, _, list)| {
-                    let speaks = |pattern| meets(pattern, parts.as_deref(), *verdict) || action.is_told(pattern);
+                let spoken = patterns.into_iter().filter(|(_, _, list)| {
+                    let speaks = |pattern| meets(pattern, parts.as_deref()) || action.is_told(pattern);
                     list.iter().any(speaks)
                 });
                 said.extend(spoken.map(|(verdict, name, _)| (verdict, name)));

@@ -1,6 +1,6 @@
 //! What a tool that nobody has classified might run, as far as its input tells.
 
-use crate::model::{CommandPattern, SpokenPart, Verdict};
+use crate::model::{CommandPattern, SpokenPart};
 
 use super::rules::meets;
 
@@ -37,7 +37,7 @@ impl Mentions {
     /// for.
     pub(crate) fn may_run(&self, pattern: &CommandPattern) -> bool {
         let is_named = pattern.program().is_none_or(|program| self.names(program));
-        is_named || self.lines.iter().any(|parts| meets(pattern, parts.as_deref(), Verdict::Deny))
+        is_named || self.lines.iter().any(|parts| meets(pattern, parts.as_deref()))
     }
 
     fn names(&self, program: &str) -> bool {

@@ -2,12 +2,15 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use globset::{GlobSet, GlobSetBuilder};
+use globset::{GlobMatcher, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[cfg(feature = "sandbox")]
 use crate::model::{Access, Operation};
-use crate::model::{CommandPattern, Rule, SpokenPart, Tier, UseOrigin, Verdict};
+use crate::model::{
+    CommandPattern, Coverage, Rule, RuleCwd, SanitizedPath, Shown, SpokenPart, StartDir, Tier, UseOrigin, Verdict,
+    redacted,
+};
 
 use super::{
     considered::{Considered, Target},
@@ -29,6 +32,8 @@ struct Compiled {
     by_program: HashMap<Box<str>, Vec<usize>>,
     /// All other rules.
     plain: Vec<usize>,
+    /// The directories of each rule that names some.
+    cwds: HashMap<usize, GlobMatcher>,
     /// Valid globs that do not compile together: nobody knows what they say, so nothing may happen.
     unusable: bool,
 }
@@ -58,7 +63,14 @@ impl Rules {
     pub(crate) fn compile(written: &Arc<[Rule]>) -> Rules {
         let (mut builder, mut by_glob, mut plain) = (GlobSetBuilder::new(), Vec::new(), Vec::new());
         let (mut unusable, mut by_program) = (false, HashMap::<_, Vec<_>>::new());
+        let mut cwds = HashMap::new();
         for (place, rule) in written.iter().enumerate() {
+            if let Some(RuleCwd::In(glob)) = &rule.cwd {
+                match glob.compiled() {
+                    Ok(glob) => drop(cwds.insert(place, glob.compile_matcher())),
+                    Err(_) => unusable = true,
+                }
+            }
             match rule.path.as_ref().map(|path| path.compiled()) {
                 Some(Ok(glob)) => {
                     builder.add(glob);
@@ -75,7 +87,7 @@ impl Rules {
             unusable = true;
             GlobSet::empty()
         });
-        Rules(Arc::new(Compiled { written: Arc::clone(written), globs, by_glob, by_program, plain, unusable }))
+        Rules(Arc::new(Compiled { written: Arc::clone(written), globs, by_glob, by_program, plain, cwds, unusable }))
     }
 
     pub(crate) fn written(&self) -> &Arc<[Rule]> {
@@ -111,15 +123,14 @@ impl Rules {
         }
         places.sort_unstable();
         places.dedup();
-        let rules = places.into_iter().filter_map(|place| self.0.written.get(place));
-        let mut rules: Vec<_> = rules.filter(|rule| speaks_about(rule, action, used)).collect();
+        let rules = places.into_iter().filter_map(|place| self.placed(place));
+        let mut rules: Vec<_> = rules.filter(|rule| rule.speaks_about(action, used)).collect();
         if let Target::Command { parts, .. } = &used.target {
-            let allowing = rules.iter().filter(|rule| rule.verdict == Verdict::Allow);
-            let patterns: Vec<_> = allowing.filter_map(|rule| rule.command.as_ref()).collect();
-            let together = parts.as_ref().is_some_and(|parts| allow_all(&patterns, parts));
-            rules.retain(|rule| rule.verdict != Verdict::Allow || rule.command.is_none() || together);
+            let allowing: Vec<_> = rules.iter().copied().filter(Placed::allows_commands).collect();
+            let together = parts.as_ref().is_some_and(|parts| allow_all(&allowing, parts, action));
+            rules.retain(|rule| !rule.allows_commands() || together);
         }
-        rules
+        rules.into_iter().map(|placed| placed.rule).collect()
     }
 
     /// The places of the rules about one of `paths`.
@@ -131,15 +142,23 @@ impl Rules {
         found.filter_map(|glob| self.0.by_glob.get(glob).copied()).collect()
     }
 
-    /// The first part of a command line that these rules do not allow, if they allow another one that needs somebody's word.
-    pub(crate) fn left_over<'a>(&self, action: &'a Considered) -> Option<&'a SpokenPart> {
+    fn placed(&self, place: usize) -> Option<Placed<'_>> {
+        Some(Placed { rule: self.0.written.get(place)?, cwd: self.0.cwds.get(&place) })
+    }
+
+    fn allowing_commands<'r>(&'r self) -> impl Iterator<Item = Placed<'r>> {
+        (0..self.0.written.len()).filter_map(|place| self.placed(place)).filter(Placed::allows_commands)
+    }
+
+    /// Says why the rules that allow commands do not allow `action`, if one of them nearly does.
+    pub(crate) fn nearly_allows(&self, action: &Considered) -> Option<String> {
         let Target::Command { parts: Some(parts), .. } = action.target() else { return None };
-        let speaks = |rule: &&Rule| rule.verdict == Verdict::Allow && speaks_about(rule, action, &action.uses.own);
-        let allowing = self.0.written.iter().filter(speaks);
-        let patterns: Vec<_> = allowing.filter_map(|rule| rule.command.as_ref()).collect();
+        let allowing: Vec<_> = self.allowing_commands().filter(|rule| rule.is_of(action, &action.uses.own)).collect();
         let mut words_needed = parts.iter().filter(|part| part.tier > Tier::Safe);
-        let some_is_allowed = words_needed.clone().any(|part| is_allowed(&patterns, part));
-        words_needed.find(|part| some_is_allowed && !is_allowed(&patterns, part))
+        let some_is_allowed = words_needed.clone().any(|part| is_allowed(&allowing, part, action));
+        let left = words_needed.find(|part| !is_allowed(&allowing, part, action))?;
+        let near = allowing.iter().find_map(|placed| placed.misses(left, action));
+        near.or_else(|| some_is_allowed.then(|| left_over(left)))
     }
 
     /// The paths that are denied by name for this way of using them, as far as one agent's commands are concerned.
@@ -172,51 +191,133 @@ impl Rules {
     }
 }
 
-/// Whether the conditions of `rule` are met by `used`; for a pattern that allows, by some part of a command. What a rule says
-/// about commands is met by what a command line of that kind uses.
-fn speaks_about(rule: &Rule, action: &Considered, used: &Use) -> bool {
-    let verdict = rule.verdict > Verdict::Allow || used.origin == UseOrigin::Own;
-    let tool = rule.tool.as_ref().is_none_or(|tool| *tool == action.tool);
-    let operation = rule.operation.is_none_or(|of_rule| of_rule == used.operation);
-    let shape =
-        rule.shape.as_ref().is_none_or(|shape| action.shape.as_ref().is_some_and(|other| other.key == shape.key));
-    let target = if matches!(used.target, Target::Command { .. } | Target::Tool { .. }) {
-        &used.target
-    } else {
-        action.target()
-    };
-    let command = rule.command.as_ref().is_none_or(|pattern| match target {
-        Target::Command { parts, .. } => {
-            meets(pattern, parts.as_deref(), rule.verdict) || rule.verdict > Verdict::Allow && action.is_told(pattern)
-        }
-        Target::Tool { mentions, .. } => rule.verdict > Verdict::Allow && mentions.may_run(pattern),
-        Target::Path(_)
-        | Target::Tree(_)
-        | Target::Host(_)
-        | Target::Network
-        | Target::Events
-        | Target::Capability(_)
-        | Target::Invalid { .. } => false,
-    });
-    verdict && tool && operation && shape && command
+/// One rule, with the directories that it names.
+#[derive(Clone, Copy, Debug)]
+struct Placed<'r> {
+    rule: &'r Rule,
+    cwd: Option<&'r GlobMatcher>,
 }
 
-/// What is not understood may be anything: enough for a no or a question, never for a yes.
-pub(super) fn meets(pattern: &CommandPattern, parts: Option<&[SpokenPart]>, verdict: Verdict) -> bool {
-    let Some(parts) = parts else { return verdict > Verdict::Allow };
-    let mut commands = parts.iter().flat_map(|part| part.runs.iter().chain(&part.starts));
-    match verdict {
-        Verdict::Allow => parts.iter().any(|part| is_allowed(&[pattern], part)),
-        Verdict::Ask | Verdict::Deny => commands.any(|command| pattern.may_cover(command)),
+impl Placed<'_> {
+    fn allows_commands(&self) -> bool {
+        self.rule.verdict == Verdict::Allow && self.rule.command.is_some()
+    }
+
+    /// Whether the conditions that are not about the command itself are met by `used`.
+    fn is_of(&self, action: &Considered, used: &Use) -> bool {
+        let tool = self.rule.tool.as_ref().is_none_or(|tool| *tool == action.tool);
+        tool && self.rule.operation.is_none_or(|of_rule| of_rule == used.operation)
+    }
+
+    /// Whether the conditions are met by `used`; for a pattern that allows, by some part of a command. What a rule says about
+    /// commands is met by what a command line of that kind uses.
+    fn speaks_about(&self, action: &Considered, used: &Use) -> bool {
+        let rule = self.rule;
+        let denies = rule.verdict > Verdict::Allow;
+        let shape =
+            rule.shape.as_ref().is_none_or(|shape| action.shape.as_ref().is_some_and(|other| other.key == shape.key));
+        let target = if matches!(used.target, Target::Command { .. } | Target::Tool { .. }) {
+            &used.target
+        } else {
+            action.target()
+        };
+        let command = rule.command.as_ref().is_none_or(|pattern| match target {
+            Target::Command { parts, .. } if denies => meets(pattern, parts.as_deref()) || action.is_told(pattern),
+            Target::Command { parts, .. } => parts.iter().flatten().any(|part| self.allows(part, action)),
+            Target::Tool { mentions, .. } => denies && mentions.may_run(pattern),
+            Target::Path(_)
+            | Target::Tree(_)
+            | Target::Host(_)
+            | Target::Network
+            | Target::Events
+            | Target::Capability(_)
+            | Target::Invalid { .. } => false,
+        });
+        let there = denies || rule.command.is_some() || self.reaches(&StartDir::Own, action);
+        (denies || used.origin == UseOrigin::Own) && self.is_of(action, used) && shape && command && there
+    }
+
+    /// Whether the rule allows this part of a line: the program as it stands there must be the one that is named, where it
+    /// may run; what it starts is its business.
+    fn allows(&self, part: &SpokenPart, action: &Considered) -> bool {
+        self.covers(part) == Coverage::Whole && part.dirs.iter().all(|dir| self.reaches(dir, action))
+    }
+
+    fn covers(&self, part: &SpokenPart) -> Coverage {
+        let pattern = self.rule.command.as_ref().zip(part.runs.as_ref());
+        pattern.map_or(Coverage::None, |(pattern, runs)| pattern.certainly_covers(runs, &part.by_name))
+    }
+
+    fn reaches(&self, dir: &StartDir, action: &Considered) -> bool {
+        let own = action.cwd.as_ref();
+        let real = match dir {
+            StartDir::Own => own,
+            StartDir::Real(path) => Some(path),
+            StartDir::Said(_) | StartDir::Unknown => None,
+        };
+        match &self.rule.cwd {
+            Some(RuleCwd::Anywhere) => true,
+            Some(RuleCwd::In(_)) => real.zip(self.cwd).is_some_and(|(path, cwd)| cwd.is_match(path.as_str())),
+            None => *dir == StartDir::Own || real.is_some_and(|path| Some(path) == own),
+        }
+    }
+
+    /// What of `part` the rule does not cover, if it covers all the rest.
+    fn misses(&self, part: &SpokenPart, action: &Considered) -> Option<String> {
+        let rule = Shown(self.rule.command.as_ref()?.as_str()).to_string();
+        let place = &self.rule.place;
+        match self.covers(part) {
+            Coverage::None => None,
+            Coverage::AllBut(at) => {
+                let word = part.runs.as_ref()?.words.get(at)?.written()?;
+                let name = redacted(word.split('=').next().unwrap_or(word));
+                let (kind, name) = (if word.starts_with(['-', '+']) { "option" } else { "word" }, Shown(&name));
+                Some(format!("; the {kind} `{name}` is not named by the pattern `{rule}` of the rule at {place}"))
+            }
+            Coverage::Whole => {
+                let dir = part.dirs.iter().find(|dir| !self.reaches(dir, action))?;
+                let runs = match (dir, &action.cwd) {
+                    (StartDir::Own, Some(own)) | (StartDir::Real(own), _) => format!("in `{}`", shown_path(own)),
+                    (StartDir::Own, None) | (StartDir::Said(_) | StartDir::Unknown, _) => {
+                        "in a directory that nobody can tell".to_owned()
+                    }
+                };
+                let allowed = match &self.rule.cwd {
+                    Some(RuleCwd::In(glob)) => format!("in `{}` only", Shown(glob.as_str())),
+                    Some(RuleCwd::Anywhere) => "anywhere".to_owned(),
+                    None => "in the working directory only, unless it says `cwd`".to_owned(),
+                };
+                Some(format!("; the rule at {place} allows `{rule}` {allowed}, and this runs {runs}"))
+            }
+        }
     }
 }
 
-/// A yes is for the whole line: every part that is not safe by itself is like one of `patterns`.
-fn allow_all(patterns: &[&CommandPattern], parts: &[SpokenPart]) -> bool {
-    parts.iter().all(|part| part.tier == Tier::Safe || is_allowed(patterns, part))
+fn shown_path(path: &SanitizedPath) -> String {
+    Shown(path.as_str()).to_string()
 }
 
-/// The program as it stands there must be the one that is named; what it starts is its business.
-fn is_allowed(patterns: &[&CommandPattern], part: &SpokenPart) -> bool {
-    part.runs.as_ref().is_some_and(|command| patterns.iter().any(|pattern| pattern.certainly_covers(command)))
+/// What of a command line the rules leave over that allow a part of it: the reason of a tier may name just that part.
+fn left_over(part: &SpokenPart) -> String {
+    let program = part.runs.as_ref().and_then(|command| command.words.first()?.written());
+    match program {
+        Some(program) => format!("; rules allow a part of it, and none allows `{}`", Shown(&redacted(program))),
+        None => "; rules allow a part of it, and none the rest".to_owned(),
+    }
+}
+
+/// Whether a command may be like the pattern of a no or a question. What is not understood may be anything.
+pub(super) fn meets(pattern: &CommandPattern, parts: Option<&[SpokenPart]>) -> bool {
+    let Some(parts) = parts else { return true };
+    let mut commands = parts.iter().flat_map(|part| part.runs.iter().chain(&part.starts));
+    commands.any(|command| pattern.may_cover(command))
+}
+
+/// A yes is for the whole line: every part that is not safe by itself is allowed by one of `rules`.
+fn allow_all(rules: &[Placed<'_>], parts: &[SpokenPart], action: &Considered) -> bool {
+    parts.iter().all(|part| part.tier == Tier::Safe || is_allowed(rules, part, action))
+}
+
+fn is_allowed(rules: &[Placed<'_>], part: &SpokenPart, action: &Considered) -> bool {
+    rules.iter().any(|placed| placed.allows(part, action))
 }

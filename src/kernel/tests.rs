@@ -66,7 +66,7 @@ fn request(number: u128, from: &str, tags: &[&str]) -> Command {
 fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Considered> {
     let words = text.split(' ').map(|word| crate::model::Said::Is(word.into())).collect();
     let runs = Some(crate::model::Spoken::of(words));
-    let parts = Some(vec![crate::model::SpokenPart { tier, runs, starts: Vec::new() }]);
+    let parts = Some(vec![crate::model::SpokenPart::plain(tier, runs)]);
     std::sync::Arc::new(super::Considered {
         tool: "bash".parse().unwrap(),
         uses: own(crate::model::Operation::Command, super::Target::Command { text: text.into(), parts }, None),

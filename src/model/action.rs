@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{CallId, Digest, Doing, Permission, Permissions, Reason, Shown, Tier, ToolName, UseFacts};
+use super::{CallId, Digest, Doing, Permission, Permissions, Reason, SanitizedPath, Shown, Tier, ToolName, UseFacts};
 
 /// What kind of thing is about to happen (`sources/000`, "Event: request_permission").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -288,24 +288,38 @@ pub struct CommandShape {
     pub key: Arc<str>,
     /// The whole of it, for a person; with a mark in the place of what can be told to be a secret.
     pub shown: Arc<str>,
+    /// The directory in which a command of this shape runs, where it is bound to one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<SanitizedPath>,
 }
 
 impl CommandShape {
     /// The shape that is displayed as `whole`, shown as `shown`.
     pub(crate) fn of(whole: &str, shown: Arc<str>) -> CommandShape {
-        CommandShape { key: Digest::of_texts([whole]).to_string().into(), shown }
+        CommandShape { key: Digest::of_texts([whole]).to_string().into(), shown, cwd: None }
     }
 
     /// The same under these circumstances only.
     pub(crate) fn under(&self, circumstances: Digest) -> CommandShape {
         let key = Digest::of_texts([&*self.key, &*circumstances.to_string()]).to_string().into();
-        CommandShape { key, shown: Arc::clone(&self.shown) }
+        CommandShape { key, ..self.clone() }
+    }
+
+    /// The same in this directory only.
+    pub(crate) fn in_directory(&self, cwd: Option<&SanitizedPath>) -> CommandShape {
+        CommandShape { cwd: cwd.cloned(), ..self.clone() }
+    }
+
+    /// Whether what was said about a command of this shape was said about one of the `other` shape, which runs where this
+    /// one does.
+    pub(crate) fn is(&self, other: &CommandShape) -> bool {
+        self.key == other.key && self.cwd == other.cwd
     }
 
     /// Whether nothing is left out of what is shown, and nothing is bound besides.
     #[cfg(feature = "edit")]
     pub(crate) fn is_shown_whole(&self) -> bool {
-        *self == CommandShape::of(&self.shown, Arc::clone(&self.shown))
+        self.key == CommandShape::of(&self.shown, Arc::clone(&self.shown)).key
     }
 }
 

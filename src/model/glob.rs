@@ -83,7 +83,7 @@ impl PathGlob {
     }
 
     /// The glob that is met by this path and no other; none if that is too long, or holds what no glob may.
-    #[cfg(any(feature = "edit", feature = "sandbox"))]
+    #[cfg(any(feature = "config", feature = "sandbox"))]
     pub(crate) fn literal(path: &SanitizedPath) -> Option<PathGlob> {
         escaped(path).try_into().ok()
     }

@@ -58,19 +58,20 @@ pub use id::{
 };
 pub use identity::FileIdentity;
 pub use path::{InvalidPath, SanitizedPath, sanitize};
+pub(crate) use pattern::Coverage;
 pub use pattern::{CommandPattern, InvalidPattern};
 pub use permission::{Access, InvalidPermission, InvalidPermissions, Permission, Permissions, Want};
 pub use policy::{AgentPolicy, BaseRight, Interaction, LeftOut, OnNoUser, Policy, Settings, Widening};
 pub(crate) use redact::{has_mark, redacted, redacted_but, redacted_value, redacted_with};
 pub(crate) use request::Allowed;
 pub use request::{Answer, Ask, Decider, Outcome, Pending, Reply, Request, Resolution, Route};
-pub use rule::{Rule, RuleRef};
+pub use rule::{Rule, RuleCwd, RuleRef};
 pub use ruling::{Ruling, Subject};
 pub use sandbox::{SandboxFacts, SandboxViolation};
 pub use sensitive::{InvalidSensitiveName, SensitiveName};
 pub(crate) use sensitive::{SENSITIVE_NAMES, sensitive_part};
 pub use set::{PermissionSet, Reads};
-pub(crate) use spoken::{Ends, Said, Spoken, SpokenPart, base_name};
+pub(crate) use spoken::{Ends, Said, Spoken, SpokenPart, StartDir, base_name};
 pub use task::{
     CatchUp, GateOutcome, InvalidTaskId, OnMissing, Skip, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings,
 };

@@ -8,11 +8,25 @@ use super::spoken::{Ends, Said, Spoken, base_name};
 
 /// A pattern of commands: words, where `*` stands for anything within one word and a last `**` for any words.
 ///
+/// In a rule that allows, neither stands for an option that is not known to be harmless: `git push origin **` says
+/// nothing about `git push origin --receive-pack=x`.
+///
 /// It is compared with commands as they are parsed, never with text: `git push **` says nothing about
 /// `git push; rm -rf x` but for its first half.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct CommandPattern(Arc<str>);
+
+/// The part of a command that a pattern certainly covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Coverage {
+    /// All of it.
+    Whole,
+    /// All but the word at this place, which a wildcard does not stand for.
+    AllBut(usize),
+    /// None of it.
+    None,
+}
 
 /// Why a text is not a [`CommandPattern`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,10 +71,26 @@ impl CommandPattern {
         &self.0
     }
 
-    /// Whether `command` is certainly like this: every word is written out, the program is called by just this name.
-    pub(crate) fn certainly_covers(&self, command: &Spoken) -> bool {
+    /// Returns how far this certainly covers `command`: every word is written out, the program is called by just this
+    /// name, and the words at `by_name` stand in the pattern themselves.
+    pub(crate) fn certainly_covers(&self, command: &Spoken, by_name: &[usize]) -> Coverage {
         let words = command.words.iter().map(Said::written).collect::<Option<Vec<_>>>();
-        !command.anywhere && words.is_some_and(|words| equals(&self.0, &words))
+        match words.filter(|words| !command.anywhere && equals(&self.0, words)) {
+            None => Coverage::None,
+            Some(words) => by_name
+                .iter()
+                .find(|place| !self.names(**place, words.get(**place).copied().unwrap_or_default()))
+                .map_or(Coverage::Whole, |place| Coverage::AllBut(*place)),
+        }
+    }
+
+    /// Whether the word `text` at `place` stands in the pattern itself: as it is, or as `--option=*`.
+    fn names(&self, place: usize, text: &str) -> bool {
+        let Some(pattern) = self.0.split(' ').nth(place).filter(|pattern| *pattern != "**") else { return false };
+        match pattern.split_once('*') {
+            None => pattern == text,
+            Some((fixed, _)) => fixed.contains('=') && text.starts_with(fixed),
+        }
     }
 
     /// Whether `command` may be like this. A program is known under any path, options may stand between the words, and

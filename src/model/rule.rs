@@ -27,6 +27,10 @@ pub struct Rule {
     /// About commands of just this shape only: what a person means who says "always" about one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<CommandShape>,
+    /// About commands that run there only. Without it, a rule that allows a command allows it in the working directory of
+    /// the agent. A rule that denies or asks speaks about a command wherever it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<RuleCwd>,
     /// Why, for whoever meets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<Reason>,
@@ -37,8 +41,8 @@ pub struct Rule {
 impl Rule {
     /// Whether two rules have the same conditions, wherever they are written.
     pub fn is_about_the_same(&self, other: &Rule) -> bool {
-        (&self.tool, self.operation, &self.path, &self.command, &self.shape)
-            == (&other.tool, other.operation, &other.path, &other.command, &other.shape)
+        (&self.tool, self.operation, &self.path, &self.command, &self.shape, &self.cwd)
+            == (&other.tool, other.operation, &other.path, &other.command, &other.shape, &other.cwd)
     }
 
     /// Whether two rules say the same about the same, wherever they are written.
@@ -64,11 +68,27 @@ impl fmt::Display for Rule {
         if let Some(shape) = &self.shape {
             write!(f, " of the shape `{}`", Shown(&shape.shown))?;
         }
+        match &self.cwd {
+            Some(RuleCwd::Anywhere) => f.write_str(" anywhere")?,
+            Some(RuleCwd::In(glob)) => write!(f, " in `{}`", Shown(glob.as_str()))?,
+            None => {}
+        }
         if let Some(tool) = &self.tool {
             write!(f, " by {tool}")?;
         }
         self.why.as_ref().map_or(Ok(()), |why| write!(f, ": {why}"))
     }
+}
+
+/// The directories in which a rule allows a command.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "everywhere, or what a glob names")]
+pub enum RuleCwd {
+    /// Every directory.
+    Anywhere,
+    /// Directories like this, as they really are.
+    In(PathGlob),
 }
 
 /// What spoke, so that a person finds it again.

@@ -90,7 +90,7 @@ impl Ruling {
             Subject::Input(input) => *input == action.input,
             Subject::Access(access) => *access == action.access,
             Subject::Shape(shape) => {
-                self.tool == action.tool && action.shape.as_ref().is_some_and(|other| other.key == shape.key)
+                self.tool == action.tool && action.shape.as_ref().is_some_and(|other| other.is(shape))
             }
             Subject::Doing(doing) => {
                 let does = action.doing.as_ref().is_some_and(|other| doing.is_in(other));
@@ -125,7 +125,10 @@ impl fmt::Display for Ruling {
         let verb = if self.verdict == Verdict::Allow { "allowed" } else { "denied" };
         write!(f, "{} {} ({}) {verb} {} ", self.id, self.by, Shown(&self.means), self.agent)?;
         match &self.about {
-            Subject::Shape(shape) => write!(f, "every `{}`", Shown(&shape.shown))?,
+            Subject::Shape(shape) => {
+                write!(f, "every `{}`", Shown(&shape.shown))?;
+                shape.cwd.as_ref().map_or(Ok(()), |cwd| write!(f, " in `{}`", Shown(cwd.as_str())))?;
+            }
             Subject::Input(_) | Subject::Access(_) | Subject::Doing(_) => {
                 write!(f, "{} `{}`", self.operation, Shown(&self.resource))?
             }

@@ -2,7 +2,7 @@
 
 use smol_str::SmolStr;
 
-use super::Tier;
+use super::{SanitizedPath, Tier};
 
 /// One thing that a command line does, with everything it may start for that.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,31 @@ pub(crate) struct SpokenPart {
     pub(crate) runs: Option<Spoken>,
     /// Every command that may run because of it, itself among them.
     pub(crate) starts: Vec<Spoken>,
+    /// The directories in which it may run.
+    pub(crate) dirs: Vec<StartDir>,
+    /// The places of words in `runs` that no wildcard of an allow pattern stands for: options that are not known to be
+    /// harmless, and what else changes what runs.
+    pub(crate) by_name: Vec<usize>,
+}
+
+impl SpokenPart {
+    /// A part that runs where its line begins, and has no word that must be named.
+    pub(crate) fn plain(tier: Tier, runs: Option<Spoken>) -> SpokenPart {
+        SpokenPart { tier, runs, starts: Vec::new(), dirs: vec![StartDir::Own], by_name: Vec::new() }
+    }
+}
+
+/// The directory in which a command runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum StartDir {
+    /// The one in which its line begins.
+    Own,
+    /// The one that this text names there. Nobody has looked at the disk yet.
+    Said(SmolStr),
+    /// This one, with all links followed.
+    Real(SanitizedPath),
+    /// One that nobody can tell.
+    Unknown,
 }
 
 /// The words of one command: the program and its arguments.

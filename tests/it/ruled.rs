@@ -29,6 +29,7 @@ pub(crate) fn rule() -> impl Strategy<Value = Rule> {
         path: path.map(|path| path.to_owned().try_into().unwrap()),
         command: command.map(|command| command.parse().unwrap()),
         shape: None,
+        cwd: None,
         why: None,
         place: Place { file: "agents.toml".into(), line },
     })

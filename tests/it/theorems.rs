@@ -538,6 +538,7 @@ async fn an_explicit_deny_beats_any_allow_however_it_is_said() {
             path: None,
             command: None,
             shape: None,
+            cwd: None,
             why: None,
             place: place.clone(),
         };

@@ -28,6 +28,7 @@ use super::{
     options::{Options, Reading},
     tier::Profile,
     walk::{Arg, Place, Places},
+    wildcard,
 };
 
 /// What operands a row takes.
@@ -260,6 +261,19 @@ pub(in crate::command) fn trusted_name(program: &str) -> Option<&str> {
 /// Whether some row or the list of versions has the program.
 pub(in crate::command) fn knows(name: &str) -> bool {
     INDEX.contains_key(name) || versions::is_known(name)
+}
+
+/// The options of rows that ask nothing besides, for a program with these words behind it: none of them can harm, whatever
+/// its value and whatever stands beside it.
+pub(in crate::command) fn harmless_flags<'n>(
+    name: &str,
+    before: &'n [&'n str],
+) -> impl Iterator<Item = &'static str> + 'n {
+    let rows = INDEX.get(name).map(Vec::as_slice).unwrap_or_default();
+    let asks_nothing = |spec: &Spec| spec.question.is_none() && spec.raw.is_none() && !spec.only_at_start;
+    let rows = rows.iter().map(|(spec, _)| *spec).filter(move |spec| asks_nothing(spec) && !spec.lenient);
+    let follows = |spec: &&Spec| spec.subcommand.split('|').any(|words| wildcard::before_has(before, words));
+    rows.filter(follows).map(|spec| spec.flags)
 }
 
 /// Looks for a proof that `args` only read.

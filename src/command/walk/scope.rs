@@ -11,7 +11,7 @@ use super::{
     arg::{Arg, HOME, Known, SOMETHING, UNKNOWN},
     value::Value,
 };
-use crate::command::syntax::tree::Command;
+use crate::{command::syntax::tree::Command, model::StartDir};
 
 /// More variables than this nobody follows: then all of them may be anything.
 const MAX_VARIABLES: usize = 64;
@@ -311,6 +311,22 @@ impl Scope {
             };
         }
         places.dedup();
+    }
+
+    /// The directories in which a command runs here, for rules that are bound to them.
+    pub(in crate::command) fn dirs(&self) -> Vec<StartDir> {
+        // What nobody has read may have gone elsewhere, too.
+        if self.lost {
+            return vec![StartDir::Unknown];
+        }
+        let searches = self.assigned("CDPATH").is_some();
+        let dir = |place: &Place| match place {
+            Place::Start => StartDir::Own,
+            Place::At(text) if searches || text.contains([UNKNOWN, SOMETHING, HOME]) => StartDir::Unknown,
+            Place::At(text) => StartDir::Said(text.into()),
+            Place::Somewhere => StartDir::Unknown,
+        };
+        self.places.iter().map(dir).collect()
     }
 
     /// What a shell that is started here knows: not the functions, and not the parameters.

@@ -114,6 +114,7 @@ impl Walker<'_> {
     }
 
     fn run_program(&mut self, args: &[Arg], input: &Input, line: &Input, span: Span) {
+        let dirs = self.scope.dirs();
         let (verdict, starts) = self.overhearing(|walker| {
             walker.overhear_declared(args);
             walker.judge(args, input)
@@ -122,12 +123,14 @@ impl Walker<'_> {
             // What is safe in several ways is said once.
             Some(part) if verdict.tier == Tier::Safe && part.same(verdict.tier, &verdict.rule, span) => {
                 part.starts.extend(starts);
+                part.dirs.extend(dirs);
             }
             _ => {
                 self.note(verdict.tier, verdict.rule, span);
                 if let Some(part) = self.parts.last_mut() {
                     part.runs = Some(Spoken::of(said_of(args)));
                     part.starts = starts;
+                    part.dirs = dirs;
                 }
             }
         }

@@ -9,7 +9,9 @@ use super::{
 };
 use crate::{
     command::Shape,
-    model::{Action, CommandPattern, CommandShape, Operation, Rule, SanitizedPath, ToolName, Verdict},
+    model::{
+        Action, CommandPattern, CommandShape, Operation, PathGlob, Rule, RuleCwd, SanitizedPath, ToolName, Verdict,
+    },
 };
 
 /// What one condition may be: one of these, or nothing, which is no condition.
@@ -23,6 +25,14 @@ pub(super) struct Conditions {
     patterns: OneOf<At<Pattern>>,
     commands: OneOf<CommandPattern>,
     shapes: OneOf<Shape>,
+    cwds: OneOf<At<Cwd>>,
+}
+
+/// The directories that a rule names, and where their pattern begins.
+#[derive(Clone, Debug)]
+struct Cwd {
+    named: RuleCwd,
+    start: Option<SanitizedPath>,
 }
 
 impl Conditions {
@@ -40,18 +50,32 @@ impl Conditions {
         });
         let commands = one_of(table, "command", found, command);
         let shapes = one_of(table, "shape", found, shape);
+        let cwds = one_of(table, "cwd", found, |text| cwd(text, base));
+        let of_a_yes = verdict == Verdict::Allow || !table.has("cwd");
+        if !of_a_yes {
+            let why = format!(
+                "`cwd` goes with `allow`: a rule that says `{verdict}` speaks about a command wherever it runs"
+            );
+            found.add(table.offset_of("cwd"), Problem::new(why).help("leave `cwd` out"));
+        }
         Some(Conditions {
             tools: tools?,
             operations: operations?,
             patterns: patterns?,
             commands: commands?,
             shapes: shapes?,
+            cwds: cwds.filter(|_| of_a_yes)?,
         })
     }
 
     /// How many combinations there are.
     pub(super) fn number(&self) -> usize {
-        self.tools.len() * self.operations.len() * self.patterns.len() * self.commands.len() * self.shapes.len()
+        self.tools.len()
+            * self.operations.len()
+            * self.patterns.len()
+            * self.commands.len()
+            * self.shapes.len()
+            * self.cwds.len()
     }
 
     /// Whether there could be an action that meets all of them.
@@ -66,6 +90,10 @@ impl Conditions {
             let why = "a rule has a `command`, which is about each command of a line, or a `shape`, which is about a line \
                        that is one command";
             return Err(Problem::new(why).help("write two rules"));
+        }
+        if self.cwds.iter().any(Option::is_some) && !of_command {
+            let why = "`cwd` says where a `command` or a `shape` may run, and the rule has neither";
+            return Err(Problem::new(why).help("add a `command`, or leave `cwd` out"));
         }
         for operation in self.operations.iter().flatten() {
             let has_path = matches!(operation, Operation::Read | Operation::Write | Operation::Exec);
@@ -124,7 +152,9 @@ impl Conditions {
             };
             rules = rules.iter().flat_map(|rule| self.shapes.iter().map(move |shape| with(rule, shape))).collect();
         }
-        rules
+        let named = |cwd: &Option<At<Cwd>>| cwd.as_ref().map(|cwd| cwd.value.named.clone());
+        let in_each = |rule: Rule| self.cwds.iter().map(move |cwd| Rule { cwd: named(cwd), ..rule.clone() });
+        rules.into_iter().flat_map(in_each).collect()
     }
 
     /// The other form of each pattern, where it has one.
@@ -138,8 +168,9 @@ impl Conditions {
 
     /// Where the patterns begin.
     pub(super) fn starts(self) -> impl Iterator<Item = At<SanitizedPath>> {
-        let patterns = self.patterns.into_iter().flatten();
-        patterns.filter_map(|At { offset, value }| Some(At { offset, value: value.start? }))
+        let paths = self.patterns.into_iter().flatten().map(|At { offset, value }| (offset, value.start));
+        let cwds = self.cwds.into_iter().flatten().map(|At { offset, value }| (offset, value.start));
+        paths.chain(cwds).filter_map(|(offset, start)| Some(At { offset, value: start? }))
     }
 
     /// What an example says, as an action of the first tool and operation: it is about the paths or the commands.
@@ -176,6 +207,27 @@ fn one_of<'t, T>(
     let length = texts.len();
     let values: Vec<_> = texts.into_iter().filter_map(|text| found.ok(text.offset, parse(text)).map(Some)).collect();
     (values.len() == length).then_some(values)
+}
+
+/// `anywhere`, or a pattern of directories.
+fn cwd(text: At<&str>, base: Base<'_>) -> Result<At<Cwd>, Problem> {
+    let At { offset, value } = text;
+    if value == "anywhere" {
+        return Ok(At { offset, value: Cwd { named: RuleCwd::Anywhere, start: None } });
+    }
+    // A directory itself, as working directories are written.
+    let directory = if value == "." { None } else { Some(value.strip_suffix('/').unwrap_or(value)) };
+    if let Some(directory) = directory {
+        let Pattern { glob, start, .. } = pattern::parse(directory, base, Verdict::Allow).map_err(|mut problem| {
+            problem.help = problem.help.or_else(|| did_you_mean(value, ["anywhere"]));
+            problem
+        })?;
+        return Ok(At { offset, value: Cwd { named: RuleCwd::In(glob), start } });
+    }
+    let own = base.path(".")?;
+    let wrong = || Problem::new(format!("{} is too long for a pattern", quoted(value)));
+    let glob = PathGlob::literal(&own).ok_or_else(wrong)?;
+    Ok(At { offset, value: Cwd { named: RuleCwd::In(glob), start: Some(own) } })
 }
 
 fn tool(text: At<&str>) -> Result<ToolName, Problem> {

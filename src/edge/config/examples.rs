@@ -11,7 +11,7 @@ use super::{
 use crate::{
     engine::Examples,
     kernel::Rules,
-    model::{Action, Rule, Settings},
+    model::{Action, Rule, RuleCwd, Settings},
 };
 
 /// The keys, and whether the rule must speak about what stands under them.
@@ -72,7 +72,7 @@ pub(super) fn try_out<'w>(written: impl Iterator<Item = &'w Written>, settings: 
         Err(problem) => return found.add_general(problem),
     };
     for written in written {
-        let rules = Rules::compile(&written.all().cloned().collect::<Vec<_>>().into());
+        let rules = Rules::compile(&written.all().cloned().map(about_its_words).collect::<Vec<_>>().into());
         for Example { text, action } in &written.examples {
             let met = examples.spoken_of_by(&rules, action).map_err(|why| Problem::new(why.to_string()));
             let met =
@@ -82,10 +82,16 @@ pub(super) fn try_out<'w>(written: impl Iterator<Item = &'w Written>, settings: 
     }
 }
 
+/// The rule as an example is compared with it, which runs where the rule says.
+fn about_its_words(rule: Rule) -> Rule {
+    let cwd = rule.cwd.filter(|cwd| *cwd == RuleCwd::Anywhere);
+    Rule { cwd, ..rule }
+}
+
 /// `by` is the rule that speaks about it, if one does; otherwise none of the table does.
 fn failed(text: &Text<String>, written: &Written, by: Option<Rule>) -> Problem {
     // Of one rule that is written in two forms, a person knows the one that they wrote.
-    let by = by.filter(|by| written.rules.len() > 1 || written.rules.contains(by));
+    let by = by.filter(|by| written.rules.len() > 1 || written.rules.iter().any(|rule| rule.says_the_same(by)));
     let rule = by.as_ref().or(written.rules.first()).map_or_else(String::new, |rule| quoted(&rule.to_string()));
     let more = match written.rules.len().saturating_sub(1) {
         more if more > 0 && by.is_none() => format!(" (and {more} more from this table)"),

@@ -67,7 +67,8 @@ fn one(mut table: Table<'_>, offset: usize, base: Base<'_>, found: &mut Findings
     }
     let examples = examples::understood(texts, &conditions, base, found);
     let place = found.place(offset);
-    let rule = Rule { verdict, tool: None, operation: None, path: None, command: None, shape: None, why, place };
+    let rule =
+        Rule { verdict, tool: None, operation: None, path: None, command: None, shape: None, cwd: None, why, place };
     let (rules, below) = (conditions.rules(&rule), conditions.rules_below(&rule));
     Some(Written { offset, rules, below, starts: conditions.starts().collect(), examples })
 }
@@ -82,7 +83,8 @@ fn why(table: &mut Table<'_>, found: &mut Findings<'_>) -> Option<Option<Reason>
     found.ok(offset, value.parse().map_err(|why| Problem::new(format!("`why`: {why}")))).map(Some)
 }
 
-/// What a rule speaks about: two rules with the same subject contradict each other, or say the same.
+/// What a rule speaks about: two rules with the same subject contradict each other, or say the same. Where a command is
+/// allowed does not count, since a no or a question is about it wherever it runs.
 type Subject<'r> =
     (Option<&'r ToolName>, Option<Operation>, Option<&'r PathGlob>, Option<&'r CommandPattern>, Option<&'r str>);
 
@@ -95,7 +97,7 @@ fn subject(rule: &Rule) -> Subject<'_> {
 pub(super) fn joined(defaults: &[Written], own: &[Written]) -> Vec<Rule> {
     let mut known = BTreeSet::new();
     let all = defaults.iter().chain(own).flat_map(Written::all);
-    all.filter(|rule| known.insert((rule.verdict, subject(rule)))).cloned().collect()
+    all.filter(|rule| known.insert((rule.verdict, subject(rule), rule.cwd.as_ref()))).cloned().collect()
 }
 
 /// Notes every rule of `own` that says something else than another one about the same.

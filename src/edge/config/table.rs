@@ -37,6 +37,11 @@ impl<'t> Table<'t> {
         self.entries.contains_key(key)
     }
 
+    /// Where the value under `key` stands.
+    pub(super) fn offset_of(&self, key: &str) -> usize {
+        self.entries.get(key).map(|value| value.span().start).unwrap_or_default()
+    }
+
     fn take(&mut self, key: &'static str) -> Option<&'t Spanned<DeValue<'t>>> {
         self.known.push(key);
         self.entries.get(key)

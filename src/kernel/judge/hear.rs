@@ -234,7 +234,7 @@ fn is_about(ruling: &Ruling, action: &Considered) -> bool {
         return false;
     }
     match &ruling.about {
-        Subject::Shape(shape) => action.remembered_shape().is_some_and(|other| other.key == shape.key),
+        Subject::Shape(shape) => action.remembered_shape().is_some_and(|other| other.is(shape)),
         Subject::Doing(doing) => action.doing().is_some_and(|other| doing.is_in(&other)),
         Subject::Input(_) | Subject::Access(_) => ruling.resource == action.shown && ruling.is_about(&action.facts()),
     }

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::model::{
-    DecisionSource as Source, Grant, Mode, Operation, Permission, Right, RuleRef, Ruled, Scope, Shown, Tier, UseOrigin,
-    Verdict, redacted,
+    DecisionSource as Source, Grant, Mode, Operation, Permission, Right, RuleRef, Ruled, Scope, Tier, UseOrigin, Verdict,
 };
 
 use super::{
@@ -204,14 +203,9 @@ pub(super) fn tier(case: &Case<'_>, mode: Mode, heard: &Heard) -> Option<Finding
     confined(case, mode).or_else(|| Some(Finding::new(Ruled::Ask, Source::Classifier, reason + &left_over(case))))
 }
 
-/// What of a command line the rules leave over that allow a part of it: the reason of a tier may name just that part.
+/// Why a rule that nearly allows the action does not.
 fn left_over(case: &Case<'_>) -> String {
-    let Some(part) = case.agent.rules.left_over(case.action) else { return String::new() };
-    let program = part.runs.as_ref().and_then(|command| command.words.first()?.written());
-    match program {
-        Some(program) => format!("; rules allow a part of it, and none allows `{}`", Shown(&redacted(program))),
-        None => "; rules allow a part of it, and none the rest".to_owned(),
-    }
+    case.agent.rules.nearly_allows(case.action).unwrap_or_default()
 }
 
 /// A command or a program that needs nobody's word, since it runs in the sandbox: in the mode in which those are tried there

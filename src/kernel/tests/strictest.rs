@@ -123,7 +123,7 @@ impl Plain {
         };
         let target = if self.operation == Operation::Command {
             let words = self.resource.split(' ').map(|word| Said::Is(word.into())).collect();
-            let part = SpokenPart { tier: self.tier, runs: Some(Spoken::of(words)), starts: Vec::new() };
+            let part = SpokenPart::plain(self.tier, Some(Spoken::of(words)));
             Target::Command { text: self.resource.as_str().into(), parts: Some(vec![part]) }
         } else {
             Target::Path(self.resource.parse().unwrap())
@@ -160,6 +160,7 @@ fn random_rule(numbers: &mut Numbers, line: u32) -> Rule {
         path: (about < 3).then(|| PathGlob::try_from(numbers.pick(&GLOBS).to_owned()).unwrap()),
         command: (about == 3).then(|| numbers.pick(&PATTERNS).parse().unwrap()),
         shape: None,
+        cwd: None,
         why: None,
         place: Place { file: "agents.toml".into(), line },
     }

@@ -81,6 +81,7 @@ fn some_rule(number: usize, place: Place) -> Rule {
         path: None,
         command,
         shape: None,
+        cwd: None,
         why: None,
         place,
     }

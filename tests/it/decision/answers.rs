@@ -270,6 +270,7 @@ async fn what_a_rule_denies_cannot_be_used_by_naming_the_right() {
         path: Some(String::from("/ws/closed/**").try_into().unwrap()),
         command: None,
         shape: None,
+        cwd: None,
         why: None,
         place: bestow::Place { file: "agents.toml".into(), line: 1 },
     };

@@ -61,6 +61,7 @@ fn rule(verdict: Verdict) -> Rule {
         path: None,
         command: None,
         shape: None,
+        cwd: None,
         why: None,
         place: bestow::Place { file: "agents.toml".into(), line: 7 },
     }

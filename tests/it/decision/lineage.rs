@@ -23,6 +23,7 @@ fn denying(command: &str) -> Arc<[Rule]> {
         path: None,
         command: Some(command.parse().unwrap()),
         shape: None,
+        cwd: None,
         why: None,
         place: Place { file: "agents.toml".into(), line: 7 },
     }]

@@ -29,6 +29,7 @@ fn rule(verdict: Verdict, operation: Option<Operation>, path: Option<&str>) -> R
         path: path.map(|path| PathGlob::try_from(path.to_owned()).unwrap()),
         command: None,
         shape: None,
+        cwd: None,
         why: None,
         place: Place { file: "agents.toml".into(), line: 3 },
     }

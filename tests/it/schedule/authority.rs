@@ -379,6 +379,7 @@ async fn a_target_that_comes_back_with_other_rules_binds_its_tasks_by_these_alon
         path: None,
         command: None,
         shape: None,
+        cwd: None,
         why: None,
         place: Place { file: "agents.toml".into(), line: 1 },
     };
@@ -419,6 +420,7 @@ async fn rules_for_an_agent_bind_its_tasks() {
         path: None,
         command: None,
         shape: None,
+        cwd: None,
         why: Some(host.parse().unwrap()),
         place: Place { file: "agents.toml".into(), line: 1 },
     };

@@ -60,6 +60,7 @@ async fn a_gate_runs_where_only_its_tier_would_ask_and_not_where_anything_else_d
         path: None,
         command: None,
         shape: None,
+        cwd: None,
         why: None,
         place: Place { file: "agents.toml".into(), line: 1 },
     };

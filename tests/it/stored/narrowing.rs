@@ -39,6 +39,7 @@ fn no(operation: Operation) -> Rule {
         path: None,
         command: None,
         shape: None,
+        cwd: None,
         why: None,
         place,
     }

@@ -24,6 +24,8 @@ pub struct Always {
     means: Means,
     at: Timestamp,
     request: Option<RequestId>,
+    /// The directory in which it was said, if it is about a command.
+    cwd: Option<SanitizedPath>,
 }
 
 impl Always {
@@ -50,6 +52,7 @@ impl Always {
             means: means.into(),
             at,
             request: Some(request.id),
+            cwd: request.action.as_ref().and_then(|action| action.shape.as_ref()?.cwd.clone()),
         })
     }
 
@@ -81,6 +84,7 @@ impl Always {
             means: ruling.means.clone(),
             at: ruling.since,
             request: ruling.request,
+            cwd: if let Subject::Shape(shape) = &ruling.about { shape.cwd.clone() } else { None },
         })
     }
 
@@ -108,6 +112,7 @@ impl Always {
             means: means.clone(),
             at: grant.since,
             request: *request,
+            cwd: None,
         })
     }
 
@@ -129,6 +134,11 @@ impl Always {
 
     pub(super) fn is_nothing(&self) -> bool {
         self.rights.is_empty() && self.rules.is_empty()
+    }
+
+    /// The directory in which it was said, if a rule of an agent that works in `own` would allow it elsewhere.
+    pub(super) fn said_elsewhere(&self, own: &SanitizedPath) -> Option<&SanitizedPath> {
+        self.cwd.as_ref().filter(|cwd| *cwd != own)
     }
 
     /// What `agent` does not say yet.
@@ -206,11 +216,20 @@ fn rule(tool: &ToolName, operation: Operation, resource: &str, about: About<'_>)
     let place = Place { file: Arc::default(), line: 0 };
     let verdict = Verdict::Allow;
     let (tool, operation_of_rule) = (Some(tool.clone()), Some(operation));
-    let rule =
-        Rule { verdict, tool, operation: operation_of_rule, path: None, command: None, shape: None, why: None, place };
+    let rule = Rule {
+        verdict,
+        tool,
+        operation: operation_of_rule,
+        path: None,
+        command: None,
+        shape: None,
+        cwd: None,
+        why: None,
+        place,
+    };
     match about {
         About::Shape(shape) if shape.is_shown_whole() && shape.shown.parse::<Shape>().is_ok() => {
-            Ok(Rule { shape: Some(shape.clone()), ..rule })
+            Ok(Rule { shape: Some(shape.in_directory(None)), ..rule })
         }
         About::Shape(shape) => Err(KeepError::not_sayable(format_args!(
             "`{}` holds what may be a secret, or was said under circumstances that a rule cannot name",

@@ -216,6 +216,14 @@ fn known<'p>(text: &PolicyText, policy: &'p Policy, said: &Always) -> Result<&'p
              (`--scope always`) is the way"
         ))
     })?;
+    if let Some(cwd) = said.said_elsewhere(&known.profile.working_dir) {
+        let own = &known.profile.working_dir;
+        return Err(KeepError::not_sayable(format_args!(
+            "it was said of a command in `{}`, and `{agent}` works in `{}` by `{file}`",
+            Shown(cwd.as_str()),
+            Shown(own.as_str())
+        )));
+    }
     if known.profile.owner == *said.owner() {
         return Ok(known);
     }

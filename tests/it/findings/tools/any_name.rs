@@ -83,6 +83,7 @@ async fn deny_rules_and_globs_about_paths_meet_a_tool_of_any_name() {
         path: Some("/ws/secret/**".parse().unwrap()),
         command: None,
         shape: None,
+        cwd: None,
         why: None,
         place: bestow::Place { file: "agents.toml".into(), line: 7 },
     }]
