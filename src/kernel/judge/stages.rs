@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::{
-    DecisionSource as Source, Grant, Mode, Operation, Permission, Right, RuleRef, Ruled, Scope, Tier, UseOrigin, Verdict,
+    DecisionSource as Source, Grant, Mode, Operation, Permission, Right, RuleRef, Ruled, Scope, Tier, UseOrigin,
+    Verdict,
 };
 
 use super::{

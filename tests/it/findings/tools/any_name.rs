@@ -213,7 +213,7 @@ proptest! {
         name in names(),
         input in prop_oneof![inputs("rm -rf /"), inputs("/keys/a"), inputs("cat /keys/a")],
     ) {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let world = world();
             for mode in MODES {
@@ -264,7 +264,7 @@ async fn no_field_of_a_built_in_tool_lets_a_destructive_command_or_a_protected_p
 
 #[test]
 fn guards_of_a_run_meet_a_tool_of_any_name() {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
         let world = world();
         let ann = agent(&world, Mode::Bypass, &["@write:/"]).await;

@@ -26,7 +26,7 @@ content = "page.body?"
 "#;
 
 fn with(tools: &str) -> Policy {
-    Place::with(&format!("{}{tools}", one_agent("permissions = [\"@write:/work\"]"))).load().unwrap()
+    Place::with(&format!("{}{tools}", one_agent(""))).load().unwrap()
 }
 
 #[test]
@@ -55,7 +55,7 @@ async fn a_tool_of_the_file_goes_before_one_of_the_host_program_and_a_built_in_o
     let lead = world.engine.agent(&id("lead")).unwrap();
     let explained = lead.explain(&call("Write", &json!({ "target": "a", "file_path": "b" }))).unwrap();
     assert_eq!(&*explained.decision.action.resource, "/work/a");
-    assert_eq!(explained.decision.missing, [crate::support::tag("@tool:write")]);
+    assert_eq!(explained.decision.missing, crate::support::tags(&["@write:/work/a", "@tool:write"]));
     assert_eq!(lead.explain(&call("Write", &json!({ "file_path": "b" }))).unwrap().decision.verdict(), Verdict::Deny);
     assert_eq!(classify_tool("Write", &json!({ "file_path": "b" })).tier, bestow::command::Tier::Safe);
 }
