@@ -44,18 +44,18 @@ pub use model::sensitive_examples;
 pub use model::{
     Access, Action, ActionFacts, Actor, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, CallId, CatchUp,
     Cause, Code, CommandPattern, CommandShape, Decider, Decision, DecisionId, DecisionSource, Destructive, Details,
-    Digest, Doing, Effect, Ended, Envelope, Event, FileIdentity, GateOutcome, Grant, GrantId, Guard, HeldChange, Hold,
-    HookCall, HookName, Ids, Interaction, InvalidDecisionId, InvalidDigest, InvalidEnvelope, InvalidGlob,
-    InvalidGrantId, InvalidId, InvalidMode, InvalidName, InvalidOperation, InvalidPath, InvalidPattern,
+    Digest, Doing, Effect, Ended, Envelope, Event, Field, FileIdentity, GateOutcome, Grant, GrantId, Guard, HeldChange,
+    Hold, HookCall, HookName, Ids, Interaction, InvalidDecisionId, InvalidDigest, InvalidEnvelope, InvalidField,
+    InvalidGlob, InvalidGrantId, InvalidId, InvalidMode, InvalidName, InvalidOperation, InvalidPath, InvalidPattern,
     InvalidPermission, InvalidPermissions, InvalidProcessId, InvalidReason, InvalidRequestId, InvalidRulingId,
-    InvalidScope, InvalidSensitiveName, InvalidTaskId, InvalidTimestamp, InvalidToolPath, InvalidVerdict,
+    InvalidScope, InvalidSensitiveName, InvalidTaskId, InvalidTimestamp, InvalidTool, InvalidToolPath, InvalidVerdict,
     InvalidViolationId, Kind, LeftOut, Means, Mode, Name, OnMissing, OnNoUser, Operation, Origin, Outcome,
     OutputStream, OwnerId, PathGlob, PathPolicy, Pending, Permission, PermissionSet, Permissions, Place, Policies,
     Policy, PolicyPatch, Process, ProcessEvent, ProcessExit, ProcessId, Profile, Reach, Reads, Reason, Recorded,
     Reference, Reply, Request, RequestId, Resolution, Right, Route, Rule, RuleCwd, RuleRef, Ruled, Ruling, RulingId,
     RunId, RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath, Scope, SensitiveName, Settings, Shown, Skip,
-    Source, StopCause, Subject, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings, Timestamp, ToolName, ToolPath,
-    UseFacts, UseOrigin, Verdict, ViolationId, Want, Widening, sanitize,
+    Source, StopCause, Subject, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings, Timestamp, Tool, ToolName,
+    ToolPath, Tools, UseFacts, UseOrigin, Verdict, ViolationId, Want, Widening, sanitize,
 };
 pub use model::{Anchor, Floor};
 pub use seam::{

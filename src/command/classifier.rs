@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::model::{CommandRules, SensitiveName, Spoken};
+use crate::model::{CommandRules, SensitiveName, Settings, Spoken, Tools};
 
 use super::{
     addition::{Additions, InvalidAddition},
@@ -34,12 +34,13 @@ pub struct Classifier {
     additions: Additions,
     /// Names that are sensitive besides the built-in ones.
     sensitive: Arc<[SensitiveName]>,
+    tools: Arc<Tools>,
 }
 
 impl Classifier {
     /// A classifier with the built-in rules.
     pub fn new(profile: Profile) -> Self {
-        Classifier { profile, additions: Additions::default(), sensitive: Arc::default() }
+        Classifier { profile, ..Classifier::default() }
     }
 
     /// The same with rules of a person's own. They have been checked when they were made.
@@ -60,6 +61,20 @@ impl Classifier {
     /// Adds names that are sensitive besides the built-in ones.
     pub(crate) fn guarding(self, sensitive: &Arc<[SensitiveName]>) -> Classifier {
         Classifier { sensitive: Arc::clone(sensitive), ..self }
+    }
+
+    /// The same, where these tools are declared besides the built-in ones.
+    pub fn with_tools(self, tools: impl Into<Arc<Tools>>) -> Self {
+        Classifier { tools: tools.into(), ..self }
+    }
+
+    /// A classifier for `settings`: their rules for commands and their tools.
+    pub(crate) fn for_settings(settings: &Settings) -> Result<Self, InvalidAddition> {
+        Ok(Classifier::with_rules(&settings.commands)?.with_tools(settings.tools.clone()).guarding(&settings.sensitive))
+    }
+
+    pub(crate) fn tools(&self) -> &Tools {
+        &self.tools
     }
 
     /// The same, but drawing the stricter line.
@@ -165,8 +180,8 @@ impl Classifier {
 
     /// The tier of a tool call.
     ///
-    /// `bash`, `exec` and `shell` are judged by their `command` (or `input`), tools that write by the path they write
-    /// to, tools that read are safe; a tool nobody knows is dangerous, and so is an input that says two things.
+    /// A tool that is declared or built in is judged by what its input says it does (`docs/tools.md`); a tool nobody knows is
+    /// at least dangerous, and so is an input that says two things. A command that destroys is found in any input.
     pub fn classify_tool(&self, name: &str, input: &serde_json::Value) -> Classification {
         tool::classify(self, name, input)
     }

@@ -37,4 +37,7 @@ pub use classifier::{Classifier, classify, classify_tool};
 pub(crate) use needs::NamedUses;
 pub use shape::{InvalidShape, Shape, ShapeWord};
 pub use tier::{InvalidProfile, InvalidTier, Profile, Tier};
-pub(crate) use tool::Call;
+pub use tool::built_in_tools;
+pub(crate) use tool::{
+    Call, DECLARED, DeclaredCall, ToolUse, UNLISTED, Undeclared, is_certainly_a_path, read as read_call,
+};

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use serde_json::{Map, Value};
 
 use crate::{
-    command::{Call, Classification, Classifier, NamedUses},
+    command::{Classification, Classifier, NamedUses},
     kernel::{Considered, Mentions, Target, Use, operation_for, operation_of},
     model::{
         Access, Action, AgentId, CommandShape, Destructive, Details, Named, Operation, Permission, Profile, Reason,
@@ -21,47 +21,28 @@ impl Shared {
     ///
     /// What cannot be understood is no error: it is an action that nobody may do, with the reason.
     pub(super) fn consider(&self, profile: &Profile, action: &Action) -> Result<Considered, Error> {
-        let tool = action.tool.clone();
-        let (operation, resource, input) = match &action.what {
-            What::Plain(operation, resource) => (*operation, Ok(resource.to_string()), String::new()),
-            What::Call(input) => {
-                let name = tool.as_ref().map_or("", ToolName::as_str);
-                let (operation, resource) = match Call::of(name, input) {
-                    Call::Runs(text) => (Operation::Command, Ok(text.to_owned())),
-                    Call::Writes(path) => (Operation::Write, Ok(path.to_owned())),
-                    Call::Reads(path) => (Operation::Read, Ok(path.to_owned())),
-                    Call::Unclear(operation, why) => (operation, Err(why)),
-                    Call::Unknown => {
-                        let unknown = unknown_tool(action, input, &self.classifier.load());
-                        let details = details(action, Operation::Command, "");
-                        let unknown = Considered { cwd: runs_in(profile, Operation::Command), details, ..unknown };
-                        return self.using_besides(action, unknown);
-                    }
-                };
-                (operation, resource, input::canonical(input).to_string())
-            }
-        };
-        let besides = match &action.what {
-            What::Call(input) if operation == Operation::Command => Call::besides(input),
-            What::Call(_) | What::Plain(..) => Map::new(),
-        };
-        let tool = tool.unwrap_or_else(|| operation.own_tool());
-        let details = details(action, operation, resource.as_deref().unwrap_or_default());
-        let base = Considered { cwd: runs_in(profile, operation), details, ..blank(operation, tool, action, input) };
-        let understood = match resource {
-            Err(why) => invalid(base, "", why),
-            Ok(text) => match operation {
-                Operation::Command => self.command(&profile.id, base, &text, &besides)?,
-                Operation::Network => host(base, &text),
-                Operation::Events => events(base, &text),
-                Operation::Tool => match text.parse() {
-                    Ok(name) => by_itself(base, Permission::Tool(name)),
-                    Err(_) => invalid(base, &text, "a capability is named like `github/issues`"),
-                },
-                Operation::Read | Operation::Write | Operation::Exec => self.path(profile, base, &text),
-            },
+        let understood = match &action.what {
+            What::Plain(operation, resource) => self.plain(profile, action, *operation, resource)?,
+            What::Call(input) => self.consider_call(profile, action, input)?,
         };
         self.using_besides(action, understood)
+    }
+
+    fn plain(&self, profile: &Profile, action: &Action, operation: Operation, text: &str) -> Result<Considered, Error> {
+        let tool = action.tool.clone().unwrap_or_else(|| operation.own_tool());
+        let details = details(action, operation, text);
+        let base =
+            Considered { cwd: runs_in(profile, operation), details, ..blank(operation, tool, action, String::new()) };
+        Ok(match operation {
+            Operation::Command => self.command(&profile.id, base, text, &Map::new())?,
+            Operation::Network => host(base, text),
+            Operation::Events => events(base, text),
+            Operation::Tool => match text.parse() {
+                Ok(name) => by_itself(base, Permission::Tool(name)),
+                Err(_) => invalid(base, text, "a capability is named like `github/issues`"),
+            },
+            Operation::Read | Operation::Write | Operation::Exec => self.path(profile, base, text),
+        })
     }
 
     /// With the permissions that whoever describes `action` says it uses.
@@ -77,7 +58,7 @@ impl Shared {
     }
 
     /// Where only reads happen by themselves, what reaches the network or prints secrets is not taken for one.
-    fn command(
+    pub(super) fn command(
         &self,
         agent: &AgentId,
         base: Considered,
@@ -183,7 +164,7 @@ impl Shared {
         (real.identity.is_some() && is_directory && (!goes_up || as_text())).then_some(real.path)
     }
 
-    fn path(&self, profile: &Profile, base: Considered, text: &str) -> Considered {
+    pub(super) fn path(&self, profile: &Profile, base: Considered, text: &str) -> Considered {
         // Whose home that would be, and whether the tool would think so too, nobody knows.
         if text.starts_with('~') {
             return invalid(
@@ -229,7 +210,7 @@ impl Shared {
 }
 
 /// The content of an action: what was said, else the fields of a tool's input besides what it writes or reaches.
-fn details(action: &Action, operation: Operation, resource: &str) -> Option<Details> {
+pub(super) fn details(action: &Action, operation: Operation, resource: &str) -> Option<Details> {
     if let Some(content) = &action.details {
         return Some(Details::of(&input::canonical(content)));
     }
@@ -256,13 +237,13 @@ pub(super) fn using_right(right: Right) -> Considered {
 }
 
 /// The same, which is the use of this permission.
-fn by_itself(base: Considered, permission: Permission) -> Considered {
+pub(super) fn by_itself(base: Considered, permission: Permission) -> Considered {
     let Considered { uses, shown, tier, tier_reason, .. } = using_right(Right::from(permission));
     Considered { uses, shown, tier, tier_reason, ..base }
 }
 
 /// The same, now that its own use is understood.
-fn about(base: Considered, target: Target, takes: Option<Right>) -> Considered {
+pub(super) fn about(base: Considered, target: Target, takes: Option<Right>) -> Considered {
     let own = Use { target, takes, operation: base.operation(), origin: UseOrigin::Own };
     Considered { uses: own.into(), ..base }
 }
@@ -274,7 +255,7 @@ static HOME: LazyLock<Option<String>> = LazyLock::new(|| {
 });
 
 /// Nothing is understood of it yet.
-fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -> Considered {
+pub(super) fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -> Considered {
     Considered {
         tool,
         uses: Use::unknown(operation).into(),
@@ -313,11 +294,11 @@ fn without_up(path: &str) -> String {
 }
 
 /// What runs does other things elsewhere.
-fn runs_in(profile: &Profile, operation: Operation) -> Option<SanitizedPath> {
+pub(super) fn runs_in(profile: &Profile, operation: Operation) -> Option<SanitizedPath> {
     matches!(operation, Operation::Command | Operation::Exec).then(|| profile.working_dir.clone())
 }
 
-fn invalid(base: Considered, text: &str, why: &str) -> Considered {
+pub(super) fn invalid(base: Considered, text: &str, why: &str) -> Considered {
     let why = redacted_with(why, text);
     let target = Target::Invalid { text: text.into(), why: Arc::clone(&why) };
     Considered { shown: redacted(text), tier: Some(Tier::Dangerous), tier_reason: why, ..about(base, target, None) }
@@ -357,7 +338,7 @@ fn command(
 }
 
 /// Whoever may use the network may reach any host; what it may do there is for rules.
-fn host(base: Considered, text: &str) -> Considered {
+pub(super) fn host(base: Considered, text: &str) -> Considered {
     if text == Target::Network.resource() {
         return by_itself(base, Permission::Network);
     }
@@ -395,21 +376,6 @@ fn host_of_url(text: &str) -> Option<&str> {
     (host != text).then_some(host)
 }
 
-/// A tool that nobody has classified may do anything: what it is about is its whole input.
-fn unknown_tool(action: &Action, input: &Value, classifier: &Classifier) -> Considered {
-    let tool = action.tool.clone().unwrap_or_else(|| Operation::Command.own_tool());
-    let text: Arc<str> = tool.as_str().into();
-    let (input_shown, cut) = input::shown(input);
-    let shown = format!("{tool} {input_shown}").into();
-    let mut texts = vec![&*text];
-    texts_in(input, &mut texts);
-    let mentions = Mentions::of(texts, |line| classifier.classify(line).spoken());
-    let base = blank(Operation::Command, tool, action, input::canonical(input).to_string());
-    let target = Target::Tool { name: Arc::clone(&text), mentions };
-    let tier_reason = "a tool that is not on any list".into();
-    Considered { shown, cut, tier: Some(Tier::Dangerous), tier_reason, ..about(base, target, None) }
-}
-
 /// What tools call the directory in which a command is to start.
 const DIRECTORIES: [&str; 4] = ["cwd", "workdir", "working_dir", "working_directory"];
 
@@ -439,7 +405,7 @@ fn texts_besides<'v>(besides: &'v Value, texts: &mut Vec<&'v str>) {
 }
 
 /// Every text in `value`, with the names of its fields.
-fn texts_in<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
+pub(super) fn texts_in<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
     match value {
         Value::String(text) => texts.push(text),
         Value::Array(all) => all.iter().for_each(|one| texts_in(one, texts)),

@@ -34,6 +34,7 @@ mod surface;
 mod tell;
 mod ticket;
 mod timer;
+mod tool_call;
 
 use std::{
     fmt,
@@ -46,7 +47,7 @@ use crate::{
     kernel::{Check, Command, Refusal, Start, State},
     model::{
         Actor, AgentId, ApproverId, Envelope, GrantId, Hold, HookName, Means, OwnerId, Permission, Policy, Profile,
-        Reason, Recorded, RequestId, Right, RulingId, RunId, RuntimeId, SanitizedPath, Settings, Want,
+        Reason, Recorded, RequestId, Right, RulingId, RunId, RuntimeId, SanitizedPath, Settings, Tools, Want,
     },
     seam::{Clock, DiskPaths, Hook, Paths, SystemClock},
 };
@@ -107,7 +108,7 @@ impl Engine {
     /// [`Error::NoRuntime`] outside a runtime, [`Error::Commands`] if rules about commands contradict their examples.
     pub fn on(settings: Settings, clock: Arc<dyn Clock>, paths: Arc<dyn Paths>) -> Result<Engine, Error> {
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Error::NoRuntime)?;
-        let classifier = Classifier::with_rules(&settings.commands)?.guarding(&settings.sensitive);
+        let classifier = Classifier::for_settings(&settings)?;
         let shared = Arc::new(Shared::new(State::new(settings).on(paths.floor()), classifier, clock, paths, seed()));
         runtime.spawn(timer::run(Arc::downgrade(&shared)));
         Ok(Engine { shared })
@@ -241,7 +242,7 @@ impl Engine {
     /// their examples; then nothing of it is. [`Error::Store`] if it cannot be stored; then what of it gives nobody more than
     /// before is in force all the same, and the rest is not.
     pub async fn configure(&self, policy: Policy) -> Result<(), Error> {
-        Classifier::with_rules(&policy.settings.commands)?;
+        Classifier::for_settings(&policy.settings)?;
         let run = fresh_run();
         self.shared.change(Command::Configure { policy: Arc::new(policy), run }).await.map(drop)
     }
@@ -312,6 +313,34 @@ impl Engine {
     /// [`Error::HookExists`] if there is one of that name: nothing takes the place of a hook.
     pub fn add_hook(&self, name: HookName, hook: Arc<dyn Hook>) -> Result<(), Error> {
         self.shared.add_hook(name, hook)
+    }
+
+    /// Declares the tools of the host program, in the place of those that it declared before. A tool of the settings goes
+    /// before one of this name, and this one before a built-in one. They hold for this engine and are not stored.
+    ///
+    /// ```
+    /// # use bestow::{Engine, Operation, Tool, Tools};
+    /// # async fn example(engine: Engine) -> Result<(), Box<dyn std::error::Error>> {
+    /// let save = Tool::new("save_page".parse()?, Operation::Write).path("page.path".parse()?);
+    /// engine.declare_tools(Tools::new([save])?)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Authority
+    ///
+    /// A declaration gives no right. It says what a call does, so a wrong one lets more happen than a right one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`]; [`Error::Commands`] if rules about commands contradict their examples.
+    pub fn declare_tools(&self, tools: Tools) -> Result<(), Error> {
+        self.shared.declare_tools(tools)
+    }
+
+    /// The tools that are declared, by settings and by the host program.
+    pub fn tools(&self) -> Tools {
+        self.shared.classifier.load().tools().clone()
     }
 
     /// Takes back what a person said about an action.

@@ -35,11 +35,20 @@ impl Shared {
     pub(super) fn publish_settings(&self, writer: &mut Writer) {
         let settings = Arc::clone(&writer.state.settings);
         // Checked when they came in; if they are not what they were, nothing of theirs is safe.
-        let classifier = Classifier::with_rules(&settings.commands);
-        let classifier = classifier.unwrap_or_else(|_| Classifier::new(Profile::Strict));
-        self.classifier.store(Arc::new(classifier.guarding(&settings.sensitive)));
+        let strict = || {
+            let strict = Classifier::new(Profile::Strict).with_tools(settings.tools.clone());
+            strict.guarding(&settings.sensitive)
+        };
+        let classifier = Classifier::for_settings(&settings).unwrap_or_else(|_| strict());
+        self.publish_classifier(classifier);
         let ground = Ground::new(settings.reads, &writer.state.protected, self.seed);
         self.publish_ground(writer, ground);
+    }
+
+    /// Publishes how actions are read: what the settings declare goes before what the host program declared.
+    pub(super) fn publish_classifier(&self, classifier: Classifier) {
+        let tools = self.host_tools.load().and(classifier.tools());
+        self.classifier.store(Arc::new(classifier.with_tools(tools)));
     }
 
     fn publish_ground(&self, writer: &mut Writer, ground: Ground) {

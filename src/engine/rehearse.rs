@@ -48,7 +48,7 @@ impl Rehearsal {
 
     /// The same on other paths.
     pub(crate) fn on(policy: Policy, paths: Arc<dyn Paths>) -> Result<Rehearsal, Error> {
-        Classifier::with_rules(&policy.settings.commands)?;
+        Classifier::for_settings(&policy.settings)?;
         let seed = RandomState::new().hash_one("fingerprints");
         let shared = Shared::new(
             State::new(Settings::default()).on(paths.floor()),

@@ -49,13 +49,12 @@ impl Engine {
         own: Option<SanitizedPath>,
     ) -> Result<Engine, Error> {
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Error::NoRuntime)?;
-        settings.as_ref().map_or(Ok(()), |settings| Classifier::with_rules(&settings.commands).map(drop))?;
+        settings.as_ref().map_or(Ok(()), |settings| Classifier::for_settings(settings).map(drop))?;
         let reading = Arc::clone(&store);
         let history = runtime.spawn_blocking(move || History::read(&*reading));
         let history = history.await.map_err(|_| Error::Closed)?.map_err(Error::Store)?;
         let clock = not_before(clock, history.at);
-        let settings_then = &history.state.settings;
-        let classifier = Classifier::with_rules(&settings_then.commands)?.guarding(&settings_then.sensitive);
+        let classifier = Classifier::for_settings(&history.state.settings)?;
         let state = history.state.on(own.into_iter().fold(paths.floor(), |floor, own| floor.with([own])));
         let shared = Arc::new(Shared::new(state, classifier, clock, paths, seed()));
         let progress: Weak<Shared> = Arc::downgrade(&shared);

@@ -16,7 +16,7 @@ use tokio::sync::{Notify, broadcast, watch};
 use crate::{
     command::Classifier,
     kernel::{Carried, Command, Ground, Known, Meter, Refusal, State},
-    model::{AgentId, Event, GrantId, OwnerId, Recorded, RequestId, Resolution, RuntimeId, Timestamp},
+    model::{AgentId, Event, GrantId, OwnerId, Recorded, RequestId, Resolution, RuntimeId, Timestamp, Tools},
     seam::{Clock, Paths},
 };
 
@@ -41,6 +41,8 @@ pub(super) struct Shared {
     pub(super) runtime: RuntimeId,
     /// Sorts commands into tiers, as the settings in force say.
     pub(super) classifier: ArcSwap<Classifier>,
+    /// The tools that the host program declared, besides those of the settings.
+    pub(super) host_tools: ArcSwap<Tools>,
     /// The only lock. Only short, pure, non-async calls run under it.
     pub(super) writer: Mutex<Writer>,
     /// Where each agent's rights are published. The map is for finding a cell; nobody searches rights under its guard.
@@ -129,6 +131,7 @@ impl Shared {
             hooks: ArcSwap::default(),
             runtime: super::fresh_runtime(),
             classifier: ArcSwap::from_pointee(classifier),
+            host_tools: ArcSwap::default(),
             writer: Mutex::new(writer),
             cells: DashMap::default(),
             answers: DashMap::new(),

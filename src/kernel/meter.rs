@@ -13,7 +13,7 @@ use std::{
 
 use foldhash::fast::RandomState;
 
-use crate::model::{Actor, AgentId, Event, Settings, Timestamp, Verdict};
+use crate::model::{Actor, AgentId, Effect, Event, Settings, Timestamp};
 
 use super::{Command, Refusal, State};
 
@@ -217,13 +217,13 @@ impl Family {
 
 /// An action that may happen, or a command that starts: it has a record of its own, whatever else there is.
 fn is_acted_upon(event: &Event) -> bool {
-    let allowed = event.decided().is_some_and(|decision| decision.verdict() == Verdict::Allow);
+    let allowed = event.decided().is_some_and(|decision| decision.verdict() <= Effect::Confined);
     allowed || matches!(event, Event::SandboxApplied { .. })
 }
 
 /// A fact and nothing else: nobody gets, loses or uses up anything by it.
 fn changes_nothing(event: &Event) -> bool {
-    event.decided().is_some_and(|decision| decision.verdict() != Verdict::Allow)
+    event.decided().is_some_and(|decision| decision.verdict() > Effect::Confined)
         || matches!(
             event,
             Event::Refused { .. }
@@ -237,13 +237,11 @@ fn changes_nothing(event: &Event) -> bool {
 
 /// What is only counted has no record of its own, and so no name.
 fn unrecorded(event: Event) -> Event {
-    match event {
-        Event::Evaluated { decision } => {
-            let decision = crate::model::Decision { id: None, ..crate::model::Decision::clone(&decision) };
-            Event::Evaluated { decision: Arc::new(decision) }
-        }
-        other => other,
+    if let Event::Evaluated { decision } = event {
+        let decision = crate::model::Decision { id: None, ..crate::model::Decision::clone(&decision) };
+        return Event::Evaluated { decision: Arc::new(decision) };
     }
+    event
 }
 
 /// The facts that one counts as, by its size.

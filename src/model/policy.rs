@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AgentId, CommandRules, Hold, Place, Profile, Reads, Right, Rule, SanitizedPath, SensitiveName, Shown, TaskSettings,
-    Verdict,
+    Tools, Verdict,
 };
 
 /// What to do with a request when nobody is there.
@@ -95,6 +95,9 @@ pub struct Settings {
     /// How commands are judged.
     #[serde(default)]
     pub commands: CommandRules,
+    /// The tools that are declared besides the built-in ones.
+    #[serde(default)]
+    pub tools: Tools,
     /// Names that are sensitive besides the built-in ones: who may write a directory may not write these in it, unless
     /// a right names them.
     pub sensitive: Arc<[SensitiveName]>,
@@ -139,6 +142,7 @@ impl Default for Settings {
             governing: Arc::default(),
             tasks: TaskSettings::default(),
             commands: CommandRules::default(),
+            tools: Tools::default(),
             sensitive: Arc::default(),
         }
     }

@@ -23,6 +23,8 @@ pub enum UseOrigin {
     Word,
     /// The input of a tool that nobody has declared names it.
     Input,
+    /// The declaration of the tool demands it.
+    Declared,
 }
 
 impl UseOrigin {
@@ -35,6 +37,7 @@ impl UseOrigin {
             UseOrigin::Needed => "needed",
             UseOrigin::Word => "word",
             UseOrigin::Input => "input",
+            UseOrigin::Declared => "declared",
         }
     }
 }

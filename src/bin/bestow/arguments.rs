@@ -34,7 +34,7 @@ pub(crate) use help::HELP;
 const CONFIG: &str = "agents.toml";
 
 /// Everything that can be asked for.
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 24] = [
     "check",
     "explain",
     "check-config",
@@ -58,6 +58,7 @@ const COMMANDS: [&str; 23] = [
     "audit",
     "process",
     "tasks",
+    "tools",
 ];
 
 impl Asked {
@@ -74,6 +75,7 @@ impl Asked {
             Some(Value(command)) if command == "path" => path(parser),
             Some(Value(command)) if command == "exec" => exec(parser),
             Some(Value(command)) if command == "tasks" => tasks(parser),
+            Some(Value(command)) if command == "tools" => tools(parser),
             Some(Value(command)) if command == "request" => request(parser),
             Some(Value(command)) if command == "grant" => grant(parser),
             Some(Value(command)) if command == "events" => events(parser),
@@ -151,6 +153,18 @@ fn classify(mut parser: Parser) -> Result<Asked, Error> {
         (_, false, None, _) => return Err("`classify` needs a command, or `--jsonl`".into()),
     };
     Ok(Asked::Classify(Classifying { form, profile, config }))
+}
+
+fn tools(mut parser: Parser) -> Result<Asked, Error> {
+    let mut config = None;
+    while let Some(word) = parser.next()? {
+        match word {
+            Long("config") => config = Some(parser.value()?.into()),
+            Short('h') | Long("help") => return Ok(Asked::Help),
+            Value(_) | Short(_) | Long(_) => return Err(word.unexpected()),
+        }
+    }
+    Ok(Asked::Tools(config))
 }
 
 fn path(mut parser: Parser) -> Result<Asked, Error> {

@@ -34,12 +34,15 @@ pub(crate) fn classify(asked: &Classifying) -> End {
 
 /// The rules of the file, if one is named; a profile on the command line wins.
 fn classifier(asked: &Classifying) -> Result<Classifier, End> {
-    let mut rules = match &asked.config {
-        Some(file) => PolicyFile::new(file).load().map_err(End::failed)?.settings.commands,
+    let (mut rules, tools) = match &asked.config {
+        Some(file) => {
+            let settings = PolicyFile::new(file).load().map_err(End::failed)?.settings;
+            (settings.commands, settings.tools)
+        }
         None => Default::default(),
     };
     rules.profile = asked.profile.unwrap_or(rules.profile);
-    Classifier::with_rules(&rules).map_err(End::failed)
+    Ok(Classifier::with_rules(&rules).map_err(End::failed)?.with_tools(tools))
 }
 
 fn answer_lines(classifier: &Classifier, questions: impl Read, answers: impl Write) -> End {

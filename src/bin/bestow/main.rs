@@ -15,6 +15,7 @@ mod near;
 mod path;
 mod state;
 mod tasks;
+mod tools;
 
 use std::process::ExitCode;
 
@@ -43,6 +44,7 @@ fn carry_out(asked: Asked) -> End {
         Asked::Audit(asked) => audit::audit(&asked),
         Asked::Keep(asked) => keep::keep(&asked),
         Asked::Order(asked) => state::order(&asked),
+        Asked::Tools(config) => tools::list(config),
         Asked::Tasks(config, work) => tasks::work(&config, &work),
         Asked::Request(said, wait) => events::request(&said.tags, &said.reason, wait),
         Asked::Grant(said, to) => events::grant(&to, &said.tags, &said.reason),

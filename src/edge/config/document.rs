@@ -18,6 +18,7 @@ use super::{
     limits::Limits,
     protected, rules, settings, syntax,
     table::{At, Table},
+    tools,
     trials::{self, Failure},
 };
 use crate::model::{AgentId, LeftOut, Policy, SanitizedPath, Settings};
@@ -59,7 +60,8 @@ pub(super) fn policy(
     let mut known = before.cloned().unwrap_or_default();
     let (settings, named) = engine(&mut root, base, text, &mut known, &mut found);
     let commands = commands::read(&mut root, &mut known, &mut found);
-    let settings = Settings { commands, ..settings };
+    let tools = tools::read(&mut root, base, &mut found);
+    let settings = Settings { commands, tools, ..settings };
     let (of_defaults, drafts) = drafts(&mut root, base, settings.max_grants, &mut found);
     for At { offset, value: id } in named {
         found.ok(offset, trials::known(id.as_str(), &drafts));

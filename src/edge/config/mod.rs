@@ -30,6 +30,7 @@ mod syntax;
 mod table;
 #[cfg(test)]
 mod tests;
+mod tools;
 mod trials;
 
 use std::{

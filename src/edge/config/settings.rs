@@ -52,6 +52,7 @@ pub(super) fn read(mut table: Table<'_>, base: Base<'_>, found: &mut Findings<'_
         governing: start.governing,
         tasks: start.tasks,
         commands: start.commands,
+        tools: start.tools,
         sensitive: names(&mut table, found),
     };
     let written = table.texts("protected", found);

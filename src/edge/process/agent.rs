@@ -107,7 +107,7 @@ impl Agent {
             self.order_stop(before.id, TO_END, Some(again_reason()?)).await?;
             entry.when(|entry| entry.exit().is_some()).await;
         }
-        let command = crate::model::redacted(&entry.plan.command.shown()).into();
+        let command = crate::model::redacted(&entry.plan.command.shown());
         let (agent, permissions) = (self.id().clone(), action.needs.clone());
         let starting = Starting { agent, command, permissions, cause, again, by };
         Start { agent: self.clone(), registry, entry, starting, action, generation }.start().await

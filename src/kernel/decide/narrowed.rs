@@ -66,6 +66,7 @@ pub(super) fn settings(now: &Settings, new: &Settings) -> Settings {
         // Whom tasks run as, when and with what: any change can be more.
         tasks: _,
         commands,
+        tools,
         sensitive,
     } = new;
     Settings {
@@ -91,6 +92,7 @@ pub(super) fn settings(now: &Settings, new: &Settings) -> Settings {
         governing: Arc::clone(governing),
         tasks: now.tasks.clone(),
         commands: now.commands.narrowed(commands),
+        tools: now.tools.narrowed(tools),
         sensitive: with_all(sensitive, &now.sensitive),
     }
 }
@@ -213,6 +215,7 @@ pub(super) fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
         governing: _,
         tasks,
         commands,
+        tools,
         sensitive,
     } = now;
     macro_rules! field {
@@ -242,7 +245,12 @@ pub(super) fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
     let unprotected = unprotected(now, new).into_iter().map(|path| format!("{path} is no longer protected"));
     let plain = sensitive.iter().filter(|name| !new.sensitive.contains(name));
     let plain = plain.map(|name| format!("{name} is no longer sensitive"));
-    in_words(fields).chain(unprotected).chain(plain).chain(commands.changes(&new.commands)).collect()
+    in_words(fields)
+        .chain(unprotected)
+        .chain(plain)
+        .chain(commands.changes(&new.commands))
+        .chain(tools.changes(&new.tools))
+        .collect()
 }
 
 fn in_words<const N: usize>(fields: [(bool, &'static str, String, String); N]) -> impl Iterator<Item = String> {

@@ -179,9 +179,12 @@ pub(super) fn missing(case: &Case<'_>, mode: Mode, held: &Held) -> Option<Findin
     }
     let missing: Vec<_> = held.missing.iter().map(|right| right.permission.describe().to_string()).collect();
     let reason = format!("not held: {}", missing.join(", "));
-    // A capability of a tool is missing because the tool itself says that it needs it.
+    // Missing because the tool itself says that it needs it: it is declared so, or is a capability of the tool.
     let of_tool = held.missing.iter().all(|right| matches!(right.permission, Permission::Tool(_)));
-    let source = if of_tool { Source::ToolContract } else { Source::HostPolicy };
+    let is_declared =
+        |place: &usize| case.action.uses.iter().nth(*place).is_some_and(|used| used.origin == UseOrigin::Declared);
+    let by_contract = of_tool || held.lacking.iter().all(is_declared);
+    let source = if by_contract { Source::ToolContract } else { Source::HostPolicy };
     Some(Finding::new(Ruled::Ask, source, reason).about(held.lacking.clone()))
 }
 

@@ -100,6 +100,10 @@ fn what_destroys_is_found_under_any_name_of_a_tool() {
     for name in ["Bash", "run_shell_command", "exec_command", "foo"] {
         assert_eq!(tier(name, json!({ "command": "rm -rf /" })), Tier::Destructive, "{name}");
         assert_eq!(tier(name, json!({ "input": "ls" })), Tier::Dangerous, "{name}: no other name is on the list");
-        assert_eq!(tier(name, json!({ "command": ["rm", "-rf", "/"] })), Tier::Dangerous, "{name}");
+        assert_eq!(
+            tier(name, json!({ "command": ["rm", "-rf", "/"] })),
+            Tier::Destructive,
+            "{name}: a list of words, too"
+        );
     }
 }

@@ -14,9 +14,9 @@ fn call(tool: &str, input: Value) -> Action {
 async fn a_question_about_an_unknown_tool_shows_its_whole_input() {
     let world = World::new();
     let ann = world.worker("ann", &[]).await;
-    let input = json!({ "target": "prod", "password": "rm -rf ~", "api_key": "x9K2m4Qp7Lz1", "args": ["b", "a"] });
+    let input = json!({ "target": "prod", "password": "make all", "api_key": "x9K2m4Qp7Lz1", "args": ["b", "a"] });
     let (decision, _) = asked(&ann, call("deploy", input)).await;
-    let told = r#"deploy {"api_key":"[redacted 12]","args":["b","a"],"password":"rm -rf ~","target":"prod"}"#;
+    let told = r#"deploy {"api_key":"[redacted 12]","args":["b","a"],"password":"make all","target":"prod"}"#;
     assert_eq!(&*decision.action.resource, told);
     let (decision, _) = asked(&ann, call("deploy", json!({ "text": "x".repeat(5_000) }))).await;
     let resource = &decision.action.resource;

@@ -1,3 +1,64 @@
 //! Tools by any name: declared, well known, or unknown.
 
+mod any_name;
+mod built_in;
 mod capabilities;
+mod declared;
+#[cfg(feature = "config")]
+mod written;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bestow::{Action, Agent, Hook, HookAnswer, HookFailure, Kind, Mode, Proposal, Verdict};
+use serde_json::Value;
+
+use crate::support::{World, profile, tags};
+
+const MODES: [Mode; 8] = [
+    Mode::Default,
+    Mode::Untrusted,
+    Mode::OnRequest,
+    Mode::OnFailure,
+    Mode::Never,
+    Mode::Plan,
+    Mode::Bypass,
+    Mode::Auto,
+];
+
+/// A hook that says yes to everything.
+#[derive(Debug)]
+struct Friendly;
+
+#[async_trait]
+impl Hook for Friendly {
+    async fn before(&self, _: Proposal) -> Result<HookAnswer, HookFailure> {
+        Ok(HookAnswer::allow())
+    }
+}
+
+/// A world whose engine protects `/keys`, with a hook that says yes.
+fn world() -> World {
+    let world = World::with(|settings| {
+        settings.protected = ["/keys".parse().unwrap()].into();
+        settings.max_pending = u32::MAX;
+        settings.max_asks_per_minute = u32::MAX;
+    });
+    world.engine.add_hook("friendly".parse().unwrap(), Arc::new(Friendly)).unwrap();
+    world
+}
+
+async fn agent(world: &World, mode: Mode, holds: &[&str]) -> Agent {
+    let name = format!("ann-{mode:?}").to_lowercase();
+    let profile = profile(&name, "you", Kind::Subagent).in_mode(mode);
+    world.engine.register(profile, bestow::Holding::of(tags(holds))).await.unwrap()
+}
+
+fn call(name: &str, input: &Value) -> Action {
+    Action::tool(name.parse().unwrap(), input.clone())
+}
+
+/// The verdict on a call.
+async fn verdict(agent: &Agent, name: &str, input: &Value) -> bestow::Effect {
+    agent.authorize(call(name, input)).await.unwrap().decision().verdict()
+}

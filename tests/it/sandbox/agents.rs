@@ -257,7 +257,7 @@ fn what_a_denied_glob_means_is_kept_from_a_command_that_does_not_name_it() {
             std::fs::create_dir_all(ground.path("workspace/deep/down")).unwrap();
             std::fs::write(ground.path("workspace/deep/down/one.secret"), "hush").unwrap();
             let run: bestow::RunId = "night".parse().unwrap();
-            host.agent.begin_run(run.clone()).await.unwrap();
+            host.engine.begin_run(host.agent.id(), run.clone()).await.unwrap();
             let you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
             let workspace = ground.world.workspace();
             let glob = |text| bestow::PathGlob::at(text, &workspace.parse().unwrap(), bestow::Reach::Below).unwrap();

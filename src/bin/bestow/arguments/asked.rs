@@ -30,6 +30,8 @@ pub(crate) enum Asked {
     Path,
     /// `tasks`
     Tasks(PathBuf, Work),
+    /// `tools`
+    Tools(Option<PathBuf>),
     /// `exec`
     Exec(Scoped),
     /// `sandbox profile`

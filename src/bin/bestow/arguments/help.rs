@@ -34,6 +34,7 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
        bestow audit head --state DIRECTORY
        bestow audit cut --state DIRECTORY --before NUMBER
        bestow tasks [list | check | run ID] [--config FILE]
+       bestow tools [--config FILE]
 
   check, explain
       Says what would be decided if the agent of the file (agents.toml here, if none is named) were about to do this, and
@@ -53,11 +54,15 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
 
   classify
       Says how much harm a command can do: safe, dangerous or destructive, and why. COMMAND is one word: quote it.
-      --config takes the rules that [commands] of a policy file adds, --profile decides which line is drawn. With --json
+      --config takes the rules that [commands] and the [[tools]] of a policy file add, --profile decides which line is drawn. With --json
       the answer is one object, with --jsonl there is one for each line of standard input, in the same order:
         {\"command\": TEXT} | {\"toolName\": NAME, \"toolInput\": OBJECT}
         -> {\"tier\": \"safe\" | \"dangerous\" | \"destructive\", \"reason\": TEXT, \"parts\": [PART...]}
       A line that is neither is answered with `dangerous` and a reason. The exit code is 0 whatever the tier is.
+
+  tools
+      Lists the tools that the file declares, then the built-in ones: the operation of each, where in its input paths,
+      commands and hosts stand, and which permissions it needs. A tool of the file goes before a built-in one.
 
   path --jsonl
       Answers questions about paths, one JSON object for each line, in the same order:

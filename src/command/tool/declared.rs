@@ -1,0 +1,157 @@
+//! The call of a declared tool: its fields, read as the declaration says.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::{ToolUse, operation_of, patch};
+use crate::model::{Access, Field, Found, Operation, Tool};
+
+/// Reads the own use of a call and the further ones.
+pub(super) fn read<'v>(tool: &Tool, input: &'v Value) -> Result<(ToolUse<'v>, Vec<ToolUse<'v>>), &'static str> {
+    let mut uses = Vec::new();
+    commands(tool, input, &mut uses)?;
+    paths(tool, input, &mut uses)?;
+    hosts(tool, input, &mut uses)?;
+    besides_paths(tool, input, &mut uses)?;
+    if tool.operation == Operation::Tool {
+        uses.insert(0, ToolUse::Tool);
+    }
+    let own =
+        uses.iter().position(|used| used.operation() == tool.operation).ok_or("the input does not say on what")?;
+    let own = uses.remove(own);
+    Ok((own, uses))
+}
+
+/// The fields that may change what a command does, but for those that are declared and those that change nothing.
+pub(super) fn besides(tool: &Tool, input: &Value) -> Map<String, Value> {
+    if tool.operation != Operation::Command {
+        return Map::new();
+    }
+    let named = tool.fields().flat_map(|(_, fields)| fields).flat_map(Field::first_names);
+    let aside: Vec<&str> = named.chain(tool.ignored.iter().map(|name| &**name)).collect();
+    let changes = |(key, value): &(&String, &Value)| !aside.contains(&key.as_str()) && !value.is_null();
+    let entries = input.as_object().into_iter().flatten();
+    entries.filter(changes).map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+fn texts<'v>(fields: &[Field], input: &'v Value, blank: bool) -> Result<Vec<Found<'v>>, &'static str> {
+    let read = fields.iter().map(|field| field.read(input, blank).map_err(|why| why.why()));
+    read.filter_map(Result::transpose).collect()
+}
+
+fn each<'v>(fields: &[Field], input: &'v Value) -> Result<Vec<&'v str>, &'static str> {
+    let found = texts(fields, input, false)?;
+    Ok(found
+        .into_iter()
+        .flat_map(|found| match found {
+            Found::Text(text) => vec![text],
+            Found::List(list) => list,
+        })
+        .collect())
+}
+
+fn commands<'v>(tool: &Tool, input: &'v Value, uses: &mut Vec<ToolUse<'v>>) -> Result<(), &'static str> {
+    for found in texts(&tool.command, input, true)? {
+        uses.push(ToolUse::Command(match found {
+            Found::Text(line) => line.into(),
+            Found::List(words) => joined(&words).into(),
+        }));
+    }
+    Ok(())
+}
+
+/// The command line that a shell reads as these words.
+pub(super) fn joined(words: &[&str]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,=".contains(c);
+    let quoted = |word: &&str| {
+        // The name of a variable before `=` is not quoted away by a shell that is not there.
+        let is_plain = !word.is_empty() && word.chars().all(plain) && !word.contains('=');
+        if is_plain { (*word).to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+fn paths<'v>(tool: &Tool, input: &'v Value, uses: &mut Vec<ToolUse<'v>>) -> Result<(), &'static str> {
+    let (operation, tree) = (tool.operation, tool.tree);
+    let named = each(&tool.path, input)?;
+    // A tool that works without a path works where it stands.
+    let here = named.is_empty() && operation == Operation::Read;
+    let at = named.iter().copied().chain(here.then_some(".")).map(Cow::Borrowed);
+    let base = named.first().copied().unwrap_or_default();
+    let globs = each(&tool.glob, input)?.into_iter().map(|glob| leaves(base, glob)).collect::<Result<Vec<_>, _>>()?;
+    let globs = globs.into_iter().flatten().map(Cow::Owned);
+    uses.extend(at.chain(globs).map(|text| ToolUse::Path { operation, text, tree }));
+    for found in texts(&tool.patch, input, false)? {
+        let Found::Text(patch) = found else { return Err("the input holds something other than text") };
+        uses.extend(patch::paths(patch)?.into_iter().map(|text| ToolUse::Path { operation, text: text.into(), tree }));
+    }
+    Ok(())
+}
+
+/// The directory before the first pattern of `glob`, where it may lie elsewhere than below `base`.
+fn leaves(base: &str, glob: &str) -> Result<Option<String>, &'static str> {
+    let is_pattern = |c: char| "*?[]{}!()|".contains(c);
+    let (fixed, pattern) = glob.find(is_pattern).map_or((glob, ""), |at| glob.split_at(at));
+    let directory = if pattern.is_empty() { fixed } else { fixed.rsplit_once('/').map_or("", |(dir, _)| dir) };
+    if pattern.split(|c: char| c == '/' || c == ',' || is_pattern(c)).any(|part| part == "..") {
+        return Err("the pattern leaves the directory");
+    }
+    if fixed.starts_with(['/', '~']) {
+        return Ok(Some(if directory.is_empty() { "/".to_owned() } else { directory.to_owned() }));
+    }
+    let climbs = directory.split('/').any(|part| part == "..");
+    let from = if base.is_empty() { "." } else { base };
+    Ok(climbs.then(|| format!("{from}/{directory}")))
+}
+
+fn hosts<'v>(tool: &Tool, input: &'v Value, uses: &mut Vec<ToolUse<'v>>) -> Result<(), &'static str> {
+    let before = uses.len();
+    for text in each(&tool.host, input)? {
+        uses.push(host(text)?);
+    }
+    if tool.operation == Operation::Network && uses.len() == before {
+        uses.push(ToolUse::Network);
+    }
+    Ok(())
+}
+
+/// The host of a URL, or a host alone; a `file:` URL is a path that is read.
+pub(super) fn host(text: &str) -> Result<ToolUse<'_>, &'static str> {
+    const NO_HOST: &str = "the input names no host";
+    let text = text.trim();
+    if text.chars().any(|c| c.is_whitespace() || c.is_control() || c == '\\') {
+        return Err(NO_HOST);
+    }
+    let rest = match text.split_once("://") {
+        Some((scheme, path)) if scheme.eq_ignore_ascii_case("file") => return file(path).ok_or(NO_HOST),
+        Some((scheme, rest)) if REACHED.iter().any(|known| known.eq_ignore_ascii_case(scheme)) => rest,
+        Some(_) => return Err(NO_HOST),
+        None => text,
+    };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let host = match host.strip_prefix('[') {
+        Some(address) => address.split(']').next().unwrap_or(address),
+        None => host.split(':').next().unwrap_or(host),
+    };
+    if host.is_empty() { Err(NO_HOST) } else { Ok(ToolUse::Host(host)) }
+}
+
+/// The schemes behind which a host stands.
+pub(super) const REACHED: &[&str] = &["http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh", "git"];
+
+/// The path after `file://`; one that is not spelled out is none.
+pub(super) fn file(rest: &str) -> Option<ToolUse<'_>> {
+    let path = rest.find('/').and_then(|at| rest.get(at..))?;
+    (!path.contains('%')).then(|| ToolUse::read(path))
+}
+
+fn besides_paths<'v>(tool: &Tool, input: &'v Value, uses: &mut Vec<ToolUse<'v>>) -> Result<(), &'static str> {
+    for (fields, access) in [(&tool.reads, Access::Read), (&tool.writes, Access::Write)] {
+        let operation = operation_of(access);
+        let paths = each(fields, input)?.into_iter();
+        uses.extend(paths.map(|text| ToolUse::Path { operation, text: text.into(), tree: false }));
+    }
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! Tool calls: from a name and an input to what the call does. One reading, for tiers and for decisions.
+
+mod built_in;
+mod declared;
+mod patch;
+mod sensitive;
+mod undeclared;
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::{
+    answer::Classification,
+    classifier::Classifier,
+    tier::{Profile, Tier},
+};
+use crate::model::{Access, Operation, Tool, Tools};
+
+pub use built_in::built_in_tools;
+pub(super) use sensitive::{is_guarded, is_sensitive, reading, writing};
+pub(crate) use undeclared::{Undeclared, is_certainly_a_path};
+
+/// What a call of a tool does, as its name, its input and the declarations say.
+#[derive(Debug)]
+pub(crate) enum Call<'v> {
+    /// A declared tool whose input is as declared.
+    Declared(Box<DeclaredCall<'v>>),
+    /// A declared tool whose input does not say what it has to.
+    Invalid(Operation, &'static str),
+    /// A tool of which nothing is known.
+    Undeclared,
+}
+
+/// The call of a declared tool.
+#[derive(Debug)]
+pub(crate) struct DeclaredCall<'v> {
+    pub(crate) tool: Tool,
+    /// What the call is about; there is at least one.
+    pub(crate) own: ToolUse<'v>,
+    /// What it uses besides.
+    pub(crate) further: Vec<ToolUse<'v>>,
+    /// The fields besides the command line that may change what it does.
+    pub(crate) besides: Map<String, Value>,
+}
+
+/// One thing that a call uses, as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ToolUse<'v> {
+    /// A path, alone or with everything below it.
+    Path { operation: Operation, text: Cow<'v, str>, tree: bool },
+    /// A command line.
+    Command(Cow<'v, str>),
+    /// A host.
+    Host(&'v str),
+    /// Any host.
+    Network,
+    /// The tool itself.
+    Tool,
+}
+
+impl ToolUse<'_> {
+    fn read(text: &str) -> ToolUse<'_> {
+        ToolUse::Path { operation: Operation::Read, text: text.into(), tree: false }
+    }
+
+    /// The operation of the use.
+    pub(crate) fn operation(&self) -> Operation {
+        match self {
+            ToolUse::Path { operation, .. } => *operation,
+            ToolUse::Command(_) => Operation::Command,
+            ToolUse::Host(_) | ToolUse::Network => Operation::Network,
+            ToolUse::Tool => Operation::Tool,
+        }
+    }
+}
+
+/// Reads a call of the tool `name` with `input`.
+pub(crate) fn read<'v>(declared: &Tools, name: &str, input: &'v Value) -> Call<'v> {
+    let Some(tool) = declared.get(name).or_else(|| built_in::find(name)) else { return Call::Undeclared };
+    match declared::read(tool, input) {
+        Ok((own, further)) => Call::Declared(Box::new(DeclaredCall {
+            own,
+            further,
+            besides: declared::besides(tool, input),
+            tool: tool.clone(),
+        })),
+        Err(why) => Call::Invalid(tool.operation, why),
+    }
+}
+
+/// The tier of a call.
+pub(super) fn classify(classifier: &Classifier, name: &str, input: &Value) -> Classification {
+    match read(classifier.tools(), name, input) {
+        Call::Declared(call) => {
+            let uses = std::iter::once(&call.own).chain(&call.further);
+            let worst = uses.map(|used| tier_of(classifier, used, &call.besides)).reduce(worse);
+            worst.unwrap_or_else(|| Classification::plain(Tier::Dangerous, UNLISTED))
+        }
+        Call::Invalid(Operation::Read, _) if classifier.profile() == Profile::Default => {
+            at_least(Tier::Safe, "reads only", classifier, input)
+        }
+        Call::Invalid(_, why) => at_least(Tier::Dangerous, why, classifier, input),
+        Call::Undeclared => at_least(Tier::Dangerous, UNLISTED, classifier, input),
+    }
+}
+
+/// The reason of the tier of a tool of which nothing is known.
+pub(crate) const UNLISTED: &str = "a tool that is not on any list";
+
+/// `tier`, or destructive if any text of the input is a command that destroys.
+fn at_least(tier: Tier, why: &str, classifier: &Classifier, input: &Value) -> Classification {
+    let destroys = Undeclared::of(input).worst(classifier);
+    let destroys = destroys.filter(|found| found.tier == Tier::Destructive);
+    destroys.map_or_else(|| Classification::plain(tier, why), |found| found.at_least_dangerous(why))
+}
+
+fn worse(one: Classification, other: Classification) -> Classification {
+    if other.tier > one.tier { other } else { one }
+}
+
+fn tier_of(classifier: &Classifier, used: &ToolUse<'_>, besides: &Map<String, Value>) -> Classification {
+    match used {
+        ToolUse::Command(line) => classifier.classify_with(line, besides),
+        ToolUse::Path { operation: Operation::Read, text, .. } => {
+            let (tier, why) = reading(classifier.profile(), text);
+            Classification::plain(tier, why)
+        }
+        ToolUse::Path { operation: Operation::Write, text, .. } => {
+            let (tier, why) = classifier.writing(text);
+            Classification::plain(tier, why)
+        }
+        ToolUse::Path { .. } => Classification::plain(Tier::Dangerous, "runs a program file"),
+        ToolUse::Host(_) | ToolUse::Network => {
+            let tier = if classifier.profile() == Profile::Strict { Tier::Dangerous } else { Tier::Safe };
+            Classification::plain(tier, "reaches what it may reach")
+        }
+        ToolUse::Tool => Classification::plain(Tier::Dangerous, DECLARED),
+    }
+}
+
+/// The reason of the tier of a declared tool that is neither file, command nor network.
+pub(crate) const DECLARED: &str = "a tool whose effect nobody has classified";
+
+/// The operation that uses a path so.
+fn operation_of(access: Access) -> Operation {
+    match access {
+        Access::Read => Operation::Read,
+        Access::Write => Operation::Write,
+    }
+}

@@ -1,0 +1,252 @@
+//! From a call of a tool to what it uses: as the tool is declared, or, where nobody has declared it, every text of it.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::{
+    command::{
+        Call, Classifier, DECLARED, DeclaredCall, ToolUse, UNLISTED, Undeclared, is_certainly_a_path, read_call,
+    },
+    kernel::{Considered, Mentions, Target, Use},
+    model::{
+        Access, Action, Destructive, Operation, Permission, Profile, Right, SanitizedPath, Tier, Tool, ToolName, Tools,
+        UseOrigin, redacted_with,
+    },
+};
+
+use super::{
+    Error,
+    consider::{about, blank, details, host, invalid, runs_in, texts_in},
+    input,
+    shared::Shared,
+};
+
+/// The reason why a call is not understood of which more is written than anybody reads.
+const BEYOND: &str = "the input holds more than anybody reads of a tool that is not declared: declare the tool";
+
+impl Shared {
+    /// Takes over the tools of the host program.
+    pub(super) fn declare_tools(&self, tools: Tools) -> Result<(), Error> {
+        self.look(|state, _| {
+            let classifier = Classifier::for_settings(&state.settings)?;
+            self.host_tools.store(Arc::new(tools));
+            self.publish_classifier(classifier);
+            Ok(())
+        })?
+    }
+
+    /// Understands the call of a tool with `input`.
+    pub(super) fn consider_call(&self, profile: &Profile, action: &Action, input: &Value) -> Result<Considered, Error> {
+        let classifier = self.classifier.load();
+        let name = action.tool.as_ref().map_or("", ToolName::as_str);
+        let base = |operation: Operation| {
+            let tool = action.tool.clone().unwrap_or_else(|| operation.own_tool());
+            let input = input::canonical(input).to_string();
+            Considered { cwd: runs_in(profile, operation), ..blank(operation, tool, action, input) }
+        };
+        match read_call(classifier.tools(), name, input) {
+            Call::Declared(call) => {
+                let operation = call.tool.operation();
+                let about = if let ToolUse::Path { text, .. } = &call.own { text.as_ref() } else { "" };
+                let base = Considered { details: details(action, operation, about), ..base(operation) };
+                self.declared(profile, base, &call, input)
+            }
+            Call::Invalid(operation, why) => Ok(invalid(base(operation), "", why)),
+            Call::Undeclared => Ok(self.undeclared(profile, base(Operation::Command), input, &classifier)),
+        }
+    }
+
+    fn declared(
+        &self,
+        profile: &Profile,
+        base: Considered,
+        call: &DeclaredCall<'_>,
+        input: &Value,
+    ) -> Result<Considered, Error> {
+        let own = match &call.own {
+            ToolUse::Path { text, tree, .. } => {
+                let at = self.path(profile, base, text);
+                if *tree { as_tree(at) } else { at }
+            }
+            ToolUse::Command(line) => self.command(&profile.id, base, line, &call.besides)?,
+            ToolUse::Host(name) => host(base, name),
+            ToolUse::Network => host(base, Target::Network.resource()),
+            ToolUse::Tool => declared_tool(base, input),
+        };
+        let mut understood = own;
+        for used in &call.further {
+            understood = self.using_too(profile, understood, used);
+        }
+        understood = self.with_what_lies_below(understood)?;
+        self.as_declared(understood, &call.tool)
+    }
+
+    /// With one more thing that the call uses, as its declaration says.
+    fn using_too(&self, profile: &Profile, understood: Considered, used: &ToolUse<'_>) -> Considered {
+        let operation = used.operation();
+        let base = blank(operation, operation.own_tool(), &Action::new(operation, ""), String::new());
+        let other = match used {
+            ToolUse::Path { text, tree, .. } => {
+                let at = self.path(profile, base, text);
+                if *tree { as_tree(at) } else { at }
+            }
+            ToolUse::Host(name) => host(base, name),
+            ToolUse::Network => host(base, Target::Network.resource()),
+            ToolUse::Command(_) | ToolUse::Tool => return understood,
+        };
+        if let Target::Invalid { text, why } = &other.uses.own.target {
+            return invalid(understood, text, why);
+        }
+        let mut understood = with_worse_tier(understood, &other);
+        understood.uses.add(Use { origin: UseOrigin::Named, ..other.uses.own });
+        understood
+    }
+
+    /// Whoever reads everything below a directory reads what is protected there.
+    fn with_what_lies_below(&self, mut understood: Considered) -> Result<Considered, Error> {
+        let is_read = |used: &&Use| used.operation == Operation::Read && matches!(used.target, Target::Tree(_));
+        let trees: Vec<_> = understood.uses.iter().filter(is_read).filter_map(|used| used.path().cloned()).collect();
+        if trees.is_empty() {
+            return Ok(understood);
+        }
+        let protected = self.look(|state, _| {
+            let below = |path: &&SanitizedPath| trees.iter().any(|tree| tree.contains(path));
+            let (named, closed) = state.protected.paths();
+            named.iter().chain(closed).filter(below).cloned().collect::<Vec<_>>()
+        })?;
+        for path in protected {
+            let (target, origin) = (Target::Path(path), UseOrigin::Named);
+            understood.uses.add(Use { operation: Operation::Read, target, takes: None, origin });
+        }
+        Ok(understood)
+    }
+
+    /// With the permissions that the declaration demands.
+    fn as_declared(&self, mut understood: Considered, tool: &Tool) -> Result<Considered, Error> {
+        for permission in tool.needs() {
+            match self.pin(permission) {
+                Ok(right) => understood.uses.add(Use { origin: UseOrigin::Declared, ..Use::given(right) }),
+                Err(Error::Path(why)) => return Ok(invalid(understood, &permission.to_string(), &why.to_string())),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(understood)
+    }
+
+    /// A tool of which nothing is known may do anything with everything that it is told.
+    fn undeclared(&self, profile: &Profile, base: Considered, input: &Value, classifier: &Classifier) -> Considered {
+        let name: Arc<str> = base.tool.as_str().into();
+        let read = Undeclared::of(input);
+        let (input_shown, cut) = input::shown(input);
+        let shown = format!("{name} {input_shown}").into();
+        let mut texts = vec![&*name];
+        texts_in(input, &mut texts);
+        let mentions = Mentions::of(texts, |line| classifier.classify(line).spoken());
+        let worst = read.worst(classifier).filter(|worst| worst.tier == Tier::Destructive);
+        let whole = input.to_string();
+        let (tier, tier_reason) = match &worst {
+            Some(worst) => (Tier::Destructive, redacted_with(&worst.reason, &whole)),
+            None => (Tier::Dangerous, UNLISTED.into()),
+        };
+        let destructive = worst.as_ref().map(|worst| Destructive {
+            impact_scope: redacted_with(&worst.impact(), &whole),
+            rollback_advice: worst.rollback_advice().into(),
+        });
+        let target = Target::Tool { name, mentions };
+        let tier = Some(tier);
+        let mut understood = Considered { shown, cut, tier, tier_reason, destructive, ..about(base, target, None) };
+        if read.is_beyond {
+            return invalid(understood, "", BEYOND);
+        }
+        for used in read.uses() {
+            understood = match used {
+                ToolUse::Host(name) => {
+                    let operation = Operation::Network;
+                    let base = blank(operation, operation.own_tool(), &Action::network(name), String::new());
+                    let reached = host(base, name);
+                    understood.uses.add(Use { origin: UseOrigin::Input, ..reached.uses.own });
+                    understood
+                }
+                ToolUse::Path { text, .. } => self.told_of(profile, understood, &text),
+                ToolUse::Command(_) | ToolUse::Network | ToolUse::Tool => understood,
+            };
+        }
+        for name in read.names() {
+            if self.stands_here(profile, name) {
+                understood = self.told_of(profile, understood, name);
+            }
+        }
+        for word in read.words() {
+            understood = self.may_mean(profile, understood, &word);
+        }
+        understood
+    }
+
+    /// Whether something of this name stands in the working directory.
+    fn stands_here(&self, profile: &Profile, name: &str) -> bool {
+        let here = self.paths.real(&format!("{}/{name}", profile.working_dir));
+        here.is_ok_and(|real| real.identity.is_some())
+    }
+
+    /// With a text that is written as a path, or names what is there: it may be read and written, so it must be held.
+    fn told_of(&self, profile: &Profile, mut understood: Considered, text: &str) -> Considered {
+        if !is_certainly_a_path(text) && text.contains('/') && !self.stands_here(profile, text) {
+            return self.may_mean(profile, understood, text);
+        }
+        let base = |operation: Operation| blank(operation, operation.own_tool(), &Action::read(""), String::new());
+        let read = self.path(profile, base(Operation::Read), text);
+        if let Target::Invalid { text, why } = &read.uses.own.target {
+            return invalid(understood, text, why);
+        }
+        let Target::Path(path) = read.uses.own.target else { return understood };
+        let identity = read.uses.own.takes.and_then(|right| right.identity);
+        let permission = Permission::Path(Access::Write, path.clone());
+        let origin = UseOrigin::Input;
+        let takes = Some(Right::to(permission, identity));
+        understood.uses.add(Use { operation: Operation::Write, target: Target::Path(path.clone()), takes, origin });
+        understood.uses.add(Use { operation: Operation::Read, target: Target::Path(path), takes: None, origin });
+        understood
+    }
+
+    /// With a word that may be a path: what is said about the path counts, and it need not be held.
+    fn may_mean(&self, profile: &Profile, mut understood: Considered, word: &str) -> Considered {
+        let read = blank(Operation::Read, Operation::Read.own_tool(), &Action::read(""), String::new());
+        let Target::Path(path) = self.path(profile, read, word).uses.own.target else { return understood };
+        for operation in [Operation::Write, Operation::Read] {
+            let (target, origin) = (Target::Path(path.clone()), UseOrigin::Word);
+            understood.uses.add(Use { operation, target, takes: None, origin });
+        }
+        understood
+    }
+}
+
+/// The same, about everything below its path.
+fn as_tree(mut at: Considered) -> Considered {
+    if let Target::Path(path) = &at.uses.own.target {
+        at.uses.own.target = Target::Tree(path.clone());
+    }
+    at
+}
+
+/// A declared tool that is neither file, command nor network: nobody has classified its effect.
+fn declared_tool(base: Considered, input: &Value) -> Considered {
+    let name: Arc<str> = base.tool.as_str().into();
+    let (input, cut) = input::shown(input);
+    let shown = format!("{name} {input}").into();
+    let mentions = Mentions::of([], |_| None);
+    let tier_reason = DECLARED.into();
+    let base = about(base, Target::Tool { name, mentions }, None);
+    Considered { shown, cut, tier: Some(Tier::Dangerous), tier_reason, ..base }
+}
+
+/// The stricter of both tiers; one that is not known stays so.
+fn with_worse_tier(understood: Considered, other: &Considered) -> Considered {
+    match (understood.tier, other.tier) {
+        (Some(own), Some(tier)) if tier > own => {
+            Considered { tier: Some(tier), tier_reason: Arc::clone(&other.tier_reason), ..understood }
+        }
+        (Some(_), None) => Considered { tier: None, tier_reason: Arc::clone(&other.tier_reason), ..understood },
+        (Some(_) | None, _) => understood,
+    }
+}
