@@ -10,7 +10,7 @@ mod written;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use bestow::{Action, Agent, Hook, HookAnswer, HookFailure, Kind, Mode, Proposal, Verdict};
+use bestow::{Action, Agent, Hook, HookAnswer, HookFailure, Kind, Mode, Proposal};
 use serde_json::Value;
 
 use crate::support::{World, profile, tags};
