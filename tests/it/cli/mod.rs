@@ -21,6 +21,12 @@ use serde_json::Value;
 /// The binary under test.
 const BESTOW: &str = env!("CARGO_BIN_EXE_bestow");
 
+/// Runs the program to its end, as a person's process where the engine runs in this process.
+pub(crate) fn run_for(surfaces: Option<Surfaces>, words: &[&str]) -> (String, String, Option<i32>) {
+    let done = started_for(surfaces, words).wait_with_output().unwrap();
+    (text(&done.stdout).to_owned(), text(&done.stderr).to_owned(), done.status.code())
+}
+
 /// The same as a person's process: the engine under test runs in this process, and hears none that it has started otherwise.
 fn started_for(surfaces: Option<Surfaces>, words: &[&str]) -> Child {
     let Some(surfaces) = surfaces else { return started(words) };

@@ -415,14 +415,14 @@ async fn a_longer_list_of_sensitive_names_takes_effect_at_once_on_what_was_passe
 async fn a_shorter_list_of_sensitive_names_is_widening() {
     let world = World::new();
     let agents: Agents<'_> = &[("ann", "you", &["@write:/ws"])];
-    let sensitive = |settings: &mut Settings| settings.sensitive = ["*.p12".parse().unwrap()].into();
+    let sensitive = |settings: &mut Settings| settings.sensitive = ["*.plan".parse().unwrap()].into();
     world.engine.configure(careful(sensitive, agents)).await.unwrap();
     world.engine.configure(careful(|_| {}, agents)).await.unwrap();
     let (ann, bob) = (world.engine.agent(&id("ann")).unwrap(), world.worker("bob", &[]).await);
-    let refused = ann.grant(bob.id(), tag("@write:/ws/key.p12"), why()).await;
+    let refused = ann.grant(bob.id(), tag("@write:/ws/key.plan"), why()).await;
     assert!(matches!(refusal(refused), Refusal::Sensitive { .. }));
     world.engine.agree_to_widening(1).await.unwrap();
-    ann.grant(bob.id(), tag("@write:/ws/key.p12"), why()).await.unwrap();
+    ann.grant(bob.id(), tag("@write:/ws/key.plan"), why()).await.unwrap();
 }
 
 #[tokio::test]

@@ -258,7 +258,7 @@ async fn b8_what_is_about_to_be_written_is_kept_with_the_question_and_shown() {
     let details = request.details.as_ref().expect("the content");
     assert_eq!((&*details.shown, details.left_out), ("{\"content\":\"rm -rf \u{202e}~\\nno\"}", 0));
     let told = request.to_string();
-    assert!(told.contains("; content: {\"content\":\"rm -rf"), "{told}");
+    assert!(told.contains("; the content: \"{\\\"content\\\":\\\"rm -rf"), "{told}");
     assert!(!told.contains('\u{202e}') && !told.contains('\n'), "it is escaped: {told}");
 
     let given = bot.authorize(Action::write("/ws/b").with_details("hello".into())).await.unwrap();

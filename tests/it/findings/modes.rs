@@ -347,6 +347,11 @@ mod command_line {
         (done.status.code(), text(done.stdout), text(done.stderr))
     }
 
+    fn run_by(engine: &Engine, words: &[&str]) -> (Option<i32>, String, String) {
+        let (said, complaint, code) = crate::cli::run_for(Some(engine.surfaces()), words);
+        (code, said, complaint)
+    }
+
     /// B3: `check` ended with 0, as for a yes.
     #[test]
     fn b3_check_and_explain_have_an_exit_code_for_confined() {
@@ -381,16 +386,16 @@ mod command_line {
         let at = state.to_str().unwrap().to_owned();
         let engine = Engine::durable(Settings::default(), &state).await.unwrap();
         let agent = engine.register(profile("bot", "you", Kind::Cron), Holding::nothing()).await.unwrap();
-        let (code, said, _) = run(&["mode", "bot", "--state", &at]);
+        let (code, said, _) = run_by(&engine, &["mode", "bot", "--state", &at]);
         assert_eq!((code, &*said), (Some(0), "bot is judged in mode default\n"));
-        let (code, said, _) = run(&["mode", "bot", "plan", "--state", &at]);
+        let (code, said, _) = run_by(&engine, &["mode", "bot", "plan", "--state", &at]);
         assert_eq!((code, &*said), (Some(0), "bot is judged in mode plan\n"));
         assert_eq!(agent.profile().unwrap().mode, Mode::Plan);
         assert_eq!(agent.verdict(&bestow::Action::write("/tmp/x")).unwrap(), Effect::Deny);
-        let (code, said, _) = run(&["state", "--agent", "bot", "--state", &at, "--json"]);
+        let (code, said, _) = run_by(&engine, &["state", "--agent", "bot", "--state", &at, "--json"]);
         let json: Value = serde_json::from_str(&said).unwrap();
         assert_eq!((code, &json["mode"], &json["agent"]), (Some(0), &"plan".into(), &"bot".into()));
-        let (code, _, complaint) = run(&["mode", "bot", "yolo", "--state", &at]);
+        let (code, _, complaint) = run_by(&engine, &["mode", "bot", "yolo", "--state", &at]);
         assert_eq!((code, complaint.contains("a mode is one of")), (Some(64), true), "{complaint}");
         engine.shutdown().await;
         drop((agent, engine));

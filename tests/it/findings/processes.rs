@@ -386,7 +386,7 @@ async fn a_restart_is_a_new_action_under_the_profile_of_the_start() {
     host.engine.revoke(host.agent.grants().unwrap()[0].id, None).await.unwrap();
     let again = host.agent.process_restart(process).await;
     let Err(ExecError::Engine(Error::Refused(Refusal::NotAllowed(decision)))) = again else { panic!("{again:?}") };
-    assert_eq!(decision.missing, [host.place.write()]);
+    assert!(decision.missing.contains(&host.place.write()), "{:?}", decision.missing);
     line.ends().await;
     assert!(host.engine.processes().unwrap().is_empty());
 }
@@ -716,7 +716,7 @@ async fn the_command_line_has_the_processes_of_the_engine_that_runs_and_says_so_
     let agent = engine.register(asking, Holding::of([place.write()])).await.unwrap();
     engine.confine_processes_in(Sandbox::with_helper(env!("CARGO_BIN_EXE_bestow")));
     let (state, tag) = (place.state.to_str().unwrap().to_owned(), place.write().to_string());
-    let process = |words: &[&str]| bestow(&[&["process"], words].concat());
+    let process = |words: &[&str]| crate::cli::run_for(Some(engine.surfaces()), &[&["process"], words].concat());
     let line = place.lifeline();
     let start =
         ["start", "--agent", "worker", "--state", &state, "--grant", &tag, "--as", "eve", "--", "sh", "-c", HOLDS_ON];
@@ -739,8 +739,8 @@ async fn the_command_line_has_the_processes_of_the_engine_that_runs_and_says_so_
     soon("the end", agent.process_wait(p0)).await.unwrap();
     line.ends().await;
     engine.shutdown().await;
-    let (_, complaint, code) = process(&["list", "--state", &state]);
+    let (_, complaint, code) = bestow(&["process", "list", "--state", &state]);
     assert!(code == Some(1) && complaint.contains("no engine runs on"), "{complaint}");
     let (trail, _, _) = bestow(&["audit", "show", "--state", &state]);
-    assert!(trail.contains("eve (cli) stops it: enough"), "{trail}");
+    assert!(trail.contains("eve (cli") && trail.contains("stops it: enough"), "{trail}");
 }

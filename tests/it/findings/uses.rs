@@ -181,9 +181,9 @@ async fn in_mode_plan_nothing_is_given_but_what_is_read() {
     let world = World::new();
     let agent = bound(&world, Mode::Plan, &["@network", "@events", "@write:/ws", "@read:/ws"], &[]).await;
     for permission in ["@network", "@events", "@write:/ws"] {
-        assert_eq!(ruled(&agent, given("git status", permission)).await, Ruled::Deny, "{permission}");
+        assert_eq!(ruled(&agent, given("ls -la", permission)).await, Ruled::Deny, "{permission}");
     }
-    assert_eq!(ruled(&agent, given("git status", "@read:/ws")).await, Ruled::Allow);
+    assert_eq!(ruled(&agent, given("ls -la", "@read:/ws")).await, Ruled::Allow);
 }
 
 /// A3.
