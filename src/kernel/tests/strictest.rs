@@ -118,10 +118,8 @@ impl Further {
 
     fn used(&self) -> crate::kernel::uses::Use {
         let path = || self.path.parse().unwrap();
-        let right = match self.operation {
-            Operation::Write => Permission::write(path()),
-            _ => Permission::read(path()),
-        };
+        let is_write = self.operation == Operation::Write;
+        let right = if is_write { Permission::write(path()) } else { Permission::read(path()) };
         crate::kernel::uses::Use {
             operation: self.operation,
             target: if self.tree { Target::Tree(path()) } else { Target::Path(path()) },
