@@ -10,10 +10,7 @@ use std::{
 use rustix::fs::{Mode, OFlags};
 
 use super::{Problem, finding::system, ground::Ground, owner};
-use crate::{
-    fs::{Trail, identity_of},
-    model::FileIdentity,
-};
+use crate::fs::{Trail, identity_of};
 
 /// Ten thousand agents fit; an endless file does not.
 const MAX_LEN: u64 = 1024 * 1024;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::model::{
-    DecisionSource as Source, Grant, Mode, Operation, Permission, Right, RuleRef, Ruled, Scope, Tier, Verdict,
+    DecisionSource as Source, Grant, Mode, Operation, Right, RuleRef, Ruled, Scope, Tier, Verdict,
 };
 
 use super::{
