@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::model::{
-    DecisionSource as Source, Grant, Mode, Operation, Permission, Right, RuleRef, Ruled, Ruling, Scope, Subject, Tier,
-    UseOrigin, Verdict,
+DecisionSource as Source, Grant, Mode, Operation, Permission, Right, RuleRef, Ruled, Ruling, Scope, Subject, Tier, UseOrigin, Verdict,
 };
 
 use super::{
