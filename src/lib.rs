@@ -16,8 +16,7 @@ pub use async_trait::async_trait;
 pub use edge::OpenError;
 #[cfg(feature = "edit")]
 pub use edge::config::{Always, KeepError, Kept, KeptAtFirst};
-#[cfg(feature = "sandbox")]
-pub use edge::sandbox;
+pub use edge::prompt;
 #[cfg(feature = "schedule")]
 pub use edge::schedule;
 #[cfg(feature = "stdio")]
@@ -30,26 +29,35 @@ pub use edge::{
 };
 #[cfg(feature = "journal")]
 pub use edge::{control, journal};
+#[cfg(feature = "sandbox")]
+pub use edge::{process, sandbox};
 pub use engine::{
-    Agent, Approver, Attendance, Authorization, Connection, Engine, Error, FileFailure, Files, Heard, Holding, Mail,
-    Mailbox, NoEvent, Rehearsal, Resolved, Subscription, Ticket, ToPerson,
+    Agent, Approver, Attendance, Authorization, Confinement, Connection, Engine, Error, FileFailure, Files, Heard,
+    Holding, Mail, Mailbox, NoEvent, Rehearsal, Resolved, Subscription, Ticket, ToPerson,
 };
-pub use kernel::{Check, ExecScope, Explanation, Refusal, Stage, Step, Support, UseStep};
+pub use kernel::{
+    Check, ExecScope, Explanation, ModeAbove, PermissionState, Refusal, Stage, StatedPolicies, StatedRight, StatedRule,
+    StatedViolation, Step, Support, UseStep,
+};
+#[doc(hidden)]
+pub use model::sensitive_examples;
 pub use model::{
     Access, Action, ActionFacts, Actor, AgentId, AgentPolicy, Answer, ApproverId, Ask, BaseRight, CallId, CatchUp,
-    Cause, Code, CommandPattern, CommandShape, Decider, Decision, DecisionId, DecisionSource, Destructive, Digest,
-    Doing, Ended, Envelope, Event, FileIdentity, GateOutcome, Grant, GrantId, Guard, HeldChange, Hold, HookCall,
-    HookName, Ids, Interaction, InvalidDecisionId, InvalidDigest, InvalidEnvelope, InvalidGlob, InvalidGrantId,
-    InvalidId, InvalidName, InvalidOperation, InvalidPath, InvalidPattern, InvalidPermission, InvalidPermissions,
-    InvalidReason, InvalidRequestId, InvalidRulingId, InvalidScope, InvalidSensitiveName, InvalidTaskId,
-    InvalidTimestamp, InvalidToolPath, InvalidVerdict, Kind, LeftOut, Means, Mode, Name, OnMissing, OnNoUser,
-    Operation, Origin, Outcome, OwnerId, PathGlob, PathPolicy, Pending, Permission, PermissionSet, Permissions, Place,
-    Policies, Policy, PolicyPatch, Profile, Reach, Reads, Reason, Recorded, Reference, Reply, Request, RequestId,
-    Resolution, Right, Route, Rule, RuleCwd, RuleRef, Ruled, Ruling, RulingId, RunId, RuntimeId, SandboxFacts,
-    SandboxViolation, SanitizedPath, Scope, SensitiveName, Settings, Shown, Skip, Source, Subject, TaskEnd, TaskEvent,
-    TaskId, TaskKind, TaskSettings, Timestamp, ToolName, ToolPath, UseFacts, UseOrigin, Verdict, Want, Widening,
-    sanitize,
+    Cause, Code, CommandPattern, CommandShape, Decider, Decision, DecisionId, DecisionSource, Destructive, Details,
+    Digest, Doing, Effect, Ended, Envelope, Event, FileIdentity, GateOutcome, Grant, GrantId, Guard, HeldChange, Hold,
+    HookCall, HookName, Ids, Interaction, InvalidDecisionId, InvalidDigest, InvalidEnvelope, InvalidGlob,
+    InvalidGrantId, InvalidId, InvalidMode, InvalidName, InvalidOperation, InvalidPath, InvalidPattern,
+    InvalidPermission, InvalidPermissions, InvalidProcessId, InvalidReason, InvalidRequestId, InvalidRulingId,
+    InvalidScope, InvalidSensitiveName, InvalidTaskId, InvalidTimestamp, InvalidToolPath, InvalidVerdict,
+    InvalidViolationId, Kind, LeftOut, Means, Mode, Name, OnMissing, OnNoUser, Operation, Origin, Outcome,
+    OutputStream, OwnerId, PathGlob, PathPolicy, Pending, Permission, PermissionSet, Permissions, Place, Policies,
+    Policy, PolicyPatch, Process, ProcessEvent, ProcessExit, ProcessId, Profile, Reach, Reads, Reason, Recorded,
+    Reference, Reply, Request, RequestId, Resolution, Right, Route, Rule, RuleCwd, RuleRef, Ruled, Ruling, RulingId,
+    RunId, RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath, Scope, SensitiveName, Settings, Shown, Skip,
+    Source, StopCause, Subject, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings, Timestamp, ToolName, ToolPath,
+    UseFacts, UseOrigin, Verdict, ViolationId, Want, Widening, sanitize,
 };
+pub use model::{Anchor, Floor};
 pub use seam::{
     AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, MemoryStore,
     PathFailure, Paths, Progress, Proposal, Real, Store, StoreError, StoreFault, Stored, SystemClock, Taken,

@@ -149,6 +149,7 @@ fn decide(question: &PermissionRequest, decision: Decision, feedback: Option<Rea
         permissions: None,
         scope: None,
         feedback,
+        modified_input: None,
         request_id: None,
     }))
 }

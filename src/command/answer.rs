@@ -2,9 +2,10 @@
 
 use serde::{Serialize, Serializer, ser::SerializeTuple};
 
-use crate::model::{Said, Spoken, SpokenPart, StartDir};
+use crate::model::{Obeys, Said, Spoken, SpokenPart, StartDir};
 
 use super::{
+    needs::NamedUses,
     shape::Shape,
     tier::{Tier, prefix},
     wildcard,
@@ -50,6 +51,9 @@ pub struct Part {
     /// The directories in which it may run, as far as the text tells.
     #[serde(skip)]
     pub(crate) dirs: Vec<StartDir>,
+    /// The files that its programs obey.
+    #[serde(skip)]
+    pub(crate) obeys: Vec<Obeys>,
 }
 
 /// The tier of a whole command line or tool call: that of its strictest part.
@@ -68,6 +72,9 @@ pub struct Classification {
     /// What may be remembered if a person says "always"; `None` when nothing may.
     #[serde(skip)]
     pub shape: Option<Shape>,
+    /// What it names of what it uses.
+    #[serde(skip)]
+    pub(crate) named: NamedUses,
 }
 
 /// Longer parts are cut: a person reads the beginning, the span finds the rest.
@@ -78,7 +85,16 @@ impl Part {
         let text = text.get(span.start..span.end).unwrap_or(text);
         let end = (0..=text.len().min(MAX_SHOWN_BYTES)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         let command = text.get(..end).unwrap_or_default().to_owned();
-        Part { tier, command, rule: rule.into(), span, runs: None, starts: Vec::new(), dirs: vec![StartDir::Own] }
+        Part {
+            tier,
+            command,
+            rule: rule.into(),
+            span,
+            runs: None,
+            starts: Vec::new(),
+            dirs: vec![StartDir::Own],
+            obeys: Vec::new(),
+        }
     }
 }
 
@@ -99,7 +115,8 @@ impl Classification {
         let tier = part.tier;
         let Span { start, end } = part.span;
         let reason = format!("{}: {} (part {}, bytes {start}..{end})", prefix(tier), part.rule, index + 1);
-        Classification { tier, reason, parts, understood: true, shape: shape.filter(|_| tier == Tier::Dangerous) }
+        let shape = shape.filter(|_| tier == Tier::Dangerous);
+        Classification { tier, reason, parts, understood: true, shape, named: NamedUses::default() }
     }
 
     /// The same, run with something besides that may change what runs and start `starts`.
@@ -136,6 +153,7 @@ impl Classification {
             parts: Vec::new(),
             understood: true,
             shape: None,
+            named: NamedUses::default(),
         }
     }
 
@@ -146,6 +164,7 @@ impl Classification {
             runs: part.runs.clone(),
             starts: part.starts.clone(),
             dirs: part.dirs.clone(),
+            obeys: part.obeys.clone(),
             by_name: part.runs.as_ref().filter(|_| part.tier > Tier::Safe).map(wildcard::by_name).unwrap_or_default(),
         };
         let strictest = self.parts.iter().map(|part| part.tier).max().unwrap_or(Tier::Safe);

@@ -1,8 +1,10 @@
 //! The classifier: a profile, what a person added, and one function.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
-use crate::model::{CommandRules, Spoken};
+use crate::model::{CommandRules, SensitiveName, Spoken};
 
 use super::{
     addition::{Additions, InvalidAddition},
@@ -30,12 +32,14 @@ const MAX_SAFE_CHARS: usize = 10_000;
 pub struct Classifier {
     profile: Profile,
     additions: Additions,
+    /// Names that are sensitive besides the built-in ones.
+    sensitive: Arc<[SensitiveName]>,
 }
 
 impl Classifier {
     /// A classifier with the built-in rules.
     pub fn new(profile: Profile) -> Self {
-        Classifier { profile, additions: Additions::default() }
+        Classifier { profile, additions: Additions::default(), sensitive: Arc::default() }
     }
 
     /// The same with rules of a person's own. They have been checked when they were made.
@@ -51,6 +55,11 @@ impl Classifier {
     /// The first addition that is malformed.
     pub fn with_rules(rules: &CommandRules) -> Result<Self, InvalidAddition> {
         Ok(Classifier::new(rules.profile).with_additions(Additions::of(rules)?))
+    }
+
+    /// Adds names that are sensitive besides the built-in ones.
+    pub(crate) fn guarding(self, sensitive: &Arc<[SensitiveName]>) -> Classifier {
+        Classifier { sensitive: Arc::clone(sensitive), ..self }
     }
 
     /// The same, but drawing the stricter line.
@@ -131,7 +140,8 @@ impl Classifier {
         if understood && walker.parts.is_empty() && is_comment(text) {
             return (Classification::plain(Tier::Safe, "nothing but comments"), steps);
         }
-        (Classification { understood, ..Classification::of_parts(walker.parts, shape) }, steps)
+        let named = walker.uses;
+        (Classification { understood, named, ..Classification::of_parts(walker.parts, shape) }, steps)
     }
 
     /// A bare statement of SQL may contain what is an operator to a shell: it is looked at as a whole too.
@@ -146,6 +156,11 @@ impl Classifier {
     /// The tier of reading a file, and why.
     pub(crate) fn reading(&self, path: &str) -> (Tier, &'static str) {
         tool::reading(self.profile, path)
+    }
+
+    /// The tier of writing a file, and why.
+    pub(crate) fn writing(&self, path: &str) -> (Tier, &'static str) {
+        tool::writing(path, &self.sensitive)
     }
 
     /// The tier of a tool call.

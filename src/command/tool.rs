@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::model::{Operation, SENSITIVE_NAMES};
+use crate::model::{Columns, Operation, SensitiveName, columns_of_text};
 
 use super::{
     answer::Classification,
@@ -20,10 +20,10 @@ const READING: &[&str] = &["read", "file_read"];
 pub(super) fn classify(classifier: &Classifier, name: &str, input: &Value) -> Classification {
     match Call::of(name, input) {
         Call::Runs(command) => classifier.classify_with(command, &Call::besides(input)),
-        Call::Writes(path) if is_sensitive(path) || is_guarded(path) => {
-            Classification::plain(Tier::Dangerous, "writes to a sensitive path")
+        Call::Writes(path) => {
+            let (tier, why) = classifier.writing(path);
+            Classification::plain(tier, why)
         }
-        Call::Writes(_) => Classification::plain(Tier::Safe, "writes to a path that is not sensitive"),
         Call::Reads(path) => {
             let (tier, why) = reading(classifier.profile(), path);
             Classification::plain(tier, why)
@@ -122,103 +122,22 @@ fn only_text<'v>(input: &'v Value, keys: &[&str]) -> Result<Option<&'v str>, &'s
     Ok(found)
 }
 
-/// Files that usually hold secrets: by any component of the path, whatever the case.
-pub(super) fn is_sensitive(path: &str) -> bool {
-    const NAMES: &[&str] = &[
-        ".ssh",
-        ".gnupg",
-        ".aws",
-        ".kube",
-        ".netrc",
-        ".pgpass",
-        ".npmrc",
-        ".pypirc",
-        ".docker",
-        ".git-credentials",
-        ".htpasswd",
-        "shadow",
-        "gshadow",
-        "sudoers",
-        "id_rsa",
-        "id_dsa",
-        "id_ecdsa",
-        "id_ed25519",
-        "authorized_keys",
-        ".password-store",
-        "keychains",
-        ".vault-token",
-        "master.key",
-    ];
-    const ENDS: &[&str] = &[".pem", ".key", ".p12", ".pfx", ".kdbx", ".jks", ".keystore", ".ppk"];
-    path.split(['/', '\\']).any(|part| {
-        let part = part.trim_end_matches(['.', ' ']).to_ascii_lowercase();
-        NAMES.contains(&part.as_str())
-            || part == ".env"
-            || part.starts_with(".env.")
-            || part.starts_with(".env_")
-            || part == ".envrc"
-            || part.ends_with(".env")
-            || part.contains("credentials")
-            || ENDS.iter().any(|end| part.ends_with(end))
-    })
+/// The tier of writing a file, and why. `added` are names that are sensitive besides the built-in ones.
+pub(super) fn writing(path: &str, added: &[SensitiveName]) -> (Tier, &'static str) {
+    if is_sensitive(path) || is_guarded(path) || added.iter().any(|name| name.is_in(path)) {
+        (Tier::Dangerous, "writes to a sensitive path")
+    } else {
+        (Tier::Safe, "writes to a path that is not sensitive")
+    }
 }
 
-/// Files that programs run or obey: shell start-up files, hooks, the system's own configuration.
+/// Files that usually hold secrets: by any component of the path, whatever the case.
+pub(super) fn is_sensitive(path: &str) -> bool {
+    columns_of_text(path).any(Columns::is_secret)
+}
+
+/// Files that programs run or obey, and what is not plainly a path: one that climbs, or hides a control character.
 pub(super) fn is_guarded(path: &str) -> bool {
-    const NAMES: &[&str] = &[
-        ".bashrc",
-        ".bash_profile",
-        ".bash_login",
-        ".bash_logout",
-        ".profile",
-        ".zshrc",
-        ".zshenv",
-        ".zprofile",
-        ".zlogin",
-        ".kshrc",
-        ".cshrc",
-        ".inputrc",
-        ".gitconfig",
-        ".gitmodules",
-        ".hooks",
-        "agents.toml",
-        ".vimrc",
-        ".tmux.conf",
-        "crontab",
-        "launchagents",
-        "launchdaemons",
-        ".claude",
-        ".codex",
-        ".cursor",
-        ".vscode",
-        ".idea",
-        "authorized_keys",
-        ".config",
-    ];
-    let lower = path.to_ascii_lowercase();
-    let system = [
-        "/etc/",
-        "/bin/",
-        "/sbin/",
-        "/boot/",
-        "/usr/",
-        "/lib/",
-        "/lib64/",
-        "/dev/",
-        "/proc/",
-        "/sys/",
-        "/root/",
-        "/var/spool/",
-        "/system/",
-        "/library/",
-    ];
-    let parts: Vec<&str> = lower.split(['/', '\\']).filter(|part| !matches!(*part, "" | ".")).collect();
-    let hooks = parts.contains(&".git");
-    let climbs = parts.contains(&"..") || path.starts_with('~');
-    let hidden_control = path.chars().any(char::is_control);
-    hooks
-        || climbs
-        || hidden_control
-        || system.iter().any(|start| lower.starts_with(start))
-        || parts.iter().any(|part| NAMES.contains(part) || SENSITIVE_NAMES.contains(part))
+    let climbs = path.split(['/', '\\']).any(|part| part == "..") || path.starts_with('~');
+    climbs || path.chars().any(char::is_control) || columns_of_text(path).any(Columns::is_sensitive)
 }

@@ -1,25 +1,30 @@
 //! Words that no wildcard of an allow pattern stands for.
 //!
-//! Whoever writes `git push origin **` means branches and tags, and not `--receive-pack='touch x'`. So a wildcard stands
-//! for operands, and for the options that a table knows to be harmless for just that program and subcommand. Every other
+//! Whoever writes `git push origin **` means branches and tags, and not `--receive-pack='touch x'`. So a wildcard
+//! stands
+//! for operands, and for the options that a table knows to be harmless for just that program and subcommand. Every
+//! other
 //! word that may change what runs, or where, must stand in the pattern itself.
 
 use crate::model::{Said, Spoken, base_name};
 
 use super::{options, safe};
 
-/// Options that change neither what a program runs nor where it writes, although the program is not one that only reads:
+/// Options that change neither what a program runs nor where it writes, although the program is not one that only
+/// reads:
 /// names, the words of the subcommand (alternatives are separated by `|`), and options as in `options`.
 const HARMLESS: &[(&str, &str, &str)] = &[
     (
         "git",
         "push",
-        "-u -v -q -n -4 -6 --set-upstream --verbose --quiet --dry-run --tags --follow-tags --atomic --progress --no-progress --porcelain --thin --no-thin --ipv4 --ipv6",
+        "-u -v -q -n -4 -6 --set-upstream --verbose --quiet --dry-run --tags --follow-tags --atomic --progress \
+         --no-progress --porcelain --thin --no-thin --ipv4 --ipv6",
     ),
     (
         "git",
         "fetch|pull|remote update",
-        "-v -q -p -t --verbose --quiet --prune --tags --no-tags --all --dry-run --depth: --progress --ff-only --ff --no-ff --no-rebase --rebase?:true|false|merges --autostash",
+        "-v -q -p -t --verbose --quiet --prune --tags --no-tags --all --dry-run --depth: --progress --ff-only --ff \
+         --no-ff --no-rebase --rebase?:true|false|merges --autostash",
     ),
     (
         "git",
@@ -29,7 +34,8 @@ const HARMLESS: &[(&str, &str, &str)] = &[
     (
         "git",
         "commit",
-        "-m: -a -v -q -s --message: --all --verbose --quiet --signoff --amend --no-edit --allow-empty --dry-run --fixup: --squash: --date: --author:",
+        "-m: -a -v -q -s --message: --all --verbose --quiet --signoff --amend --no-edit --allow-empty --dry-run \
+         --fixup: --squash: --date: --author:",
     ),
     ("git", "add|stage", "-A -u -n -v -f -N --all --update --dry-run --verbose --force --intent-to-add"),
     ("git", "checkout|switch", "-b: -c: -q -t -d --quiet --track? --no-track --detach --create:"),
@@ -52,17 +58,23 @@ const HARMLESS: &[(&str, &str, &str)] = &[
     (
         "npm pnpm yarn bun",
         "install|i|ci|add",
-        "-D -E -O -P --save-dev --save-exact --save --save-optional --save-prod --no-audit --no-fund --ignore-scripts --prefer-offline --offline --legacy-peer-deps --frozen-lockfile --silent --production --omit: --include: --dev --exact",
+        "-D -E -O -P --save-dev --save-exact --save --save-optional --save-prod --no-audit --no-fund --ignore-scripts \
+         --prefer-offline --offline --legacy-peer-deps --frozen-lockfile --silent --production --omit: --include: \
+         --dev --exact",
     ),
     (
         "cargo",
         "build|b|check|c|test|t|clippy|run|r|doc|bench|nextest run",
-        "-q -v -r -p: -F: -j: --release --quiet --verbose --package: --workspace --all --all-features --no-default-features --features: --all-targets --lib --bins --bin: --test: --tests --example: --examples --benches --bench: --doc --locked --offline --frozen --no-run --no-fail-fast --keep-going --message-format: --color: --profile: --jobs: --exclude: --no-deps --no-capture -E:",
+        "-q -v -r -p: -F: -j: --release --quiet --verbose --package: --workspace --all --all-features \
+         --no-default-features --features: --all-targets --lib --bins --bin: --test: --tests --example: --examples \
+         --benches --bench: --doc --locked --offline --frozen --no-run --no-fail-fast --keep-going --message-format: \
+         --color: --profile: --jobs: --exclude: --no-deps --no-capture -E:",
     ),
     (
         "cargo",
         "add|remove|update",
-        "-p: -F: --dev --build --package: --features: --no-default-features --optional --dry-run --precise: --workspace -q -v --quiet --verbose",
+        "-p: -F: --dev --build --package: --features: --no-default-features --optional --dry-run --precise: \
+         --workspace -q -v --quiet --verbose",
     ),
     ("cargo", "fmt", "--all --check -p: --package: -q -v --quiet --verbose"),
     (
@@ -73,12 +85,14 @@ const HARMLESS: &[(&str, &str, &str)] = &[
     (
         "make gmake",
         "",
-        "-k -s -n -B -q -i -w -j? --keep-going --silent --quiet --dry-run --always-make --print-directory --no-print-directory --jobs?",
+        "-k -s -n -B -q -i -w -j? --keep-going --silent --quiet --dry-run --always-make --print-directory \
+         --no-print-directory --jobs?",
     ),
     (
         "pytest py.test",
         "",
-        "= -q -v -vv -vvv -x -s -k: -m: --lf --ff --last-failed --failed-first --maxfail: --tb: --collect-only --durations: --no-header -ra",
+        "= -q -v -vv -vvv -x -s -k: -m: --lf --ff --last-failed --failed-first --maxfail: --tb: --collect-only \
+         --durations: --no-header -ra",
     ),
     (
         "jest vitest",
@@ -111,7 +125,8 @@ const HARMLESS: &[(&str, &str, &str)] = &[
     (
         "rsync",
         "",
-        "-a -v -z -r -n -P -h -i -u -t -p -l --archive --verbose --compress --recursive --dry-run --progress --human-readable --update",
+        "-a -v -z -r -n -P -h -i -u -t -p -l --archive --verbose --compress --recursive --dry-run --progress \
+         --human-readable --update",
     ),
     (
         "gcc cc g++ c++ clang clang++",
@@ -135,7 +150,8 @@ const DIRECTORIES: &[&str] = &[
 ];
 
 /// Programs that read options from the file behind `@`.
-const READ_OPTIONS: &str = "ar c++ cc clang clang++ g++ gcc gfortran java javac javadoc kotlinc ld nm objdump readelf rustc scalac strip swiftc";
+const READ_OPTIONS: &str = "ar c++ cc clang clang++ g++ gcc gfortran java javac javadoc kotlinc ld nm objdump readelf rustc \
+    scalac strip swiftc";
 
 /// Programs whose first word may be a bundle of letters that are options.
 const BUNDLES: &str = "ar bsdtar gtar tar unzip zip";

@@ -37,8 +37,7 @@ impl Engine {
     /// outside a runtime.
     pub async fn durable(settings: Settings, directory: impl AsRef<Path>) -> Result<Engine, OpenError> {
         let (journal, own) = opened(directory.as_ref()).await?;
-        let protected = settings.protected.iter().chain([&own]).cloned().collect();
-        let engine = restored(Some(Settings { protected, ..settings }), journal).await?;
+        let engine = restored(Some(settings), journal, &own).await?;
         follows(own.as_path(), None)?;
         serve(&engine, &own)?;
         Ok(engine)
@@ -62,9 +61,9 @@ impl Engine {
         // What is wrong with the file is told before anything is touched.
         let _parsed = file.read()?.parse()?;
         let (journal, own) = opened(directory.as_ref()).await?;
-        let engine = restored(None, journal).await?;
+        let engine = restored(None, journal, &own).await?;
         let path = file.absolute().to_owned();
-        super::open::follow(&engine, file, Some(own.clone())).await?;
+        super::open::follow(&engine, file).await?;
         follows(own.as_path(), Some(&path))?;
         serve(&engine, &own)?;
         Ok(engine)
@@ -80,9 +79,9 @@ fn serve(engine: &Engine, directory: &SanitizedPath) -> Result<(), OpenError> {
     })
 }
 
-async fn restored(settings: Option<Settings>, journal: Journal) -> Result<Engine, OpenError> {
+async fn restored(settings: Option<Settings>, journal: Journal, own: &SanitizedPath) -> Result<Engine, OpenError> {
     let (clock, paths) = (Arc::new(SystemClock::new()), Arc::new(DiskPaths));
-    Ok(Engine::restore(settings, clock, paths, Arc::new(journal)).await?)
+    Ok(Engine::restore_keeping_out(settings, clock, paths, Arc::new(journal), Some(own.clone())).await?)
 }
 
 /// The journal there, and where the directory really is.

@@ -11,11 +11,13 @@ use std::{
 use tokio::sync::{Semaphore, oneshot};
 
 use super::{
+    denied,
     sandbox::{Command, Door, ExecError, Finished, Profile, Sandbox, SandboxError, Wanted, Watched, watched},
     stdio::{Bot, Limits},
 };
 use crate::{
     engine::Agent,
+    kernel::KeptFrom,
     model::{Cause, Permission, SandboxFacts},
 };
 
@@ -107,9 +109,9 @@ impl Agent {
         let run = move || {
             // What is protected or denied since the profile was made, while a person was asked, say.
             let kept = agent.kept_from_commands()?;
-            let profile = profile.hiding(kept.hidden).not_writing(kept.unwritten);
+            let profile = keeping_from(profile, &kept)?;
             let tell = |facts: &SandboxFacts| agent.tell_sandbox(facts.clone(), cause.clone()).map_err(ExecError::from);
-            let (_listening, way) = if profile.events() { Listening::start(&agent)? } else { Listening::nowhere() };
+            let (_listening, way) = if profile.events() { Listening::of(&agent)? } else { Listening::nowhere() };
             let done = sandbox.run_with(&profile, &command, way, &watched, tell)?;
             agent.tell_violations(done.violations.clone(), cause.as_ref())?;
             Ok(done)
@@ -119,24 +121,45 @@ impl Agent {
     }
 }
 
+/// The profile without what its agent's commands are kept from now: paths by name, and those that denied globs mean below
+/// its roots.
+///
+/// # Errors
+///
+/// Too much lies below the roots to find out what a glob means there.
+pub(super) fn keeping_from(profile: Profile, kept: &KeptFrom) -> Result<Profile, SandboxError> {
+    let roots = profile.roots();
+    let hidden = denied::found(&kept.hidden_globs, &roots)?;
+    let unwritten = denied::found(&kept.unwritten_globs, &roots)?;
+    let profile = profile.hiding(kept.hidden.iter().cloned()).hiding(hidden);
+    Ok(profile.not_writing(kept.unwritten.iter().cloned()).not_writing(unwritten))
+}
+
 /// The engine's side of one command's `@events`, on a thread of its own: the host's runtime need not do I/O, and what the
 /// command does holds up nobody else. It is over when this is dropped.
-struct Listening {
+pub(super) struct Listening {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
 impl Listening {
-    fn nowhere() -> (Listening, Option<OwnedFd>) {
+    pub(super) fn nowhere() -> (Listening, Option<OwnedFd>) {
         (Listening { stop: None, thread: None }, None)
     }
 
-    /// And what the command inherits.
-    fn start(agent: &Agent) -> Result<(Listening, Option<OwnedFd>), SandboxError> {
+    /// For a command of `agent`; and what it inherits.
+    fn of(agent: &Agent) -> Result<(Listening, Option<OwnedFd>), SandboxError> {
+        let agent = agent.clone();
+        Listening::start(move || Some(agent.clone()))
+    }
+
+    /// For whoever `agent` gives when a conversation begins, until it gives nobody; and what the command inherits.
+    pub(super) fn start(
+        agent: impl Fn() -> Option<Agent> + Send + 'static,
+    ) -> Result<(Listening, Option<OwnedFd>), SandboxError> {
         let (ours, theirs) = UnixStream::pair()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (stop, stopped) = oneshot::channel();
-        let agent = agent.clone();
         let serve = move || {
             runtime.block_on(async {
                 tokio::select! {
@@ -161,13 +184,14 @@ impl Drop for Listening {
 }
 
 /// Talks to every process of the command that begins a conversation.
-async fn listen(ours: UnixStream, agent: &Agent) {
+async fn listen(ours: UnixStream, agent: &(impl Fn() -> Option<Agent> + Send)) {
     let Ok(door) = Door::new(ours) else { return };
     let seats = Arc::new(Semaphore::new(MOST_CONVERSATIONS));
     while let Ok(seat) = Arc::clone(&seats).acquire_owned().await {
         let Some(stream) = door.next().await else { break };
         let Ok(stream) = tokio::net::UnixStream::from_std(stream) else { continue };
-        let bot = Bot::beside_others(agent.clone()).limits(Limits::default());
+        let Some(agent) = agent() else { break };
+        let bot = Bot::beside_others(agent).limits(Limits::default());
         tokio::spawn(async move {
             let (reader, writer) = stream.into_split();
             bot.serve(reader, writer).await;

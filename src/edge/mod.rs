@@ -4,6 +4,8 @@
 pub(crate) mod config;
 #[cfg(feature = "journal")]
 pub mod control;
+#[cfg(feature = "sandbox")]
+mod denied;
 #[cfg(feature = "journal")]
 mod durable;
 #[cfg(feature = "sandbox")]
@@ -18,6 +20,11 @@ pub mod journal;
 pub(crate) mod open;
 #[cfg(any(feature = "config", feature = "journal"))]
 mod open_error;
+#[cfg(feature = "sandbox")]
+pub mod process;
+#[cfg(feature = "stdio")]
+mod process_order;
+pub mod prompt;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;
 #[cfg(feature = "schedule")]

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use crate::{
     engine::{Engine, Error, NoEvent, Subscription},
-    model::{Policy, SanitizedPath, Settings},
+    model::{Policy, Settings},
 };
 
 use super::{OpenError, PolicyChange, config::PolicyFile, watch::Change};
@@ -22,7 +22,7 @@ impl Engine {
     /// Everything that is wrong with the file; [`Error::NoRuntime`](crate::Error::NoRuntime) outside a runtime.
     pub async fn open(path: impl Into<PathBuf>) -> Result<Engine, OpenError> {
         let engine = Engine::new(Settings::default())?;
-        follow(&engine, PolicyFile::new(path), None).await?;
+        follow(&engine, PolicyFile::new(path)).await?;
         Ok(engine)
     }
 }
@@ -30,10 +30,10 @@ impl Engine {
 /// How long a change that could not be stored waits for room.
 const ROOM_AGAIN: Duration = Duration::from_secs(2);
 
-/// Takes over what `file` says, and follows it while the engine lives. `own` is the engine's, and nobody else's.
-pub(super) async fn follow(engine: &Engine, file: PolicyFile, own: Option<SanitizedPath>) -> Result<(), OpenError> {
+/// Takes over what `file` says, and follows it while the engine lives.
+pub(super) async fn follow(engine: &Engine, file: PolicyFile) -> Result<(), OpenError> {
     let text = file.read()?;
-    engine.configure(keeping_out(&own, text.parse()?)).await?;
+    engine.configure(text.parse()?).await?;
     let mut changes = file.watch(text);
     let (weak, mut events) = (engine.downgrade(), engine.subscribe());
     tokio::spawn(async move {
@@ -42,7 +42,7 @@ pub(super) async fn follow(engine: &Engine, file: PolicyFile, own: Option<Saniti
             let Some(engine) = weak.upgrade() else { return };
             unstored = match next {
                 Next::Change(change) => match *change {
-                    Change::Loaded(policy) => take_over(&engine, keeping_out(&own, policy)).await,
+                    Change::Loaded(policy) => take_over(&engine, policy).await,
                     Change::Rejected(why) => {
                         // Fails only if the engine is closed; then no file matters to it.
                         let _ = engine.reject_config(&why.to_string()).await;
@@ -58,13 +58,6 @@ pub(super) async fn follow(engine: &Engine, file: PolicyFile, own: Option<Saniti
         }
     });
     Ok(())
-}
-
-/// The policy, with `own` protected.
-fn keeping_out(own: &Option<SanitizedPath>, mut policy: Policy) -> Policy {
-    let protected = policy.settings.protected.iter().chain(own).cloned();
-    policy.settings.protected = protected.collect();
-    policy
 }
 
 /// What a file that is followed needs now.

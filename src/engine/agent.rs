@@ -241,13 +241,15 @@ impl Agent {
         self.look(|_, agent, now| set_of(agent, now))
     }
 
-    /// Why this agent holds `permission`: its own grant first, the root last. Empty if it does not hold it.
+    /// Why this agent holds `permission`: its own grant first, the root last. Empty if it does not hold it;
+    /// with a link that is [`Support::Replaced`], if only such a chain is left, which counts for nothing.
     ///
     /// # Errors
     ///
     /// [`Error::Refused`] if the agent is gone.
     pub fn why(&self, permission: &Permission) -> Result<Vec<Support>, Error> {
-        self.look(|state, _, now| state.why(&self.id, permission, now))
+        let broken = self.shared.broken(&self.id, std::iter::once(permission))?;
+        self.look(|state, _, now| state.why(&self.id, permission, &broken, now))
     }
 
     /// What a command of this agent runs with when it needs `named` (`sources/004`, "Exec/process scoped permissions").
@@ -264,7 +266,7 @@ impl Agent {
         let scope = self.look(|state, agent, now| {
             // Reads are not scoped, so they need not be held; what is protected is not read all the same.
             let is_free = |named: &Permission| match named {
-                Permission::Path(Access::Read, path) => !state.is_protected(path),
+                Permission::Path(Access::Read, _) => !state.is_protected(named),
                 Permission::Path(Access::Write, _) | Permission::Network | Permission::Events | Permission::Tool(_) => {
                     false
                 }

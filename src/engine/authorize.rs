@@ -3,22 +3,25 @@
 use std::sync::Arc;
 
 use crate::{
-    kernel::{Broken, Case, Command, Considered, Explanation, Judgement, Opinion, judge},
-    model::{Action, Decision, Event, RequestId, Ruling, Verdict},
+    kernel::{Broken, Case, Command, Considered, Explanation, Judgement, Opinion, Refusal, judge},
+    model::{Action, Decision, Effect, Event, RequestId, Ruling, SandboxFacts},
 };
 
 #[cfg(feature = "sandbox")]
-use crate::model::Cause;
+use crate::model::{Cause, Verdict};
 
-use super::{Agent, Error, Ticket, fresh_request};
+use super::{Agent, Engine, Error, Ticket, fresh_request};
 
 /// What came of [`Agent::authorize`].
 #[derive(Debug)]
 #[must_use = "an action that is not allowed must not happen"]
-#[allow(clippy::exhaustive_enums, reason = "yes, a question, and no are all there is")]
+#[allow(clippy::exhaustive_enums, reason = "a host program has to know all of them")]
 pub enum Authorization {
     /// It may happen now, once. What was for one use is used up.
     Allowed(Arc<Decision>),
+    /// It may happen inside a sandbox, and nowhere else. That is no yes: carry it out with `Agent::exec`, or confine it and
+    /// report how with [`Engine::confine`].
+    Confined(Arc<Decision>, Confinement),
     /// A person has to say. When the ticket is granted, authorize the same action again: then it is allowed.
     Asked(Arc<Decision>, Ticket),
     /// It may not happen.
@@ -32,15 +35,67 @@ impl Authorization {
     pub fn decision(&self) -> &Arc<Decision> {
         match self {
             Authorization::Allowed(decision)
+            | Authorization::Confined(decision, _)
             | Authorization::Asked(decision, _)
             | Authorization::Denied(decision)
             | Authorization::Updated(decision, _) => decision,
         }
     }
 
-    /// Whether it may happen now, as it was asked about.
+    /// Whether it may happen now, as it was asked about. What may happen only inside a sandbox may not.
     pub fn is_allowed(&self) -> bool {
         matches!(self, Authorization::Allowed(_))
+    }
+}
+
+/// An action that may happen inside a sandbox only, until somebody reports that it is in one.
+#[must_use = "an action that was not confined must not happen"]
+#[derive(Debug)]
+pub struct Confinement {
+    agent: Agent,
+    action: Arc<Considered>,
+    opinions: Vec<Opinion>,
+    updated: Option<Box<Action>>,
+}
+
+impl Confinement {
+    /// The action that may happen in the place of the one that was asked about, if a hook changed the input.
+    pub fn instead(&self) -> Option<&Action> {
+        self.updated.as_deref()
+    }
+}
+
+impl Engine {
+    /// Reports the sandbox that a host program has put around an action which may happen inside one only; then it may.
+    ///
+    /// The facts are recorded (`sandbox.applied`), with `stated` for how they are known, and the action is decided once
+    /// more. It uses up what was for one use. Call it when the sandbox stands and nothing has run in it.
+    ///
+    /// # Authority
+    ///
+    /// The engine believes what it is told here. An agent cannot say it about itself.
+    ///
+    /// ```compile_fail,E0599
+    /// async fn confine_oneself(agent: bestow::Agent, what: bestow::Confinement, facts: bestow::SandboxFacts) {
+    ///     agent.confine(what, facts).await;
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`]: it may not happen by now, the facts let it write or reach more than it uses
+    /// ([`Refusal::WiderThanDecided`]), or it was decided by another engine.
+    pub async fn confine(&self, what: Confinement, mut facts: SandboxFacts) -> Result<Arc<Decision>, Error> {
+        let Confinement { agent, action, opinions, .. } = what;
+        if !Arc::ptr_eq(&self.shared, &agent.shared) {
+            return Err(Refusal::UnknownAgent(agent.id).into());
+        }
+        facts.enforced = SandboxFacts::STATED.into();
+        let broken = agent.shared.broken(&agent.id, action.permissions())?;
+        let (of, applied) = (agent.id.clone(), Some(Arc::new(facts)));
+        let command = Command::ActConfined { agent: of, action, opinions, broken, applied };
+        let events = agent.execute(command).await?;
+        events.iter().find_map(Event::decided).cloned().ok_or(Error::Closed)
     }
 }
 
@@ -69,25 +124,34 @@ impl Agent {
         let decided = self.decide(heard.action, heard.opinions, broken).await?;
         Ok(match (decided, updated) {
             (Authorization::Allowed(decision), Some(action)) => Authorization::Updated(decision, action),
+            (Authorization::Confined(decision, what), updated) => {
+                Authorization::Confined(decision, Confinement { updated, ..what })
+            }
             (decided, _) => decided,
         })
     }
 
     async fn decide(&self, action: Considered, opinions: Vec<Opinion>, broken: Broken) -> Result<Authorization, Error> {
         let (agent, action, request) = (self.id.clone(), Arc::new(action), fresh_request());
-        let events = self.execute(Command::Authorize { agent, action, opinions, request, broken }).await?;
+        let command =
+            Command::Authorize { agent, action: Arc::clone(&action), opinions: opinions.clone(), request, broken };
+        let events = self.execute(command).await?;
         let decision = events.iter().find_map(Event::decided).ok_or(Error::Closed)?;
         match decision.verdict() {
-            Verdict::Allow => Ok(Authorization::Allowed(Arc::clone(decision))),
-            Verdict::Deny => Ok(Authorization::Denied(Arc::clone(decision))),
-            Verdict::Ask => {
+            Effect::Allow => Ok(Authorization::Allowed(Arc::clone(decision))),
+            Effect::Confined => {
+                let what = Confinement { agent: self.clone(), action, opinions, updated: None };
+                Ok(Authorization::Confined(Arc::clone(decision), what))
+            }
+            Effect::Deny => Ok(Authorization::Denied(Arc::clone(decision))),
+            Effect::Ask => {
                 let asked: RequestId = events.iter().find_map(Event::opened).unwrap_or(request);
                 Ok(Authorization::Asked(Arc::clone(decision), self.ticket(asked)?))
             }
         }
     }
 
-    /// Lets `action` happen now, once, and leaves the record; or says why not. A question is no here: it is asked with
+    /// Lets `action` happen now inside the library's sandbox, once, and leaves the record; or says why not. A question is no here: it is asked with
     /// [`Agent::authorize`].
     #[cfg(feature = "sandbox")]
     pub(crate) async fn go_ahead(&self, action: Action) -> Result<Option<Arc<Cause>>, Error> {
@@ -119,7 +183,7 @@ impl Agent {
     async fn let_run(&self, action: Considered, opinions: Vec<Opinion>) -> Result<Option<Arc<Cause>>, Error> {
         let broken = self.shared.broken(&self.id, action.permissions())?;
         let (agent, action) = (self.id.clone(), Arc::new(action));
-        let events = self.execute(Command::Act { agent, action, opinions, broken }).await?;
+        let events = self.execute(Command::ActConfined { agent, action, opinions, broken, applied: None }).await?;
         Ok(events.iter().find_map(Event::decided).and_then(|decision| Cause::of(decision)).map(Arc::new))
     }
 
@@ -128,7 +192,7 @@ impl Agent {
     /// # Errors
     ///
     /// [`Error::Refused`] if the agent is gone.
-    pub fn verdict(&self, action: &Action) -> Result<Verdict, Error> {
+    pub fn verdict(&self, action: &Action) -> Result<Effect, Error> {
         self.judged(action, |judgement, _| judgement.conclusion.ruled.verdict())
     }
 
@@ -158,7 +222,11 @@ impl Agent {
         self.look(|_, agent, now| agent.rulings.iter().filter(|ruling| ruling.is_live(now)).cloned().collect())
     }
 
-    fn judged<T>(&self, action: &Action, read: impl FnOnce(&Judgement<'_>, &Case<'_>) -> T) -> Result<T, Error> {
+    pub(super) fn judged<T>(
+        &self,
+        action: &Action,
+        read: impl FnOnce(&Judgement<'_>, &Case<'_>) -> T,
+    ) -> Result<T, Error> {
         self.judged_as(&self.considered(action)?, read)
     }
 

@@ -1,17 +1,17 @@
 //! From an action as it is described to one that can be decided: paths followed, commands parsed, all in one form.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value};
 
 use crate::{
-    command::{Call, Classifier},
-    kernel::{Considered, Mentions, Target, Use, operation_for},
+    command::{Call, Classification, Classifier, NamedUses},
+    kernel::{Considered, Mentions, Target, Use, operation_for, operation_of},
     model::{
-        Access, Action, AgentId, CommandShape, Destructive, Operation, Permission, Profile, Reason, Right,
-        SanitizedPath, Shown, StartDir, Tier, ToolName, UseOrigin, What, redacted, redacted_but, redacted_with,
+        Access, Action, AgentId, CommandShape, Destructive, Details, Named, Operation, Permission, Profile, Reason,
+        Right, SanitizedPath, Shown, StartDir, Tier, ToolName, UseOrigin, What, redacted, redacted_but, redacted_with,
     },
-    seam::Real,
+    seam::{PathFailure, Real},
 };
 
 use super::{Error, input, shared::Shared};
@@ -33,7 +33,8 @@ impl Shared {
                     Call::Unclear(operation, why) => (operation, Err(why)),
                     Call::Unknown => {
                         let unknown = unknown_tool(action, input, &self.classifier.load());
-                        let unknown = Considered { cwd: runs_in(profile, Operation::Command), ..unknown };
+                        let details = details(action, Operation::Command, "");
+                        let unknown = Considered { cwd: runs_in(profile, Operation::Command), details, ..unknown };
                         return self.using_besides(action, unknown);
                     }
                 };
@@ -45,7 +46,8 @@ impl Shared {
             What::Call(_) | What::Plain(..) => Map::new(),
         };
         let tool = tool.unwrap_or_else(|| operation.own_tool());
-        let base = Considered { cwd: runs_in(profile, operation), ..blank(operation, tool, action, input) };
+        let details = details(action, operation, resource.as_deref().unwrap_or_default());
+        let base = Considered { cwd: runs_in(profile, operation), details, ..blank(operation, tool, action, input) };
         let understood = match resource {
             Err(why) => invalid(base, "", why),
             Ok(text) => match operation {
@@ -83,24 +85,87 @@ impl Shared {
         besides: &Map<String, Value>,
     ) -> Result<Considered, Error> {
         let classifier = self.classifier.load();
-        let understood = if self.look(|state, _| state.only_reads_by_itself(agent))? {
-            command(base, text, besides, &classifier.strictly())
+        let is_strict = self.look(|state, _| state.only_reads_by_itself(agent))?;
+        let judged = if is_strict {
+            classifier.strictly().classify_with(text, besides)
         } else {
-            command(base, text, besides, &classifier)
+            classifier.classify_with(text, besides)
         };
-        Ok(self.with_real_dirs(understood))
+        let base = Considered { strictly: is_strict, ..base };
+        let understood = command(base, text, besides, &judged, &classifier);
+        let start = starts_in(understood.cwd.as_ref(), besides);
+        let understood = self.naming(understood, &judged.named, start.as_deref());
+        self.trusting_nobody(self.with_real_dirs(understood))
+    }
+
+    /// With what a command line names of what it uses, where that really is.
+    fn naming(&self, mut understood: Considered, named: &NamedUses, start: Option<&str>) -> Considered {
+        if named.is_cut() {
+            let text = understood.target().resource().to_owned();
+            return invalid(understood, &text, "it names more than anybody judges at once: do it in several steps");
+        }
+        for named in named.iter() {
+            let needed = |target| Use {
+                operation: Operation::Network,
+                target,
+                takes: Some(Right::from(Permission::Network)),
+                origin: UseOrigin::Needed,
+            };
+            match named {
+                Named::Network => understood.uses.add(needed(Target::Network)),
+                Named::Host(host) => understood.uses.add(needed(Target::Host(host.as_str().into()))),
+                Named::Path { access, text, tree, certain } => {
+                    let used = self.named_path(start, *access, text, *tree, *certain);
+                    used.into_iter().for_each(|used| understood.uses.add(used));
+                }
+            }
+        }
+        understood
+    }
+
+    /// The use of a path that a command line names. A word that is no path is no use.
+    fn named_path(&self, start: Option<&str>, access: Access, text: &str, tree: bool, certain: bool) -> Option<Use> {
+        let absolute = match text.strip_prefix('~') {
+            // Nobody knows which directory that is: then nobody knows what is named.
+            Some(rest) => format!("{}{rest}", HOME.as_ref()?),
+            None if text.starts_with('/') => text.to_owned(),
+            None => format!("{}/{text}", start?),
+        };
+        // What the engine cannot follow, the command cannot either: it is compared as it is written.
+        let real = self.paths.real(&absolute).or_else(|why| {
+            let path = without_up(&absolute).parse().map_err(|_| why)?;
+            Ok::<_, PathFailure>(Real { path, identity: None })
+        });
+        let operation = operation_of(access);
+        match real {
+            Ok(Real { path, identity }) => {
+                let permission = Permission::Path(access, path.clone());
+                let takes = certain.then(|| Right::to(permission, identity));
+                let target = if tree { Target::Tree(path) } else { Target::Path(path) };
+                let origin = if certain { UseOrigin::Named } else { UseOrigin::Word };
+                Some(Use { operation, target, takes, origin })
+            }
+            Err(why) if certain => {
+                let (text, why) = (text.into(), format!("a path that it names is none: {why}").into());
+                Some(Use { operation, target: Target::Invalid { text, why }, takes: None, origin: UseOrigin::Named })
+            }
+            Err(_) => None,
+        }
     }
 
     /// The same, with the directories that the line changes to as they really are.
     fn with_real_dirs(&self, mut understood: Considered) -> Considered {
         let Considered { uses, cwd, tier, .. } = &mut understood;
         let Target::Command { parts: Some(parts), .. } = &mut uses.own.target else { return understood };
-        if *tier == Some(Tier::Safe) {
+        if *tier == Some(Tier::Safe) && parts.iter().all(|part| part.obeys.is_empty()) {
             return understood;
         }
-        for dir in parts.iter_mut().flat_map(|part| &mut part.dirs) {
-            if let StartDir::Said(said) = dir {
-                *dir = self.real_dir(cwd.as_ref(), said).map_or(StartDir::Unknown, StartDir::Real);
+        for part in parts {
+            let obeyed = part.obeys.iter_mut().flat_map(|obeys| &mut obeys.dirs);
+            for dir in part.dirs.iter_mut().chain(obeyed) {
+                if let StartDir::Said(said) = dir {
+                    *dir = self.real_dir(cwd.as_ref(), said).map_or(StartDir::Unknown, StartDir::Real);
+                }
             }
         }
         understood
@@ -149,19 +214,31 @@ impl Shared {
         let (access, operation) = (base.uses.own.access(), base.operation());
         let (tier, why) = match operation {
             Operation::Read => self.classifier.load().reading(real.path.as_str()),
-            // What is sensitive must be held by name, so what is held is safe to write.
-            Operation::Write => (Tier::Safe, "writes what it may write"),
+            Operation::Write => self.classifier.load().writing(real.path.as_str()),
             Operation::Exec | Operation::Command | Operation::Network | Operation::Events | Operation::Tool => {
                 (Tier::Dangerous, "runs a program file")
             }
         };
         let tier = (operation != Operation::Exec).then_some(tier);
         let permission = Permission::Path(access, real.path.clone());
-        let takes = Some(Right { permission, identity: real.identity });
+        let takes = Some(Right::to(permission, real.identity));
         // A path is a name, and a person has to be able to tell it from others.
         let shown = real.path.as_str().into();
         Considered { shown, tier, tier_reason: why.into(), ..about(base, Target::Path(real.path), takes) }
     }
+}
+
+/// The content of an action: what was said, else the fields of a tool's input besides what it writes or reaches.
+fn details(action: &Action, operation: Operation, resource: &str) -> Option<Details> {
+    if let Some(content) = &action.details {
+        return Some(Details::of(&input::canonical(content)));
+    }
+    let What::Call(Value::Object(fields)) = &action.what else { return None };
+    let writes = matches!(operation, Operation::Write | Operation::Network);
+    let is_content = |(_, value): &(&String, &Value)| value.as_str() != Some(resource);
+    let content = fields.iter().filter(|_| writes).filter(is_content);
+    let content: Map<_, _> = content.map(|(name, value)| (name.clone(), value.clone())).collect();
+    (!content.is_empty()).then(|| Details::of(&input::canonical(&Value::Object(content))))
 }
 
 /// The use of a permission by itself; of a path, as a whole.
@@ -190,14 +267,22 @@ fn about(base: Considered, target: Target, takes: Option<Right>) -> Considered {
     Considered { uses: own.into(), ..base }
 }
 
+/// The home directory of the user that the engine runs as.
+static HOME: LazyLock<Option<String>> = LazyLock::new(|| {
+    let home = std::env::home_dir()?.into_os_string().into_string().ok()?;
+    Some(home.trim_end_matches('/').to_owned()).filter(|_| home.starts_with('/'))
+});
+
 /// Nothing is understood of it yet.
 fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -> Considered {
     Considered {
         tool,
         uses: Use::unknown(operation).into(),
         shown: Arc::default(),
+        cut: false,
         tier: None,
         tier_reason: Arc::default(),
+        strictly: true,
         shape: None,
         destructive: None,
         input,
@@ -209,6 +294,8 @@ fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -
         overrides: action.overrides,
         cwd: None,
         circumstances: action.circumstances,
+        details: None,
+        in_sandbox: action.in_sandbox,
         confined: false,
     }
 }
@@ -237,8 +324,13 @@ fn invalid(base: Considered, text: &str, why: &str) -> Considered {
 }
 
 /// A command line, and what its tool is told `besides`, which may change what runs: it is shown, and bound.
-fn command(base: Considered, text: &str, besides: &Map<String, Value>, classifier: &Classifier) -> Considered {
-    let judged = classifier.classify_with(text, besides);
+fn command(
+    base: Considered,
+    text: &str,
+    besides: &Map<String, Value>,
+    judged: &Classification,
+    classifier: &Classifier,
+) -> Considered {
     let shape = judged.shape.as_ref().map(|shape| {
         let whole = shape.to_string();
         CommandShape::of(&whole, redacted_with(&whole, text))
@@ -258,9 +350,10 @@ fn command(base: Considered, text: &str, besides: &Map<String, Value>, classifie
     let mut texts = Vec::new();
     texts_besides(&besides, &mut texts);
     let told = Some(Mentions::of(texts, |line| classifier.classify(line).spoken()));
-    let shown = format!("{line} with {}", input::shown(&besides)).into();
+    let (told_besides, cut) = input::shown(&besides);
+    let shown = format!("{line} with {told_besides}").into();
     let besides = Some(input::canonical(&besides).to_string());
-    Considered { shown, besides, told, tier, tier_reason, shape, destructive, ..base }
+    Considered { shown, cut, besides, told, tier, tier_reason, shape, destructive, ..base }
 }
 
 /// Whoever may use the network may reach any host; what it may do there is for rules.
@@ -306,19 +399,33 @@ fn host_of_url(text: &str) -> Option<&str> {
 fn unknown_tool(action: &Action, input: &Value, classifier: &Classifier) -> Considered {
     let tool = action.tool.clone().unwrap_or_else(|| Operation::Command.own_tool());
     let text: Arc<str> = tool.as_str().into();
-    let shown = format!("{tool} {}", input::shown(input)).into();
+    let (input_shown, cut) = input::shown(input);
+    let shown = format!("{tool} {input_shown}").into();
     let mut texts = vec![&*text];
     texts_in(input, &mut texts);
     let mentions = Mentions::of(texts, |line| classifier.classify(line).spoken());
     let base = blank(Operation::Command, tool, action, input::canonical(input).to_string());
     let target = Target::Tool { name: Arc::clone(&text), mentions };
     let tier_reason = "a tool that is not on any list".into();
-    Considered { shown, tier: Some(Tier::Dangerous), tier_reason, ..about(base, target, None) }
+    Considered { shown, cut, tier: Some(Tier::Dangerous), tier_reason, ..about(base, target, None) }
+}
+
+/// What tools call the directory in which a command is to start.
+const DIRECTORIES: [&str; 4] = ["cwd", "workdir", "working_dir", "working_directory"];
+
+/// The directory in which a command starts; none if its tool is told two.
+fn starts_in(cwd: Option<&SanitizedPath>, besides: &Map<String, Value>) -> Option<String> {
+    let mut told = DIRECTORIES.iter().filter_map(|name| besides.get(*name)?.as_str());
+    match (told.next(), told.next()) {
+        (None, _) => cwd.map(|cwd| cwd.as_str().to_owned()),
+        (Some(path), None) if path.starts_with('/') => Some(path.to_owned()),
+        (Some(path), None) => Some(format!("{}/{path}", cwd?)),
+        (Some(_), Some(_)) => None,
+    }
 }
 
 /// Every text that a tool is told besides its command line, but for the path of the directory in which it is to start.
 fn texts_besides<'v>(besides: &'v Value, texts: &mut Vec<&'v str>) {
-    const DIRECTORIES: [&str; 4] = ["cwd", "workdir", "working_dir", "working_directory"];
     // A name that a shell would take for more than one is no directory for sure.
     let plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
     for (name, value) in besides.as_object().into_iter().flatten() {

@@ -8,7 +8,7 @@ use super::{Agent, Error, FileFailure, agent::or_replaced, consider::using_right
 use crate::{
     fs::{self, Base, ContainedPath, Entry, FileError, Place},
     kernel::{Broken, Case, Command, Considered, Opinion, judge},
-    model::{Access, Event, Permission, SanitizedPath, Verdict},
+    model::{Access, Effect, Event, Grant, Permission, SanitizedPath},
 };
 
 /// How much [`Files::read`] reads, if nothing else is said.
@@ -166,7 +166,8 @@ impl Found {
 
     fn create_dir_all(&self) -> Result<(), Error> {
         let path = self.contained.path();
-        if self.contained.base().path().contains(&self.root) && self.contained.base().path() != &self.root {
+        let (base, above) = (self.contained.base().path(), self.root.as_path().parent());
+        if base.contains(&self.root) && base != &self.root && Some(base.as_path()) != above {
             // The base is not the right's root but something above it, where nothing may be created.
             return self.create_below_root(path);
         }
@@ -258,7 +259,7 @@ impl Agent {
         let (is_free, roots) = self.look(|state, agent, now| {
             let case = Case { state, agent, action: &action, broken: &Broken::new(), opinions: &opinions, now };
             let judged = judge(&case);
-            let is_allowed = judged.conclusion.ruled.verdict() == Verdict::Allow;
+            let is_allowed = judged.conclusion.ruled.verdict() == Effect::Allow;
             let is_free = is_allowed && judged.missing.is_empty() && state.readable_by_all(&permission);
             (is_free, state.usable(agent, &permission, now).cloned().collect::<Vec<_>>())
         })?;
@@ -271,14 +272,16 @@ impl Agent {
         if is_free || roots.is_empty() {
             return self.found("/", permission, real.path.clone());
         }
-        let Some(grant) = roots.iter().find(|grant| self.shared.still_leads_there(&grant.right)) else {
+        let broken = self.shared.broken(&self.id, std::iter::once(&permission))?;
+        let counts = |grant: &&Arc<Grant>| self.look(|state, _, now| state.counts(grant, &broken, now));
+        let Some(grant) = roots.iter().find(|grant| broken.is_empty() || counts(grant).unwrap_or(false)) else {
             return Err(Error::Replaced { permission, path: real.path });
         };
         let root = grant.right.permission.path().unwrap_or(&real.path).clone();
-        match grant.right.identity {
+        match grant.right.pinned() {
             // Held open from here on, so that nobody can put another directory in its place.
-            Some(identity) => {
-                let found = self.found(root.as_str(), permission, root.clone())?;
+            Some((base, identity)) => {
+                let found = self.found(base.as_str(), permission, root.clone())?;
                 let Found { contained, permission, root } = found;
                 match contained.expecting_base(identity) {
                     Ok(contained) => Ok(Found { contained, permission, root }),
@@ -293,6 +296,7 @@ impl Agent {
     fn found(&self, base: &str, permission: Permission, root: SanitizedPath) -> Result<Found, Error> {
         let path = permission.path().unwrap_or(&root);
         let contained = fs::resolve(&[base], path.as_str()).map_err(|why| Error::Open(why.to_string()))?;
+        let contained = if path.as_str().starts_with("/proc") { contained } else { contained.off_proc() };
         if contained.path() == path {
             Ok(Found { contained, permission, root })
         } else {
@@ -305,7 +309,7 @@ impl Agent {
         let judged = self.shared.look_ahead(&self.id, |state, agent, now| {
             let case = Case { state, agent, action, broken: &Broken::new(), opinions, now };
             let judged = judge(&case);
-            let allowed = judged.conclusion.ruled.verdict() == Verdict::Allow;
+            let allowed = judged.conclusion.ruled.verdict() == Effect::Allow;
             if allowed { Ok(()) } else { Err(state.not_allowed(&case, &judged)) }
         })?;
         Ok(judged.unwrap_or(Ok(()))?)

@@ -4,10 +4,10 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
     kernel::{Command, Considered, Refusal, State},
-    model::{Action, AgentId, Event, Guard, Policies, PolicyPatch, RequestId, RunId, SanitizedPath, ToolName},
+    model::{Action, AgentId, Event, Guard, OwnerId, Policies, PolicyPatch, RequestId, RunId, SanitizedPath, ToolName},
 };
 
-use super::{Approver, Error};
+use super::{Approver, Error, shared::Shared};
 
 /// Guards: what the tools of one run may do besides rules (`sources/000`). They end with the run, when no agent of this
 /// owner is in it any more.
@@ -111,32 +111,11 @@ impl Approver {
         if !changed.iter().any(|event| matches!(event, Event::PolicyForAll { .. } | Event::PolicyUpdated { .. })) {
             return Ok(());
         }
-        let actions = self.asked_about()?;
+        let actions = self.shared.asked_about(Some(&self.owner))?;
         if actions.is_empty() {
             return Ok(());
         }
         self.shared.execute(Command::Reconsider { by: self.person(), actions }).acknowledged().await.map(drop)
-    }
-
-    /// What the questions of this owner's agents are about, understood again: what is kept of them is only what may be
-    /// shown. Where that is not the whole of it, the kernel sees that it is another action.
-    fn asked_about(&self) -> Result<Vec<(RequestId, Arc<Considered>)>, Error> {
-        let asked = self.shared.look(|state, _| {
-            let waiting = state.all_pending(Some(&self.owner)).into_iter().map(|pending| pending.request);
-            let about = waiting.filter_map(|request| Some((request.id, request.action.clone()?, request)));
-            let known = about.filter_map(|(id, facts, request)| {
-                Some((id, facts, Arc::clone(&state.agents.get(&request.from)?.profile)))
-            });
-            known.collect::<Vec<_>>()
-        })?;
-        asked
-            .into_iter()
-            .map(|(id, facts, profile)| {
-                let plain = Action::new(facts.operation, &facts.resource).by_tool(facts.tool.clone());
-                let action = Action { overrides: facts.overrides, ..plain };
-                Ok((id, Arc::new(self.shared.consider(&profile, &action)?)))
-            })
-            .collect()
     }
 
     /// Where the globs of `patch` count, as the disk has it.
@@ -167,6 +146,29 @@ impl Approver {
             (Some(dir), None) => Ok(dir),
             _ => Err(Refusal::SeveralBases(run.clone()).into()),
         }
+    }
+}
+
+impl Shared {
+    /// What the questions of this owner's agents, or of everybody's, are about, understood again: what is kept of them is
+    /// only what may be shown. Where that is not the whole of it, the kernel sees that it is another action.
+    pub(super) fn asked_about(&self, owner: Option<&OwnerId>) -> Result<Vec<(RequestId, Arc<Considered>)>, Error> {
+        let asked = self.look(|state, _| {
+            let waiting = state.all_pending(owner).into_iter().map(|pending| pending.request);
+            let about = waiting.filter_map(|request| Some((request.id, request.action.clone()?, request)));
+            let known = about.filter_map(|(id, facts, request)| {
+                Some((id, facts, Arc::clone(&state.agents.get(&request.from)?.profile)))
+            });
+            known.collect::<Vec<_>>()
+        })?;
+        asked
+            .into_iter()
+            .map(|(id, facts, profile)| {
+                let plain = Action::new(facts.operation, &facts.resource).by_tool(facts.tool.clone());
+                let action = Action { overrides: facts.overrides, ..plain };
+                Ok((id, Arc::new(self.consider(&profile, &action)?)))
+            })
+            .collect()
     }
 }
 

@@ -6,10 +6,10 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use tokio::{runtime::Handle, task::JoinSet};
 
 use crate::{
-    kernel::{Case, Command, Considered, HookNews, Opinion, is_no_worse, judge},
+    kernel::{Case, Command, Considered, HookNews, Opinion, Use, is_no_worse, judge},
     model::{
-        Access, Action, Digest, HookCall, HookName, Permission, RunId, SanitizedPath, Tier, Verdict, What, has_mark,
-        redacted, redacted_value,
+        Access, Action, Digest, HookCall, HookName, Permission, RunId, SanitizedPath, Tier, UseFacts, UseOrigin,
+        Verdict, What, has_mark, redacted, redacted_value,
     },
     seam::{Hook, HookAnswer, HookFailure, Proposal},
 };
@@ -69,14 +69,16 @@ impl Agent {
         let mut asked = self.ask_hooks(&hooks, &considered, input).await?;
         let updated = asked.updated(&action, &considered)?;
         let opinions = asked.opinions()?;
-        let (meant, action) = match &updated {
-            Some(updated) => (updated.as_ref(), Considered { updated: true, ..self.considered(updated)? }),
+        let (meant, before) = match &updated {
+            Some(updated) => (updated.as_ref(), self.considered(updated)?),
             None => (&action, considered),
         };
-        // While the hooks were asked, a link may have moved: then they spoke about something else.
-        let moved = self.considered(meant)?.facts().input != action.facts().input;
+        // While the hooks were asked, a link may have moved: then they spoke about something else. The mode may have changed:
+        // then it is judged as it is now.
+        let now = Considered { updated: updated.is_some(), ..self.considered(meant)? };
+        let moved = now.facts().input != before.facts().input;
         let opinions = if moved { hooks.iter().map(failed).collect() } else { opinions };
-        Ok(HeardOf { action, opinions, updated })
+        Ok(HeardOf { action: now, opinions, updated })
     }
 
     /// What hooks say about a file call; none if there are no hooks.
@@ -109,15 +111,11 @@ impl Agent {
         why: &str,
     ) -> Result<Vec<Opinion>, Error> {
         let mut asked = self.ask_hooks(hooks, action, None).await?;
-        for one in &mut asked.said {
-            if one.answer.as_ref().is_ok_and(|answer| answer.updated_input.is_some()) {
-                one.answer = Err(why.to_owned());
-            }
-        }
+        asked.refuse_changes(why);
         asked.opinions()
     }
 
-    /// Asks all of them at once, and waits for each no longer than the settings say.
+    /// Asks all of them at once about the action and each part of it, and waits for each no longer than the settings say.
     async fn ask_hooks(
         &self,
         hooks: &[Registered],
@@ -127,22 +125,26 @@ impl Agent {
         Handle::try_current().map_err(|_| Error::NoRuntime)?;
         let (run, patience) = self.look(|state, agent, _| (agent.run.clone(), state.settings.hook_timeout))?;
         let mut asked = Asked { agent: self.clone(), said: Vec::new() };
-        let proposal = self.proposal(action, run, input);
+        let proposals = self.proposals(action, &run, input);
         let (mut tasks, mut places) = (JoinSet::new(), HashMap::new());
         for Registered { name, hook } in hooks {
             let call = Arc::new(HookCall {
                 hook: name.clone(),
                 agent: self.id.clone(),
-                run: proposal.run.clone(),
-                input: proposal.digest,
-                call: proposal.call.clone(),
+                run: run.clone(),
+                input: proposals.whole.digest,
+                call: proposals.whole.call.clone(),
             });
             self.carry_out(Command::Hook { call: Arc::clone(&call), news: HookNews::Started }).at_once()?;
-            let (hook, proposal) = (Arc::clone(hook), proposal.clone());
-            let task = tasks.spawn(async move { hook.before(proposal).await });
-            places.insert(task.id(), asked.said.len());
-            let in_vain = Err("nobody waits for the decision any more".to_owned());
-            asked.said.push(Said { call, answer: in_vain, updated: None, is_told: false });
+            let mut said = Said { call, answers: Vec::new(), updated: None, is_told: false };
+            for (about, proposal) in proposals.iter() {
+                let (hook, proposal) = (Arc::clone(hook), proposal.clone());
+                let task = tasks.spawn(async move { hook.before(proposal).await });
+                places.insert(task.id(), (asked.said.len(), said.answers.len()));
+                let in_vain = Err("nobody waits for the decision any more".to_owned());
+                said.answers.push(Answered { about, answer: in_vain });
+            }
+            asked.said.push(said);
         }
         let heard = async {
             while let Some(done) = tasks.join_next_with_id().await {
@@ -150,29 +152,28 @@ impl Agent {
                     Ok((id, answer)) => (id, answer.map_err(|why: HookFailure| kept(&why.to_string()))),
                     Err(why) => (why.id(), Err("it panicked".to_owned())),
                 };
-                if let Some(said) = places.get(&id).and_then(|place| asked.said.get_mut(*place)) {
-                    said.answer = answer;
-                    places.remove(&id);
+                if let Some(place) = places.remove(&id) {
+                    asked.put(place, answer);
                 }
             }
         };
         let in_time = tokio::time::timeout(patience, heard).await.is_ok();
         for place in places.into_values().filter(|_| !in_time) {
-            if let Some(said) = asked.said.get_mut(place) {
-                said.answer = Err(too_long(patience));
-            }
+            asked.put(place, Err(too_long(patience)));
         }
         Ok(asked)
     }
 
-    fn proposal(&self, action: &Considered, run: RunId, input: Option<serde_json::Value>) -> Proposal {
+    /// What hooks are asked about. A word that may be no path is part of the command line, and nothing by itself.
+    fn proposals(&self, action: &Considered, run: &RunId, input: Option<serde_json::Value>) -> Proposals {
         let facts = action.facts();
-        Proposal {
+        let whole = Proposal {
             agent: self.id.clone(),
-            run,
+            run: run.clone(),
             operation: facts.operation,
             tool: facts.tool.clone(),
             resource: Arc::clone(&facts.resource),
+            part_of: None,
             tier: action.tier.unwrap_or(Tier::Dangerous),
             tier_reason: Arc::clone(&facts.tier_reason),
             destructive: facts.destructive.clone(),
@@ -181,7 +182,15 @@ impl Agent {
             call: facts.call.clone(),
             input,
             digest: facts.input,
-        }
+        };
+        let further = action.uses.iter().enumerate().skip(1).filter(|(_, used)| used.origin != UseOrigin::Word);
+        let part = |(about, used): (usize, &Use)| {
+            let UseFacts { operation, resource, .. } = used.facts();
+            let needs = used.takes.iter().map(|right| right.permission.clone()).collect();
+            let part_of = Some(Arc::clone(&whole.resource));
+            (about, Proposal { operation, resource, part_of, needs, input: None, ..whole.clone() })
+        };
+        Proposals { parts: further.map(part).collect(), whole }
     }
 
     /// Whether `new` may take the place of `old`; why not, if it may not.
@@ -211,27 +220,119 @@ impl Agent {
     }
 }
 
+/// What hooks are asked about: the action, and each further use of it by its place.
+struct Proposals {
+    whole: Proposal,
+    parts: Vec<(usize, Proposal)>,
+}
+
+impl Proposals {
+    fn iter(&self) -> impl Iterator<Item = (usize, &Proposal)> {
+        std::iter::once((0, &self.whole)).chain(self.parts.iter().map(|(about, part)| (*about, part)))
+    }
+}
+
 /// What hooks said about one action. Whatever they are not told to have said when this goes, they have not said.
 struct Asked {
     agent: Agent,
     said: Vec<Said>,
 }
 
+/// What one hook said.
 struct Said {
     call: Arc<HookCall>,
-    answer: Result<HookAnswer, String>,
+    /// About the action, and about each part of it.
+    answers: Vec<Answered>,
     /// Binds the input that it put in the place of the one it was asked about.
     updated: Option<Digest>,
     is_told: bool,
 }
 
+/// What one hook said about the use at this place.
+struct Answered {
+    about: usize,
+    answer: Result<HookAnswer, String>,
+}
+
+impl Answered {
+    fn opinion(&self, hook: &HookName) -> Option<Opinion> {
+        let (hook, about) = (hook.as_str().into(), self.about);
+        match &self.answer {
+            Ok(answer) => {
+                let why = answer.reason.as_deref().map(|reason| kept(reason).into());
+                answer.verdict.map(|verdict| Opinion { hook, verdict, failed: false, about, why })
+            }
+            Err(why) => {
+                let why = Some(why.as_str().into());
+                Some(Opinion { hook, verdict: Verdict::Ask, failed: true, about, why })
+            }
+        }
+    }
+}
+
+impl Said {
+    /// What it said about the action as a whole.
+    fn whole(&self) -> Option<&HookAnswer> {
+        self.answers.first()?.answer.as_ref().ok()
+    }
+
+    fn whole_mut(&mut self) -> Option<&mut HookAnswer> {
+        self.answers.first_mut()?.answer.as_mut().ok()
+    }
+
+    /// It has said nothing that counts, because of `why`.
+    fn fail(&mut self, why: String) {
+        if let Some(whole) = self.answers.first_mut() {
+            whole.answer = Err(why);
+        }
+    }
+
+    /// A part of an action is changed by changing the action.
+    fn refuse_changed_parts(&mut self) {
+        for part in self.answers.iter_mut().skip(1) {
+            if part.answer.as_ref().is_ok_and(|answer| answer.updated_input.is_some()) {
+                part.answer = Err("a part of an action cannot be changed by itself".to_owned());
+            }
+        }
+    }
+
+    /// The one fact of all that it said: a no, or that it failed, or the strictest.
+    fn news(&self) -> HookNews {
+        let told = |answer: &HookAnswer| HookNews::Completed {
+            verdict: answer.verdict,
+            reason: answer.reason.as_deref().map(|reason| kept(reason).into()),
+            updated_input_ref: self.updated,
+        };
+        let parts = self.answers.iter().skip(1).filter_map(|part| part.answer.as_ref().ok());
+        // A yes to a part says nothing about the whole.
+        let parts = parts.filter(|answer| answer.verdict > Some(Verdict::Allow));
+        let strictest = parts.fold(self.whole(), |strictest, part| match strictest {
+            Some(other) if other.verdict >= part.verdict => Some(other),
+            Some(_) | None => Some(part),
+        });
+        let failed = self.answers.iter().find_map(|one| one.answer.as_ref().err());
+        match (strictest, failed) {
+            (Some(answer), _) if answer.verdict == Some(Verdict::Deny) => told(answer),
+            (_, Some(why)) => HookNews::Failed { why: why.as_str().into() },
+            (Some(answer), None) => told(answer),
+            (None, None) => HookNews::Completed { verdict: None, reason: None, updated_input_ref: self.updated },
+        }
+    }
+}
+
 impl Asked {
+    fn put(&mut self, (said, place): (usize, usize), answer: Result<HookAnswer, String>) {
+        if let Some(slot) = self.said.get_mut(said).and_then(|said| said.answers.get_mut(place)) {
+            slot.answer = answer;
+        }
+    }
+
     /// The one input that takes the place of the one asked about. Hooks that do not agree on one have failed, and so has one
     /// whose input is worse.
     fn updated(&mut self, action: &Action, old: &Considered) -> Result<Option<Box<Action>>, Error> {
         let mut inputs = Vec::new();
         for said in &mut self.said {
-            let new = said.answer.as_ref().ok().and_then(|answer| answer.updated_input.clone());
+            let new = said.whole().and_then(|answer| answer.updated_input.clone());
             let Some(new) = new.map(|new| in_place_of(action, new)) else { continue };
             match self.agent.may_replace(action, old, &new)? {
                 Ok(considered) => {
@@ -239,13 +340,13 @@ impl Asked {
                     said.updated = Some(input);
                     inputs.push((said, input, new));
                 }
-                Err(why) => said.answer = Err(why),
+                Err(why) => said.fail(why),
             }
         }
         let agree = inputs.windows(2).all(|pair| matches!(pair, [one, other] if one.1 == other.1));
         if !agree {
             for (said, ..) in inputs {
-                said.answer = Err("another hook put another input in its place".to_owned());
+                said.fail("another hook put another input in its place".to_owned());
             }
             return Ok(None);
         }
@@ -254,7 +355,7 @@ impl Asked {
         let changed = input.filter(|input| *input != old.facts().input);
         if changed.is_some() {
             // Whoever said yes to the input before has not seen this one.
-            let others = self.said.iter_mut().filter_map(|said| said.answer.as_mut().ok());
+            let others = self.said.iter_mut().filter_map(Said::whole_mut);
             for answer in
                 others.filter(|answer| answer.updated_input.is_none() && answer.verdict == Some(Verdict::Allow))
             {
@@ -264,33 +365,22 @@ impl Asked {
         Ok(new.filter(|_| changed.is_some()))
     }
 
+    /// Nobody can change what was asked about, because of `why`.
+    fn refuse_changes(&mut self, why: &str) {
+        for said in &mut self.said {
+            if said.whole().is_some_and(|answer| answer.updated_input.is_some()) {
+                said.fail(why.to_owned());
+            }
+        }
+    }
+
     /// Leaves the facts, and says what counts.
     fn opinions(mut self) -> Result<Vec<Opinion>, Error> {
         let mut opinions = Vec::new();
         for said in &mut self.said {
-            let hook: Arc<str> = said.call.hook.as_str().into();
-            let news = match &said.answer {
-                Ok(answer) => {
-                    let why = answer.reason.as_deref().map(|reason| kept(reason).into());
-                    let opinion = |verdict| Opinion { hook, verdict, failed: false, about: 0, why };
-                    opinions.extend(answer.verdict.map(opinion));
-                    HookNews::Completed {
-                        verdict: answer.verdict,
-                        reason: answer.reason.as_deref().map(|reason| kept(reason).into()),
-                        updated_input_ref: said.updated,
-                    }
-                }
-                Err(why) => {
-                    opinions.push(Opinion {
-                        hook,
-                        verdict: Verdict::Ask,
-                        failed: true,
-                        about: 0,
-                        why: Some(why.as_str().into()),
-                    });
-                    HookNews::Failed { why: why.as_str().into() }
-                }
-            };
+            said.refuse_changed_parts();
+            opinions.extend(said.answers.iter().filter_map(|one| one.opinion(&said.call.hook)));
+            let news = said.news();
             said.is_told = true;
             self.agent.carry_out(Command::Hook { call: Arc::clone(&said.call), news }).at_once()?;
         }
@@ -301,7 +391,8 @@ impl Asked {
 impl Drop for Asked {
     fn drop(&mut self) {
         for said in self.said.iter().filter(|said| !said.is_told) {
-            let why = said.answer.as_ref().err().map_or("nobody waits for the decision any more", String::as_str);
+            let failed = said.answers.iter().find_map(|one| one.answer.as_ref().err());
+            let why = failed.map_or("nobody waits for the decision any more", String::as_str);
             let news = HookNews::Failed { why: why.into() };
             // If the agent or the engine is gone by now, nobody is left to be told.
             drop(self.agent.carry_out(Command::Hook { call: Arc::clone(&said.call), news }));
@@ -324,6 +415,9 @@ fn in_place_of(old: &Action, new: Action) -> Action {
         overrides: old.overrides,
         // What somebody puts in its place runs as it would have run.
         circumstances: old.circumstances,
+        // What was said of the content before is not said of another input.
+        details: new.details,
+        in_sandbox: old.in_sandbox,
         what: new.what,
     }
 }

@@ -1,13 +1,13 @@
 //! The input of a tool: in the one form that binds an approval, and as a person sees it.
 
-use std::{fmt::Write, sync::Arc};
+use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::model::redacted_value;
+use crate::model::{cut_to, redacted_value};
 
-/// More of an input nobody reads in a question; how much there is besides is said.
-const LONGEST_SHOWN: usize = 2_000;
+/// More of an input is not kept to be shown. With the name of its tool it is short enough not to be cut again.
+const LONGEST_INPUT: usize = 1_800;
 
 /// The input with the keys of each object in order: inputs that say the same are the same.
 pub(super) fn canonical(input: &Value) -> Value {
@@ -22,12 +22,12 @@ pub(super) fn canonical(input: &Value) -> Value {
     }
 }
 
-/// What a person sees of it: without secrets, and with a note of how much is left out.
-pub(super) fn shown(input: &Value) -> Arc<str> {
+/// What a person sees of it, without secrets: its beginning and its end, if it is too long, with how much stands between
+/// them; and whether that is so.
+pub(super) fn shown(input: &Value) -> (Arc<str>, bool) {
     let text = redacted_value(&canonical(input)).to_string();
-    let Some((end, _)) = text.char_indices().nth(LONGEST_SHOWN) else { return text.into() };
-    let mut shown = text.get(..end).unwrap_or_default().to_owned();
-    let left = text.chars().count() - LONGEST_SHOWN;
-    let _ = write!(shown, "… ({left} more characters are not shown)");
-    shown.into()
+    match cut_to(LONGEST_INPUT, &text) {
+        None => (text.into(), false),
+        Some((head, left, tail)) => (format!("{head}… ({left} characters are not shown) …{tail}").into(), true),
+    }
 }

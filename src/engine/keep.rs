@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 use crate::{
     kernel::{Carried, Command, Refusal, State, only_takes},
-    model::{AgentId, Event, Timestamp},
+    model::{AgentId, Event, ProcessEvent, Timestamp},
     seam::{Batch, Progress, Store, StoreError, StoreFault, Taken},
 };
 
@@ -49,6 +49,12 @@ impl Done {
     /// Without waiting: for what gives nobody anything, and is told to nobody as done.
     pub(super) fn at_once(self) -> Result<Vec<Event>, Error> {
         self.outcome
+    }
+
+    /// What is decided, stored or not.
+    #[cfg(feature = "sandbox")]
+    pub(super) fn events(&self) -> &[Event] {
+        self.outcome.as_deref().unwrap_or_default()
     }
 
     /// As soon as it is stored, if events are.
@@ -412,6 +418,10 @@ impl Progress for Shared {
     }
 }
 
+fn only_starts(event: &ProcessEvent) -> bool {
+    matches!(event, ProcessEvent::Started { .. })
+}
+
 fn is_settings(event: &Event) -> bool {
     matches!(event, Event::SettingsChanged { .. })
 }
@@ -419,6 +429,7 @@ fn is_settings(event: &Event) -> bool {
 /// What `events` took away from what is stored. What they gave first and took then never was.
 fn what_takes<'e>(events: impl Iterator<Item = &'e Event>) -> Vec<Event> {
     let (mut grants, mut requests, mut agents) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let mut processes = BTreeSet::new();
     let mut takes = Vec::new();
     for event in events {
         let never_was = if let Event::GrantIssued { grant } = event {
@@ -429,6 +440,12 @@ fn what_takes<'e>(events: impl Iterator<Item = &'e Event>) -> Vec<Event> {
             !agents.insert(&profile.id)
         } else if let Event::AgentRetired { agent } = event {
             agents.remove(agent)
+        } else if let Event::Process(event) = event {
+            if only_starts(event) {
+                !processes.insert(event.process().id)
+            } else {
+                processes.contains(&event.process().id)
+            }
         } else if let Event::RunBegan { agent, .. } | Event::RunEnded { agent, .. } = event {
             agents.contains(agent)
         } else if let Event::Routed { request, .. } = event {

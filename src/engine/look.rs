@@ -74,13 +74,15 @@ impl Engine {
         self.shared.look(|state, now| state.grants.values().filter(|grant| grant.is_live(now)).cloned().collect())
     }
 
-    /// Why `agent` holds `permission`: its own grant first, the root last. Empty if it does not hold it.
+    /// Why `agent` holds `permission`: its own grant first, the root last. Empty if it does not hold it;
+    /// with a link that is [`Support::Replaced`], if only such a chain is left, which counts for nothing.
     ///
     /// # Errors
     ///
     /// [`Error::Closed`].
     pub fn why(&self, agent: &AgentId, permission: &Permission) -> Result<Vec<Support>, Error> {
-        self.shared.look(|state, now| state.why(agent, permission, now))
+        let broken = self.shared.broken(agent, std::iter::once(permission))?;
+        self.shared.look(|state, now| state.why(agent, permission, &broken, now))
     }
 
     /// What people said about actions and still counts.

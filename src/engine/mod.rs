@@ -17,8 +17,12 @@ mod input;
 mod keep;
 mod look;
 mod mail;
+mod modes;
+mod obeyed;
+mod outside;
 mod pin;
 mod presence;
+mod processes;
 mod publish;
 mod rehearse;
 mod resolved;
@@ -42,7 +46,7 @@ use crate::{
     kernel::{Check, Command, Refusal, Start, State},
     model::{
         Actor, AgentId, ApproverId, Envelope, GrantId, Hold, HookName, Means, OwnerId, Permission, Policy, Profile,
-        Reason, Recorded, RequestId, Right, RulingId, RunId, RuntimeId, Settings, Want,
+        Reason, Recorded, RequestId, Right, RulingId, RunId, RuntimeId, SanitizedPath, Settings, Want,
     },
     seam::{Clock, DiskPaths, Hook, Paths, SystemClock},
 };
@@ -51,7 +55,7 @@ use self::shared::Shared;
 pub use self::{
     agent::Agent,
     approver::Approver,
-    authorize::Authorization,
+    authorize::{Authorization, Confinement},
     error::{Error, FileFailure},
     files::Files,
     holding::Holding,
@@ -62,6 +66,10 @@ pub use self::{
     surface::{Attendance, Connection, Heard, ToPerson},
     ticket::Ticket,
 };
+#[cfg(feature = "sandbox")]
+pub(crate) use outside::Outside;
+#[cfg(feature = "sandbox")]
+pub(crate) use processes::{Standing, WeakAgent};
 #[cfg(feature = "config")]
 pub(crate) use rehearse::Examples;
 
@@ -99,8 +107,8 @@ impl Engine {
     /// [`Error::NoRuntime`] outside a runtime, [`Error::Commands`] if rules about commands contradict their examples.
     pub fn on(settings: Settings, clock: Arc<dyn Clock>, paths: Arc<dyn Paths>) -> Result<Engine, Error> {
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Error::NoRuntime)?;
-        let classifier = Classifier::with_rules(&settings.commands)?;
-        let shared = Arc::new(Shared::new(State::new(settings), classifier, clock, paths, seed()));
+        let classifier = Classifier::with_rules(&settings.commands)?.guarding(&settings.sensitive);
+        let shared = Arc::new(Shared::new(State::new(settings).on(paths.floor()), classifier, clock, paths, seed()));
         runtime.spawn(timer::run(Arc::downgrade(&shared)));
         Ok(Engine { shared })
     }
@@ -164,6 +172,16 @@ impl Engine {
         }
         let cell = self.shared.cell(agent);
         cell.map_or(Check::NotHeld, |cell| cell.check(want.into(), || self.shared.clock.now().ok()))
+    }
+
+    /// Every path that is protected: what no engine gives up, and what the settings in force add. Nothing reaches one but a
+    /// line of a file that names exactly it; below `/proc` and on disks below `/dev` the name alone says no.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn protected(&self) -> Result<Vec<SanitizedPath>, Error> {
+        self.shared.look(|state, _| state.protected_paths())
     }
 
     /// Opens the way to the user of a foreground agent. An earlier one of the same agent closes.
@@ -318,6 +336,12 @@ impl Engine {
     #[cfg(feature = "journal")]
     pub(crate) fn is_open(&self) -> bool {
         self.shared.is_open()
+    }
+
+    /// Processes of the host program at which a person sits: number, and when each began.
+    #[cfg(feature = "journal")]
+    pub(crate) fn surface_processes(&self) -> Arc<std::sync::Mutex<Vec<(u32, u64)>>> {
+        Arc::clone(&self.shared.surfaces)
     }
 
     /// A handle that does not keep the engine alive.

@@ -1,10 +1,8 @@
 //! Rights and the disk: what a path really names when a right is given, and whether it still does.
 
-use std::sync::Arc;
-
 use crate::{
     kernel::Broken,
-    model::{AgentId, Grant, Permission, Right},
+    model::{AgentId, FileIdentity, Permission, Right, SanitizedPath},
 };
 
 use super::{Error, shared::Shared};
@@ -16,7 +14,8 @@ impl Shared {
             Permission::Events | Permission::Network | Permission::Tool(_) => Ok(Right::from(permission.clone())),
             Permission::Path(access, path) => {
                 let real = self.paths.real_of(path)?;
-                Ok(Right { permission: Permission::Path(*access, real.path), identity: real.identity })
+                let anchor = if real.identity.is_none() { self.paths.anchor(&real.path)? } else { None };
+                Ok(Right::to(Permission::Path(*access, real.path), real.identity).anchored(anchor))
             }
         }
     }
@@ -36,7 +35,8 @@ impl Shared {
         Ok(rights)
     }
 
-    /// Those of `agent`'s grants for `permissions` whose path leads to something else by now.
+    /// Those grants by which `agent` may have `permissions`, or on which such a grant may rest, whose path leads to
+    /// something else by now. What rests on one of them only does not count: the kernel follows the chains.
     ///
     /// Asked before the lock is taken, since the disk may be slow. The permissions are pinned, so there is no link on the
     /// way to any of their paths, nor to the roots above them; what is left to compare is the object.
@@ -48,19 +48,27 @@ impl Shared {
         if permissions.clone().all(|permission| permission.path().is_none()) {
             return Ok(Broken::new());
         }
-        let candidates = self.look(|state, _| {
-            let held = state.agents.get(agent).map(|agent| agent.held.iter());
-            let pinned = held.into_iter().flatten().filter(|grant| grant.right.identity.is_some());
-            let covers = |grant: &&Arc<Grant>| permissions.clone().any(|wanted| grant.right.permission.covers(wanted));
-            pinned.filter(covers).cloned().collect::<Vec<_>>()
-        })?;
-        Ok(candidates.iter().filter(|grant| !self.still_leads_there(&grant.right)).map(|grant| grant.id).collect())
+        let pinned = self.look(|state, _| state.pinned_chains(agent, permissions))?;
+        // Most links of a chain hang on one object.
+        let mut looked: Vec<(&SanitizedPath, FileIdentity, bool)> = Vec::new();
+        let mut broken = Broken::new();
+        for grant in &pinned {
+            let Some((path, identity)) = grant.right.pinned() else { continue };
+            let known = looked.iter().find(|(there, was, _)| *there == path && *was == identity);
+            let stands = known.map_or_else(|| self.still_stands(path, identity), |(.., stands)| *stands);
+            if known.is_none() {
+                looked.push((path, identity, stands));
+            }
+            if !stands {
+                broken.insert(grant.id);
+            }
+        }
+        Ok(broken)
     }
 
-    /// Whether the path of a right still names the object that it named when the right was given.
-    pub(super) fn still_leads_there(&self, right: &Right) -> bool {
-        let (Some(path), Some(identity)) = (right.permission.path(), right.identity) else { return true };
+    /// True if a path still names this object.
+    fn still_stands(&self, path: &SanitizedPath, identity: FileIdentity) -> bool {
         let real = self.paths.real_of(path);
-        real.is_ok_and(|real| real.path == *path && real.identity == Some(identity))
+        real.is_ok_and(|real| real.path == *path && real.identity.is_some_and(|now| identity.is_met_by(now)))
     }
 }

@@ -4,8 +4,8 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
     command::{Classifier, Profile},
-    kernel::{Ground, compile},
-    model::{AgentId, Event, Reads, SanitizedPath},
+    kernel::{Ground, Protected, compile},
+    model::{AgentId, Event, Reads},
 };
 
 use super::{
@@ -16,6 +16,7 @@ use super::{
 impl Shared {
     /// Publishes what `events` changed, whole for each agent they concern.
     pub(super) fn publish(&self, writer: &mut Writer, events: &[Event]) {
+        self.tell_outside(events);
         if let [Event::GrantIssued { grant }] = events
             && self.cell(&grant.to).is_some_and(|cell| cell.publish_more(grant, &mut writer.scratch))
         {
@@ -35,12 +36,14 @@ impl Shared {
         let settings = Arc::clone(&writer.state.settings);
         // Checked when they came in; if they are not what they were, nothing of theirs is safe.
         let classifier = Classifier::with_rules(&settings.commands);
-        self.classifier.store(Arc::new(classifier.unwrap_or_else(|_| Classifier::new(Profile::Strict))));
-        self.publish_ground(writer, settings.reads, &settings.protected);
+        let classifier = classifier.unwrap_or_else(|_| Classifier::new(Profile::Strict));
+        self.classifier.store(Arc::new(classifier.guarding(&settings.sensitive)));
+        let ground = Ground::new(settings.reads, &writer.state.protected, self.seed);
+        self.publish_ground(writer, ground);
     }
 
-    fn publish_ground(&self, writer: &mut Writer, reads: Reads, protected: &[SanitizedPath]) {
-        writer.ground = Arc::new(Ground::new(reads, protected, self.seed));
+    fn publish_ground(&self, writer: &mut Writer, ground: Ground) {
+        writer.ground = Arc::new(ground);
         let all: Vec<_> = self.cells.iter().map(|entry| entry.key().clone()).collect();
         all.iter().for_each(|agent| self.publish_agent(writer, agent));
     }
@@ -50,7 +53,7 @@ impl Shared {
         for agent in events.iter().filter_map(Event::retired) {
             if let Some((_, cell)) = self.cells.remove(agent) {
                 // Not even what everybody has.
-                cell.publish(compile(&[], &Arc::new(Ground::new(Reads::Granted, &[], self.seed))));
+                cell.publish(compile(&[], &Arc::new(Ground::new(Reads::Granted, &Protected::default(), self.seed))));
                 cell.close_mail();
             }
         }
@@ -58,12 +61,13 @@ impl Shared {
 
     /// Publishes what `events` take away, before they are stored; `writer.state` has lost it already.
     pub(super) fn publish_losses(&self, writer: &mut Writer, events: &[Event]) {
+        self.tell_outside_losses(events);
         for event in events {
             if let Event::SettingsChanged { settings } = event {
                 let now = Arc::clone(&writer.state.settings);
                 let reads = if now.reads == Reads::Granted { Reads::Granted } else { settings.reads };
-                let protected: Vec<_> = now.protected.iter().chain(settings.protected.iter()).cloned().collect();
-                self.publish_ground(writer, reads, &protected);
+                let ground = Ground::new(reads, &writer.state.protected_besides(settings), self.seed);
+                self.publish_ground(writer, ground);
             }
         }
         self.publish_departures(events);

@@ -9,7 +9,7 @@ use std::{
 use crate::{
     command::Classifier,
     kernel::{Command, Explanation, State},
-    model::{Action, AgentId, OnNoUser, Policy, Settings},
+    model::{Action, AgentId, OnNoUser, Policy, SanitizedPath, Settings},
     seam::{DiskPaths, Paths, SystemClock},
 };
 
@@ -51,7 +51,7 @@ impl Rehearsal {
         Classifier::with_rules(&policy.settings.commands)?;
         let seed = RandomState::new().hash_one("fingerprints");
         let shared = Shared::new(
-            State::new(Settings::default()),
+            State::new(Settings::default()).on(paths.floor()),
             Classifier::default(),
             Arc::new(SystemClock::new()),
             paths,
@@ -62,6 +62,15 @@ impl Rehearsal {
         let policy = Arc::new(Policy { settings, ..policy });
         shared.execute(Command::Configure { policy, run: fresh_run() }).at_once()?;
         Ok(Rehearsal { shared: Arc::new(shared) })
+    }
+
+    /// Every path that would be protected, as [`Engine::protected`](super::Engine::protected) tells it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn protected(&self) -> Result<Vec<SanitizedPath>, Error> {
+        self.shared.look(|state, _| state.protected_paths())
     }
 
     /// What would be decided about `action` of `agent`, with the whole way to it.

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use crate::{
     command::Classifier,
     kernel::{Command, Known, State},
-    model::{AgentId, Settings, Timestamp},
+    model::{AgentId, SanitizedPath, Settings, Timestamp},
     seam::{Clock, ClockUnreadable, Paths, Store, StoreError, StoreFault, Stored},
 };
 
@@ -37,14 +37,27 @@ impl Engine {
         paths: Arc<dyn Paths>,
         store: Arc<dyn Store>,
     ) -> Result<Engine, Error> {
+        Engine::restore_keeping_out(settings, clock, paths, store, None).await
+    }
+
+    /// As [`Engine::restore`]; nothing reaches `own`, whatever the settings come to say.
+    pub(crate) async fn restore_keeping_out(
+        settings: Option<Settings>,
+        clock: Arc<dyn Clock>,
+        paths: Arc<dyn Paths>,
+        store: Arc<dyn Store>,
+        own: Option<SanitizedPath>,
+    ) -> Result<Engine, Error> {
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Error::NoRuntime)?;
         settings.as_ref().map_or(Ok(()), |settings| Classifier::with_rules(&settings.commands).map(drop))?;
         let reading = Arc::clone(&store);
         let history = runtime.spawn_blocking(move || History::read(&*reading));
         let history = history.await.map_err(|_| Error::Closed)?.map_err(Error::Store)?;
         let clock = not_before(clock, history.at);
-        let classifier = Classifier::with_rules(&history.state.settings.commands)?;
-        let shared = Arc::new(Shared::new(history.state, classifier, clock, paths, seed()));
+        let settings_then = &history.state.settings;
+        let classifier = Classifier::with_rules(&settings_then.commands)?.guarding(&settings_then.sensitive);
+        let state = history.state.on(own.into_iter().fold(paths.floor(), |floor, own| floor.with([own])));
+        let shared = Arc::new(Shared::new(state, classifier, clock, paths, seed()));
         let progress: Weak<Shared> = Arc::downgrade(&shared);
         store.report_to(progress);
         shared.keep_in(store, history.sequence)?;
@@ -113,6 +126,7 @@ impl Shared {
 
     /// Ends, once what was decided is stored.
     pub(super) async fn finish(&self) {
+        self.end_outside().await;
         let now = self.clock.now().ok();
         let keeping = self.locked(|shared, writer, stuck| {
             if let Some(now) = now {

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -25,6 +25,7 @@ use super::{
     cell::Cell,
     hooks::Registered,
     keep::{Done, Keeping},
+    outside::Outside,
     subscription::CAPACITY,
     surface::Open,
     ticket::Waiting,
@@ -47,10 +48,15 @@ pub(super) struct Shared {
     pub(super) answers: DashMap<RequestId, watch::Sender<Option<Arc<Resolution>>>>,
     /// Rung when the next deadline changes.
     pub(super) wake: Arc<Notify>,
+    /// What goes on outside, and ends with what it rests on.
+    pub(super) outside: OnceLock<Arc<dyn Outside>>,
     /// Once this is false, nothing is held and nothing is carried out.
     pub(super) open: AtomicBool,
     /// Makes fingerprints differ from engine to engine.
     pub(super) seed: u64,
+    /// Processes of the host program at which a person sits: number, and when each began.
+    #[cfg(feature = "journal")]
+    pub(super) surfaces: Arc<Mutex<Vec<(u32, u64)>>>,
 }
 
 #[derive(Debug)]
@@ -103,7 +109,7 @@ impl Shared {
         paths: Arc<dyn Paths>,
         seed: u64,
     ) -> Shared {
-        let ground = Arc::new(Ground::new(state.settings.reads, &state.settings.protected, seed));
+        let ground = Arc::new(Ground::new(state.settings.reads, &state.protected, seed));
         let writer = Writer {
             state,
             keeping: None,
@@ -127,8 +133,11 @@ impl Shared {
             cells: DashMap::default(),
             answers: DashMap::new(),
             wake: Arc::default(),
+            outside: OnceLock::new(),
             open: AtomicBool::new(true),
             seed,
+            #[cfg(feature = "journal")]
+            surfaces: Arc::default(),
         }
     }
 
@@ -160,6 +169,7 @@ impl Shared {
     /// Says no to everything from now on, and lets go of everybody who waits.
     fn end(&self, writer: &mut Writer) {
         self.open.store(false, Ordering::Release);
+        self.outside.get().into_iter().for_each(|outside| outside.end());
         self.answers.clear();
         self.cells.iter().for_each(|cell| cell.close_mail());
         writer.events = None;

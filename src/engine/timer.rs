@@ -33,5 +33,6 @@ pub(super) async fn run(shared: Weak<Shared>) {
 impl Drop for Shared {
     fn drop(&mut self) {
         self.wake.notify_one();
+        self.outside.get().into_iter().for_each(|outside| outside.end());
     }
 }

@@ -40,7 +40,11 @@ impl Base {
     }
 
     pub(super) fn expect_identity(&self, identity: FileIdentity) -> Result<(), FileError> {
-        if self.held.identity == identity { Ok(()) } else { Err(FileError::BaseChanged(self.path.as_path().into())) }
+        if identity.is_met_by(self.held.identity) {
+            Ok(())
+        } else {
+            Err(FileError::BaseChanged(self.path.as_path().into()))
+        }
     }
 
     /// Where the base was when it was held, without links.

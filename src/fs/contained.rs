@@ -16,6 +16,7 @@ pub struct ContainedPath {
     /// Where in `path` the way from the base begins.
     rest: usize,
     names_a_directory: bool,
+    is_off_proc: bool,
 }
 
 /// Where `path` really leads, and the first of the `allowed` bases that really contains it.
@@ -81,7 +82,13 @@ impl ContainedPath {
         }
         let rest = found.path.as_str().strip_prefix(base.path().as_str())?;
         let rest = found.path.as_str().len() - rest.trim_start_matches('/').len();
-        Some(ContainedPath { path: found.path.clone(), base, rest, names_a_directory: found.names_a_directory })
+        Some(ContainedPath {
+            path: found.path.clone(),
+            base,
+            rest,
+            names_a_directory: found.names_a_directory,
+            is_off_proc: false,
+        })
     }
 
     /// The path without links.
@@ -109,7 +116,14 @@ impl ContainedPath {
     pub fn place(&self) -> Place<'_> {
         // INVARIANT: the way from the base is a part of the path, as `below` has seen to.
         let rest = self.path.as_str().get(self.rest..).unwrap_or_default();
-        Place::new(&self.base, Path::new(rest), self.names_a_directory)
+        let place = Place::new(&self.base, Path::new(rest), self.names_a_directory);
+        if self.is_off_proc { place.off_proc() } else { place }
+    }
+
+    /// Refuses to open an object of a proc file system, whatever was mounted there since.
+    #[must_use]
+    pub fn off_proc(self) -> ContainedPath {
+        ContainedPath { is_off_proc: true, ..self }
     }
 
     /// Opens the file for reading; see [`Place::open_read`].

@@ -33,6 +33,8 @@ pub use contained::{ContainedPath, resolve};
 pub use error::{FileError, ResolveError};
 pub use open::{open_read, open_write};
 pub use place::Place;
+#[cfg(any(feature = "config", feature = "edit"))]
+pub(crate) use real::identity_of;
 pub use real::{RealPath, real};
 #[cfg(any(feature = "config", feature = "sandbox"))]
 pub(crate) use shell::for_shell;

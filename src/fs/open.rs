@@ -10,7 +10,7 @@ use rustix::{
 use super::{
     Base, FileError, Place,
     backend::{Backend, Start},
-    real::{identity, names_a_directory},
+    real::{Looked, identity, names_a_directory},
 };
 use crate::model::SanitizedPath;
 
@@ -64,7 +64,8 @@ impl Place<'_> {
             return Err(FileError::NotAFile(self.path()));
         }
         if self.is_base() {
-            self.base().expect_identity(identity(&stat))?;
+            let now = Looked::at(&fd).map_err(|errno| self.error(errno))?;
+            self.base().expect_identity(now.identity)?;
         }
         Ok(fd)
     }

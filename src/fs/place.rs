@@ -14,7 +14,7 @@ use rustix::{
     io::Errno,
 };
 
-use super::{Base, FileError, backend::Start};
+use super::{Base, FileError, backend::Start, real::is_on_proc};
 
 /// A canonical path below a [`Base`], the base itself included. It may or may not exist.
 ///
@@ -25,12 +25,19 @@ pub struct Place<'a> {
     base: &'a Base,
     rest: &'a Path,
     names_a_directory: bool,
+    is_off_proc: bool,
 }
 
 impl<'a> Place<'a> {
     /// INVARIANT: `rest` is relative and each of its components is a plain name.
     pub(super) fn new(base: &'a Base, rest: &'a Path, names_a_directory: bool) -> Place<'a> {
-        Place { base, rest, names_a_directory }
+        Place { base, rest, names_a_directory, is_off_proc: false }
+    }
+
+    /// Refuses to open an object of a proc file system, whatever was mounted here since.
+    #[must_use]
+    pub fn off_proc(self) -> Place<'a> {
+        Place { is_off_proc: true, ..self }
     }
 
     pub(super) fn base(&self) -> &'a Base {
@@ -68,12 +75,16 @@ impl<'a> Place<'a> {
     /// its real path, and the caller compares what that gave with what is held.
     pub(super) fn open(&self, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
         let Base { held, backend, .. } = self.base;
-        match (self.is_base(), held.is_directory) {
+        let opened = match (self.is_base(), held.is_directory) {
             (false, _) => backend.open(Start::Held(held.fd.as_fd()), self.rest, flags, mode),
             (true, true) => backend.open(Start::Held(held.fd.as_fd()), Path::new("."), flags, mode),
             (true, false) => {
                 backend.open(Start::Root, self.base.path().as_path(), flags - OFlags::CREATE, Mode::empty())
             }
+        };
+        match opened {
+            Ok(fd) if self.is_off_proc && is_on_proc(&fd)? => Err(Errno::ACCESS),
+            opened => opened,
         }
     }
 

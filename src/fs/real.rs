@@ -3,7 +3,10 @@
 use std::os::fd::OwnedFd;
 
 use rustix::{
-    fs::{FileType, Mode, OFlags, Stat, fstat},
+    fs::{
+        AtFlags, FileType, Mode, OFlags, PROC_SUPER_MAGIC, RawMode, Stat, StatxFlags, fstat, fstatfs, major, makedev,
+        statx,
+    },
     io::Errno,
 };
 
@@ -25,6 +28,7 @@ const ATTEMPTS: usize = 8;
 pub struct RealPath {
     path: SanitizedPath,
     identity: Option<FileIdentity>,
+    is_on_proc: bool,
 }
 
 impl RealPath {
@@ -36,6 +40,11 @@ impl RealPath {
     /// The object at the path; `None` when there was nothing.
     pub fn identity(&self) -> Option<FileIdentity> {
         self.identity
+    }
+
+    /// True if the object is one of a proc file system, wherever that is mounted.
+    pub fn is_on_proc(&self) -> bool {
+        self.is_on_proc
     }
 }
 
@@ -61,8 +70,10 @@ impl Backend {
     /// As [`real`].
     pub fn real(self, path: &str) -> Result<RealPath, ResolveError> {
         let found = self.find(path)?;
-        let identity = found.held.as_ref().map(|held| held.identity);
-        Ok(RealPath { path: found.path, identity })
+        let (held, path) = (found.held.as_ref(), found.path);
+        let is_on_proc =
+            held.map_or(Ok(false), Held::is_on_proc).map_err(|errno| ResolveError::at(path.as_str(), errno))?;
+        Ok(RealPath { identity: held.map(|held| held.identity), is_on_proc, path })
     }
 
     /// Follows `path` and takes hold of what is there.
@@ -123,15 +134,66 @@ pub(super) struct Held {
 
 impl Held {
     fn new(fd: OwnedFd) -> Result<Held, Errno> {
-        let stat = fstat(&fd)?;
-        let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
-        Ok(Held { fd, identity: identity(&stat), is_directory })
+        let Looked { identity, is_directory } = Looked::at(&fd)?;
+        Ok(Held { fd, identity, is_directory })
+    }
+
+    fn is_on_proc(&self) -> Result<bool, Errno> {
+        // File systems without a disk, as procfs, have devices of major number 0.
+        if major(self.identity.dev) == 0 { is_on_proc(&self.fd) } else { Ok(false) }
     }
 }
 
-/// The object that `stat` describes.
+/// True if the descriptor is an object of a proc file system.
+pub(super) fn is_on_proc(fd: &OwnedFd) -> Result<bool, Errno> {
+    Ok(fstatfs(fd)?.f_type == PROC_SUPER_MAGIC)
+}
+
+/// The result of one look at a descriptor.
+#[derive(Debug)]
+pub(super) struct Looked {
+    pub(super) identity: FileIdentity,
+    is_directory: bool,
+}
+
+impl Looked {
+    pub(super) fn at(fd: &OwnedFd) -> Result<Looked, Errno> {
+        let wanted = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::BTIME;
+        let stat = match statx(fd, c"", AtFlags::EMPTY_PATH, wanted) {
+            Ok(stat) => stat,
+            // A kernel or a filter that does not know the call: then nobody tells when it was made.
+            Err(Errno::NOSYS | Errno::PERM) => return Looked::without_birth(fd),
+            Err(errno) => return Err(errno),
+        };
+        let told = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME);
+        let born = u64::try_from(stat.stx_btime.tv_sec).ok().filter(|_| told);
+        let identity = FileIdentity::new(makedev(stat.stx_dev_major, stat.stx_dev_minor), stat.stx_ino);
+        let identity = born.map_or(identity, |seconds| identity.born(seconds, stat.stx_btime.tv_nsec));
+        Ok(Looked { identity, is_directory: is_directory(stat.stx_mode.into()) })
+    }
+
+    fn without_birth(fd: &OwnedFd) -> Result<Looked, Errno> {
+        let stat = fstat(fd)?;
+        Ok(Looked { identity: identity(&stat), is_directory: is_directory(stat.st_mode) })
+    }
+}
+
+fn is_directory(mode: RawMode) -> bool {
+    FileType::from_raw_mode(mode) == FileType::Directory
+}
+
+/// The inode that `stat` describes.
 pub(super) fn identity(stat: &Stat) -> FileIdentity {
-    FileIdentity { dev: stat.st_dev, ino: stat.st_ino }
+    FileIdentity::new(stat.st_dev, stat.st_ino)
+}
+
+/// The object that `metadata` describes, as [`RealPath::identity`] tells it.
+#[cfg(any(feature = "config", feature = "edit"))]
+pub(crate) fn identity_of(metadata: &std::fs::Metadata) -> FileIdentity {
+    use std::{os::unix::fs::MetadataExt, time::UNIX_EPOCH};
+    let identity = FileIdentity::new(metadata.dev(), metadata.ino());
+    let born = metadata.created().ok().and_then(|born| born.duration_since(UNIX_EPOCH).ok());
+    born.map_or(identity, |born| identity.born(born.as_secs(), born.subsec_nanos()))
 }
 
 /// Whether a text says of itself that it names a directory; folding would forget it.

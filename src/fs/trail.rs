@@ -6,10 +6,10 @@ use std::{
     collections::BTreeSet,
     ffi::OsString,
     fs, io,
-    os::unix::fs::MetadataExt,
     path::{Component, Path, PathBuf},
 };
 
+use super::identity_of;
 use crate::model::FileIdentity;
 
 /// The most links one path may pass through, as in the Linux kernel.
@@ -60,7 +60,7 @@ impl Trail {
         let mut objects = Vec::with_capacity(self.directories.len() + 1);
         for directory in &self.directories {
             let found = fs::symlink_metadata(directory)?;
-            objects.push((FileIdentity { dev: found.dev(), ino: found.ino() }, directory.clone()));
+            objects.push((identity_of(&found), directory.clone()));
         }
         objects.extend(self.identity.map(|identity| (identity, self.real.clone())));
         Ok(objects)
@@ -107,7 +107,7 @@ impl Trail {
         }
         if !missing {
             let found = fs::symlink_metadata(&self.real)?;
-            self.identity = Some(FileIdentity { dev: found.dev(), ino: found.ino() });
+            self.identity = Some(identity_of(&found));
         }
         Ok(())
     }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Event, Grant, Outcome, Verdict};
+use crate::model::{Event, Grant, Outcome, ProcessEvent, Verdict};
 
 use super::State;
 
@@ -50,6 +50,9 @@ pub(crate) fn only_takes(event: &Event) -> bool {
     }
     if let Event::RulingEnded { ruling, .. } | Event::RulingUsed { ruling } = event {
         return ruling.verdict == Verdict::Allow;
+    }
+    if let Event::Process(event) = event {
+        return matches!(event, ProcessEvent::Stopped { .. } | ProcessEvent::Exited { .. });
     }
     matches!(
         event,

@@ -5,13 +5,14 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 #[cfg(feature = "schedule")]
 use crate::model::TaskEvent;
 use crate::model::{
-    Actor, AgentId, Answer, ApproverId, Digest, Event, GrantId, Hold, HookCall, Means, OwnerId, Policies, Policy,
-    PolicyPatch, Profile, Reason, RequestId, Right, RulingId, RunId, SanitizedPath, Scope, Settings, ToolName, Verdict,
+    Actor, AgentId, Answer, ApproverId, Cause, Digest, Event, GrantId, Hold, HookCall, Means, Mode, OwnerId,
+    Permission, Policies, Policy, PolicyPatch, Process, ProcessId, Profile, Reason, RequestId, Right, RulingId, RunId,
+    SandboxFacts, SanitizedPath, Scope, Settings, ToolName, Verdict,
 };
 
-use super::{Refusal, considered::Considered, judge::Opinion};
+use super::{Refusal, considered::Considered, decide::StopOrder, judge::Opinion};
 #[cfg(feature = "sandbox")]
-use crate::model::{Cause, SandboxFacts, SandboxViolation};
+use crate::model::{ProcessExit, SandboxViolation};
 
 /// A right that the host program or a creator gives an agent at its start.
 #[derive(Clone, Debug)]
@@ -36,6 +37,21 @@ impl Person {
 
 /// Grants whose path no longer leads to the object it did: they support nothing now.
 pub(crate) type Broken = BTreeSet<GrantId>;
+
+/// A process that is about to begin.
+#[cfg_attr(not(feature = "sandbox"), allow(dead_code, reason = "only a sandbox starts processes"))]
+#[derive(Clone, Debug)]
+pub(crate) struct Starting {
+    pub(crate) agent: AgentId,
+    /// Without secrets.
+    pub(crate) command: Arc<str>,
+    pub(crate) permissions: Vec<Permission>,
+    pub(crate) cause: Option<Arc<Cause>>,
+    /// The one that has ended and begins again.
+    pub(crate) again: Option<Arc<Process>>,
+    /// Who wants that.
+    pub(crate) by: Actor,
+}
 
 /// The kind of run that an agent enters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +133,15 @@ pub(crate) enum Command {
         opinions: Vec<Opinion>,
         broken: Broken,
     },
+    /// An agent does something at once inside a sandbox, or not at all.
+    ActConfined {
+        agent: AgentId,
+        action: Arc<Considered>,
+        opinions: Vec<Opinion>,
+        broken: Broken,
+        /// The facts about a sandbox of the host program; the library's own reports them by itself.
+        applied: Option<Arc<SandboxFacts>>,
+    },
     /// A person lets exactly one thing happen once.
     Enable {
         by: Person,
@@ -154,6 +179,17 @@ pub(crate) enum Command {
     /// A person changed policies, which may answer these questions.
     Reconsider {
         by: Person,
+        actions: Vec<(RequestId, Arc<Considered>)>,
+    },
+    /// An agent is judged in another mode from now on; `owner` is whose agents they may touch, if not everybody's.
+    SetMode {
+        agent: AgentId,
+        mode: Mode,
+        by: Actor,
+        owner: Option<OwnerId>,
+    },
+    /// A mode changed, which may answer these questions.
+    JudgeAgain {
         actions: Vec<(RequestId, Arc<Considered>)>,
     },
     /// The asker takes its question back.
@@ -244,6 +280,30 @@ pub(crate) enum Command {
         violation: Arc<SandboxViolation>,
         cause: Option<Arc<Cause>>,
     },
+    /// A process of an agent begins, or begins again.
+    #[cfg(feature = "sandbox")]
+    StartProcess(Starting),
+    /// Somebody says that a process is to end.
+    StopProcess {
+        process: ProcessId,
+        order: StopOrder,
+    },
+    /// What came after its start denies a process.
+    #[cfg(feature = "sandbox")]
+    DenyProcess {
+        agent: AgentId,
+        process: ProcessId,
+        why: Arc<str>,
+    },
+    /// A process ended.
+    #[cfg(feature = "sandbox")]
+    ProcessExited {
+        agent: AgentId,
+        process: ProcessId,
+        exit: ProcessExit,
+    },
+    /// Every process is to end.
+    EndProcesses,
     /// The engine goes on from what is stored, in another process or another run of this one.
     Resume {
         /// If the host has some.
@@ -287,7 +347,9 @@ impl Command {
                 by(person.actor(), "answer request", About::Request(*request))
             }
             Command::Authorize { agent: by, action, .. } => agent(by, action.operation().as_str(), About::Nothing),
-            Command::Act { agent: by, action, .. } => agent(by, action.operation().as_str(), About::Nothing),
+            Command::Act { agent: by, action, .. } | Command::ActConfined { agent: by, action, .. } => {
+                agent(by, action.operation().as_str(), About::Nothing)
+            }
             Command::Enable { by: person, agent, .. } => by(person.actor(), "enable an action of", to(agent)),
             Command::RevokeRuling { ruling, by: actor, .. } => {
                 by(actor.clone(), "revoke ruling", About::Ruling(*ruling))
@@ -299,6 +361,8 @@ impl Command {
                 by(person.actor(), "change policies of run", About::Run(run.clone()))
             }
             Command::Reconsider { by: person, .. } => by(person.actor(), "look at questions again", About::Nothing),
+            Command::SetMode { agent, by: actor, .. } => by(actor.clone(), "set the mode of", to(agent)),
+            Command::JudgeAgain { .. } => operator("look at questions again", About::Nothing),
             Command::Cancel { request, by } => agent(by, "cancel request", About::Request(*request)),
             Command::Grant { from, to: receiver, .. } => agent(from, "grant permission to", to(receiver)),
             Command::Give { by: person, to: receiver, .. } => by(person.actor(), "give permission to", to(receiver)),
@@ -319,6 +383,12 @@ impl Command {
             Command::Sandboxed { agent: by, .. } | Command::Violated { agent: by, .. } => {
                 agent(by, "run a command", About::Nothing)
             }
+            #[cfg(feature = "sandbox")]
+            Command::StartProcess(Starting { agent: by, .. })
+            | Command::DenyProcess { agent: by, .. }
+            | Command::ProcessExited { agent: by, .. } => agent(by, "run a process", About::Nothing),
+            Command::StopProcess { process, order } => by(order.by.clone(), "stop process", About::Process(*process)),
+            Command::EndProcesses => operator("end processes", About::Nothing),
             Command::Resume { .. } => operator("go on", About::Nothing),
             Command::Hook { call, .. } => agent(&call.agent, "be judged by a hook", About::Nothing),
             #[cfg(feature = "schedule")]
@@ -345,6 +415,7 @@ enum About {
     Grant(GrantId),
     Ruling(RulingId),
     Run(RunId),
+    Process(ProcessId),
 }
 
 impl Attempt {
@@ -365,6 +436,7 @@ impl fmt::Display for Attempt {
             About::Grant(grant) => write!(f, " {grant}"),
             About::Ruling(ruling) => write!(f, " {ruling}"),
             About::Run(run) => write!(f, " {run}"),
+            About::Process(process) => write!(f, " {process}"),
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::{
-    ActionFacts, CallId, CommandPattern, CommandShape, Destructive, Digest, Doing, Operation, Permission, Reason,
-    SanitizedPath, SpokenPart, Tier, ToolName, ToolPath,
+    ActionFacts, CallId, CommandPattern, CommandShape, Destructive, Details, Digest, Doing, Operation, Permission,
+    Reason, SanitizedPath, SpokenPart, Tier, ToolName, ToolPath, cut,
 };
 
 use super::{
@@ -20,9 +20,13 @@ pub(crate) struct Considered {
     pub(crate) uses: Uses,
     /// What people and records see.
     pub(crate) shown: Arc<str>,
+    /// Whether what a person sees is not all of it.
+    pub(crate) cut: bool,
     /// None if nobody could classify it.
     pub(crate) tier: Option<Tier>,
     pub(crate) tier_reason: Arc<str>,
+    /// The line between safe and dangerous was drawn for an agent by which nothing but reads happens by itself.
+    pub(crate) strictly: bool,
     pub(crate) shape: Option<CommandShape>,
     pub(crate) destructive: Option<Destructive>,
     /// The input of the tool, in its one form.
@@ -39,8 +43,12 @@ pub(crate) struct Considered {
     pub(crate) overrides: bool,
     /// Where it runs, if it runs.
     pub(crate) cwd: Option<SanitizedPath>,
+    /// The content that it writes or sends.
+    pub(crate) details: Option<Details>,
     /// Binds what decides besides what would run.
     pub(crate) circumstances: Option<Digest>,
+    /// A sandbox keeps it from everything that it is not given, whatever its line names.
+    pub(crate) in_sandbox: bool,
     /// Whether it runs in a sandbox with nothing but what is named, because the host program says so and no agent.
     pub(crate) confined: bool,
 }
@@ -116,8 +124,10 @@ impl Considered {
             shape: self.remembered_shape(),
             doing: self.doing(),
             call: self.call.clone(),
+            details: self.details.clone(),
             destructive: self.destructive.clone(),
             overrides: self.overrides,
+            cut: self.cut || cut(&self.shown).is_some(),
         })
     }
 
@@ -158,7 +168,9 @@ impl Considered {
         let files = self.uses.rights().filter(|_| self.operation() == Operation::Exec);
         let files = files.map(|right| format!("{:?}", right.identity));
         let further = self.uses.further().iter().map(|used: &Use| used.facts().to_string());
-        needs.chain(files).chain(further).chain(self.circumstances.map(|digest| digest.to_string())).collect()
+        let content = self.details.as_ref().map(|details| details.digest);
+        let digests = self.circumstances.into_iter().chain(content).map(|digest| digest.to_string());
+        needs.chain(files).chain(further).chain(digests).collect()
     }
 
     /// What a command line does, however it is written.

@@ -208,12 +208,12 @@ impl Compiled {
         forbidden.into_iter().chain(verdict.map(|verdict| (verdict, Policies::name_of(access))))
     }
 
-    /// The paths that are denied by name for this way of using them.
+    /// The globs that are denied for this way of using paths.
     #[cfg(feature = "sandbox")]
-    pub(crate) fn denied_by_name(&self, access: Access) -> impl Iterator<Item = SanitizedPath> + '_ {
+    pub(crate) fn denied_globs(&self, access: Access) -> impl Iterator<Item = &PathGlob> + '_ {
         let Policies { forbidden, read, write, .. } = &*self.0.written;
         let policy = if access == Access::Write { write } else { read };
-        forbidden.iter().chain(&policy.deny).filter_map(PathGlob::named_as_no)
+        forbidden.iter().chain(&policy.deny)
     }
 
     fn paths(&self, access: Access) -> &Paths {

@@ -20,6 +20,7 @@ impl State {
 
     /// Puts back what is kept for finding things, from the things themselves.
     fn link(&mut self) {
+        self.protect();
         for grant in self.grants.values() {
             self.ending.extend(grant.until.map(|until| (until, grant.id)));
             if let Some(holder) = self.agents.get_mut(&grant.to) {

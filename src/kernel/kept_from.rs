@@ -1,9 +1,9 @@
 //! What the commands of an agent are kept from, wherever a sandbox can do so: what is protected or sensitive, and what rules
-//! and policies deny by name. A pattern is nothing that a file system could be told beforehand.
+//! and policies deny, by name or by a glob.
 
 use std::iter;
 
-use crate::model::{Access, Operation, SanitizedPath, SensitiveName};
+use crate::model::{Access, Operation, PathGlob, SanitizedPath, SensitiveName};
 
 use super::{State, state::Agent};
 
@@ -14,29 +14,59 @@ pub(crate) struct KeptFrom {
     pub(crate) hidden: Vec<SanitizedPath>,
     /// Paths that they do not write, whatever they are granted above them.
     pub(crate) unwritten: Vec<SanitizedPath>,
+    /// Globs of what they do not even read: which paths those are, the disk says.
+    pub(crate) hidden_globs: Vec<PathGlob>,
+    /// Globs of what they do not write.
+    pub(crate) unwritten_globs: Vec<PathGlob>,
     /// Names that are sensitive besides the built-in ones.
     pub(crate) sensitive: Vec<SensitiveName>,
+}
+
+impl KeptFrom {
+    fn deny<'g>(&mut self, access: Access, globs: impl Iterator<Item = &'g PathGlob>) {
+        let (paths, patterns) = match access {
+            Access::Read => (&mut self.hidden, &mut self.hidden_globs),
+            Access::Write => (&mut self.unwritten, &mut self.unwritten_globs),
+        };
+        for glob in globs {
+            match glob.named_as_no() {
+                Some(path) => paths.push(path),
+                None if patterns.contains(glob) => {}
+                None => patterns.push(glob.clone()),
+            }
+        }
+    }
+
+    /// Whether something is kept from commands by this and was not by `before`.
+    pub(crate) fn is_more_than(&self, before: &KeptFrom) -> bool {
+        fn is_within<T: PartialEq>(now: &[T], before: &[T]) -> bool {
+            now.iter().all(|one| before.contains(one))
+        }
+        let paths = is_within(&self.hidden, &before.hidden) && is_within(&self.unwritten, &before.unwritten);
+        let globs = is_within(&self.hidden_globs, &before.hidden_globs)
+            && is_within(&self.unwritten_globs, &before.unwritten_globs);
+        !(paths && globs && is_within(&self.sensitive, &before.sensitive))
+    }
 }
 
 impl State {
     /// What is denied to those above an agent is denied to its commands too.
     pub(crate) fn kept_from_commands(&self, agent: &Agent) -> KeptFrom {
         let mut kept = KeptFrom {
-            hidden: self.settings.protected.to_vec(),
-            unwritten: Vec::new(),
+            // Processes and devices a command has of its own.
+            hidden: self.settings.protected.iter().chain(self.floor.protected()).cloned().collect(),
             sensitive: self.settings.sensitive.to_vec(),
+            ..KeptFrom::default()
         };
         let tool = Operation::Command.own_tool();
         let above = self.above(agent);
-        for bound in iter::once(agent).chain(above.iter().copied()) {
-            kept.hidden.extend(bound.rules.denied_by_name(Access::Read));
-            kept.unwritten.extend(bound.rules.denied_by_name(Access::Write));
-        }
-        let runs = iter::once(agent).chain(above.iter().copied()).map(|bound| &bound.run);
+        let bound = || iter::once(agent).chain(above.iter().copied());
+        let runs = bound().map(|bound| &bound.run);
         let runs = runs.chain(State::runs_of_creation(agent, &above).into_iter().map(|(_, run)| run));
-        for guards in runs.filter_map(|run| self.guards_of(&agent.profile.owner, run)) {
-            kept.hidden.extend(guards.of(&tool).denied_by_name(Access::Read));
-            kept.unwritten.extend(guards.of(&tool).denied_by_name(Access::Write));
+        let guards: Vec<_> = runs.filter_map(|run| self.guards_of(&agent.profile.owner, run)).collect();
+        for access in [Access::Read, Access::Write] {
+            bound().for_each(|bound| kept.deny(access, bound.rules.denied_globs(access)));
+            guards.iter().for_each(|guards| kept.deny(access, guards.of(&tool).denied_globs(access)));
         }
         kept
     }

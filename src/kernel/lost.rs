@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::model::{
-    Actor, AgentId, Ended, Event, GrantId, Profile, Reason, Rule, Ruling, RulingId, Settings, Timestamp, Verdict,
+    Actor, AgentId, Ended, Event, GrantId, Mode, Profile, Reason, Rule, Ruling, RulingId, Settings, Timestamp, Verdict,
     Widening,
 };
 
@@ -25,6 +25,7 @@ pub(crate) struct Lost {
     confirms: bool,
     profiles: BTreeMap<AgentId, Arc<Profile>>,
     rules: BTreeMap<AgentId, Arc<[Rule]>>,
+    modes: BTreeMap<AgentId, Mode>,
 }
 
 #[derive(Debug)]
@@ -66,6 +67,9 @@ impl Lost {
         }
         if let Event::AgentChanged { profile } = event {
             self.profiles.insert(profile.id.clone(), Arc::clone(profile));
+        }
+        if let Event::ModeChanged { agent, mode, .. } = event {
+            self.modes.insert(agent.clone(), *mode);
         }
         if let Event::RulesChanged { agent, rules } = event {
             self.rules.insert(agent.clone(), Arc::clone(rules));
@@ -112,6 +116,10 @@ impl State {
         steps.extend(settings.map(|event| self.carry_on(vec![event], now)));
         for profile in lost.profiles.values() {
             let event = self.profile_within(profile);
+            steps.extend(event.map(|event| self.carry_on(vec![event], now)));
+        }
+        for (agent, mode) in &lost.modes {
+            let event = self.mode_within(agent, *mode);
             steps.extend(event.map(|event| self.carry_on(vec![event], now)));
         }
         for (agent, rules) in &lost.rules {

@@ -20,6 +20,10 @@ mod lineage;
 mod lost;
 mod mentions;
 mod meter;
+mod obeyed;
+mod permission_state;
+mod processes;
+mod protected;
 mod refusal;
 mod rights;
 mod rules;
@@ -29,8 +33,11 @@ mod uses;
 mod why;
 
 pub(crate) use behind::only_takes;
+#[cfg(feature = "sandbox")]
+pub(crate) use command::Starting;
 pub(crate) use command::{Broken, Command, Entering, HookNews, Person, Start};
 pub(crate) use considered::{Considered, Target};
+pub(crate) use decide::StopOrder;
 pub use exec_scope::ExecScope;
 pub(crate) use judge::{Case, Judgement, Opinion, is_no_worse, judge};
 pub use judge::{Explanation, Stage, Step, UseStep};
@@ -40,6 +47,8 @@ pub(crate) use kept_from::KeptFrom;
 pub(crate) use lost::Lost;
 pub(crate) use mentions::Mentions;
 pub(crate) use meter::{Carried, Meter};
+pub use permission_state::{ModeAbove, PermissionState, StatedPolicies, StatedRight, StatedRule, StatedViolation};
+pub(crate) use protected::{Protected, Standing};
 pub use refusal::Refusal;
 pub use rights::Check;
 pub(crate) use rights::{Ground, Rights, check, compile, extend};
@@ -47,7 +56,7 @@ pub(crate) use rights::{Ground, Rights, check, compile, extend};
 pub(crate) use rules::Rules;
 pub(crate) use state::{Agent as Known, State, Waiting};
 pub(crate) use support::lasting;
-pub(crate) use uses::{Use, operation_for};
+pub(crate) use uses::{Use, operation_for, operation_of};
 pub use why::Support;
 
 use crate::model::{Event, Timestamp};
@@ -68,7 +77,15 @@ impl State {
     fn carry_on(&mut self, mut events: Vec<Event>, now: Timestamp) -> Vec<Event> {
         events.iter().for_each(|event| self.apply(event));
         // What rested on what ended falls first; then requests look at what is left.
-        let all = [State::falls, State::gifts_follow, State::noes_follow, State::guards_follow, State::requests_follow];
+        let all = [
+            State::falls,
+            State::gifts_follow,
+            State::noes_follow,
+            State::guards_follow,
+            State::silence,
+            State::requests_follow,
+            State::processes_follow,
+        ];
         for consequences in all {
             let more = consequences(self, &events, now);
             more.iter().for_each(|event| self.apply(event));

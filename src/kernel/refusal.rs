@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use crate::model::{
-    AgentId, Code, Decision, GrantId, InvalidGlob, Kind, OwnerId, Permission, Place, RequestId, Resolution, Ruled,
-    RulingId, RunId, SanitizedPath, Scope, Shown, Timestamp, ToolName,
+    AgentId, Code, Decision, GrantId, InvalidGlob, Kind, OwnerId, Permission, Place, ProcessId, RequestId, Resolution,
+    Ruled, RulingId, RunId, SanitizedPath, Scope, Shown, Timestamp, ToolName,
 };
 
 /// Why a command was not carried out. Nothing has changed.
@@ -38,6 +38,8 @@ pub enum Refusal {
     },
     /// An agent wanted to do what may not happen, or not without asking.
     NotAllowed(Arc<Decision>),
+    /// A sandbox that lets an action use more than was decided about.
+    WiderThanDecided(Permission),
     /// A person changed what was asked about into something worse.
     InputClimbs {
         /// What was asked about.
@@ -47,6 +49,11 @@ pub enum Refusal {
     },
     /// A yes to this cannot be remembered beyond this one time.
     NotForGood(Arc<str>),
+    /// Whoever answers was not shown all of it, so a yes is for this once.
+    NotShownWhole {
+        /// What was answered.
+        answered: Scope,
+    },
     /// There is no such ruling.
     UnknownRuling(RulingId),
     /// This owner has no agent in such a run, or no longer.
@@ -177,6 +184,17 @@ pub enum Refusal {
         /// The limit.
         max: u32,
     },
+    /// No such process, or none that whoever named it may touch.
+    UnknownProcess(ProcessId),
+    /// The process has ended.
+    ProcessEnded(ProcessId),
+    /// Too many processes of this agent go on.
+    TooManyProcesses {
+        /// Whose.
+        agent: AgentId,
+        /// The limit.
+        max: u32,
+    },
     /// This agent holds too many grants.
     TooManyGrants {
         /// Who.
@@ -223,9 +241,15 @@ impl fmt::Display for Refusal {
                 decision.rule_refs.iter().try_for_each(|rule| write!(f, "; {rule}"))?;
                 match decision.decision {
                     Ruled::Ask => f.write_str("; it can be asked for with `authorize`"),
-                    Ruled::Deny | Ruled::Unavailable | Ruled::Allow | Ruled::Sandboxed => Ok(()),
+                    Ruled::Sandboxed => f.write_str("; it may happen inside a sandbox only"),
+                    Ruled::Deny | Ruled::Unavailable | Ruled::Allow => Ok(()),
                 }
             }
+            Refusal::WiderThanDecided(permission) => write!(
+                f,
+                "the sandbox allows `{}`, which the action does not use: report one that allows no more than was decided",
+                Shown(&permission.to_string())
+            ),
             Refusal::InputClimbs { asked, answered } => write!(
                 f,
                 "`{}` cannot take the place of `{}`: it must be the same kind of action, no more harmful, need nothing \
@@ -237,6 +261,10 @@ impl fmt::Display for Refusal {
                 f,
                 "a yes to `{}` cannot be remembered for longer than `session`: answer `once` or `session`",
                 Shown(resource)
+            ),
+            Refusal::NotShownWhole { answered } => write!(
+                f,
+                "not all of what is asked was shown, so nobody can say yes to it for `{answered}`: answer `once`"
             ),
             Refusal::UnknownRuling(ruling) => write!(f, "there is no ruling {ruling}, or no longer"),
             Refusal::RunGoesOn(run) => {
@@ -347,6 +375,11 @@ impl fmt::Display for Refusal {
             ),
             Refusal::TooManyPending { agent, max } => {
                 write!(f, "agent `{agent}` waits for {max} answers already, which is the limit: wait or cancel one")
+            }
+            Refusal::UnknownProcess(process) => write!(f, "there is no process {process}, or no longer"),
+            Refusal::ProcessEnded(process) => write!(f, "process {process} has ended: start it again"),
+            Refusal::TooManyProcesses { agent, max } => {
+                write!(f, "agent `{agent}` has {max} processes that go on, which is the limit: stop one")
             }
             Refusal::TooManyGrants { agent, max } => {
                 write!(f, "agent `{agent}` holds {max} grants already, which is the limit for one giver: revoke some")

@@ -6,7 +6,7 @@ use globset::{GlobMatcher, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[cfg(feature = "sandbox")]
-use crate::model::{Access, Operation};
+use crate::model::{Access, Operation, PathGlob};
 use crate::model::{
     CommandPattern, Coverage, Rule, RuleCwd, SanitizedPath, Shown, SpokenPart, StartDir, Tier, UseOrigin, Verdict,
     redacted,
@@ -161,9 +161,9 @@ impl Rules {
         near.or_else(|| some_is_allowed.then(|| left_over(left)))
     }
 
-    /// The paths that are denied by name for this way of using them, as far as one agent's commands are concerned.
+    /// The globs that are denied for this way of using paths, as far as one agent's commands are concerned.
     #[cfg(feature = "sandbox")]
-    pub(crate) fn denied_by_name(&self, access: Access) -> impl Iterator<Item = crate::model::SanitizedPath> + '_ {
+    pub(crate) fn denied_globs(&self, access: Access) -> impl Iterator<Item = &PathGlob> + '_ {
         let as_operation = if access == Access::Write { Operation::Write } else { Operation::Read };
         let own_tool = Operation::Command.own_tool();
         let denies = self.0.written.iter().filter(move |rule| {
@@ -173,7 +173,7 @@ impl Rules {
                 && rule.command.is_none()
                 && rule.shape.is_none()
         });
-        denies.filter_map(|rule| rule.path.as_ref()?.named_as_no())
+        denies.filter_map(|rule| rule.path.as_ref())
     }
 }
 
@@ -210,17 +210,17 @@ impl Placed<'_> {
     }
 
     /// Whether the conditions are met by `used`; for a pattern that allows, by some part of a command. What a rule says about
-    /// commands is met by what a command line of that kind uses.
+    /// command lines is met by lines, and with a path besides, by a line like that which uses the path.
     fn speaks_about(&self, action: &Considered, used: &Use) -> bool {
         let rule = self.rule;
         let denies = rule.verdict > Verdict::Allow;
         let shape =
             rule.shape.as_ref().is_none_or(|shape| action.shape.as_ref().is_some_and(|other| other.key == shape.key));
-        let target = if matches!(used.target, Target::Command { .. } | Target::Tool { .. }) {
-            &used.target
-        } else {
-            action.target()
-        };
+        let is_line = matches!(used.target, Target::Command { .. } | Target::Tool { .. });
+        if !is_line && rule.path.is_none() && (rule.command.is_some() || rule.shape.is_some()) {
+            return false;
+        }
+        let target = if is_line { &used.target } else { action.target() };
         let command = rule.command.as_ref().is_none_or(|pattern| match target {
             Target::Command { parts, .. } if denies => meets(pattern, parts.as_deref()) || action.is_told(pattern),
             Target::Command { parts, .. } => parts.iter().flatten().any(|part| self.allows(part, action)),
@@ -237,7 +237,8 @@ impl Placed<'_> {
         (denies || used.origin == UseOrigin::Own) && self.is_of(action, used) && shape && command && there
     }
 
-    /// Whether the rule allows this part of a line: the program as it stands there must be the one that is named, where it
+    /// Whether the rule allows this part of a line: the program as it stands there must be the one that is named, where
+    /// it
     /// may run; what it starts is its business.
     fn allows(&self, part: &SpokenPart, action: &Considered) -> bool {
         self.covers(part) == Coverage::Whole && part.dirs.iter().all(|dir| self.reaches(dir, action))

@@ -9,12 +9,12 @@ use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    AgentId, Decision, Event, Grant, GrantId, Origin, Outcome, OwnerId, Pending, Permission, Policy, Profile, Reason,
-    Request, RequestId, Resolution, Route, Ruling, RulingId, RunId, SanitizedPath, Settings, Source, Timestamp,
-    Verdict,
+    AgentId, Decision, Event, Floor, Grant, GrantId, Mode, Origin, Outcome, OwnerId, Pending, Permission, Policy,
+    Profile, Reason, Request, RequestId, Resolution, Route, Ruling, RulingId, RunId, SanitizedPath, Settings, Source,
+    Timestamp, Verdict, ViolationId,
 };
 
-use super::{Refusal, asked::Asked, guards::Guards, lineage::Gone, rules::Rules};
+use super::{Protected, Refusal, asked::Asked, guards::Guards, lineage::Gone, processes::Processes, rules::Rules};
 
 /// How many ended requests of one agent are remembered, so that a late answer can be told the truth.
 const REMEMBERED: usize = 32;
@@ -28,6 +28,12 @@ const REMEMBERED_OF_OTHERS: usize = 1024;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) settings: Arc<Settings>,
+    /// The floor, which no setting takes away. Not written down: each engine asks its machine.
+    #[serde(skip)]
+    pub(super) floor: Floor,
+    /// The floor, and what the settings add.
+    #[serde(skip)]
+    pub(crate) protected: Protected,
     pub(crate) agents: HashMap<AgentId, Agent, RandomState>,
     /// Those that are gone and still bind others.
     #[serde(default)]
@@ -65,8 +71,13 @@ pub(crate) struct State {
     pub(super) rulings_ending: BTreeSet<(Timestamp, RulingId)>,
     /// What guards the tools of each run.
     pub(super) guards: Guards,
+    /// Processes that go on.
+    #[serde(default)]
+    pub(crate) processes: Processes,
     pub(super) next_ruling: u64,
     pub(super) next_decision: u64,
+    #[serde(default)]
+    pub(super) next_violation: u64,
     /// Counts user activity: "latest" is an order, not a clock.
     activity: u64,
 }
@@ -77,6 +88,9 @@ pub(crate) struct Agent {
     pub(crate) profile: Arc<Profile>,
     pub(crate) run: RunId,
     pub(super) source: Source,
+    /// The mode that the file says, while somebody has set another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) written_mode: Option<Mode>,
     /// What it holds, oldest first.
     #[serde(skip)]
     pub(crate) held: Vec<Arc<Grant>>,
@@ -101,11 +115,18 @@ pub(crate) struct Agent {
     /// What people said about its actions, oldest first.
     pub(crate) rulings: Vec<Arc<Ruling>>,
     /// What the sandbox kept its commands from in this run, oldest first.
-    pub(super) kept_from: VecDeque<SanitizedPath>,
+    pub(super) kept_from: VecDeque<Violated>,
     /// Its ended requests that are remembered, oldest first.
     over: VecDeque<RequestId>,
     /// When its user was active last, in the order of all user activity; 0 is never.
     pub(super) active: u64,
+}
+
+/// A path that the sandbox kept a command from, and the fact of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Violated {
+    pub(super) path: SanitizedPath,
+    pub(super) id: ViolationId,
 }
 
 /// A file that waits for a person, under the number that the person agrees to.
@@ -145,6 +166,7 @@ impl Agent {
             profile: Arc::clone(&self.profile),
             run: self.run.clone(),
             source: self.source,
+            written_mode: None,
             held: Vec::new(),
             given: BTreeSet::new(),
             pending: BTreeSet::new(),
@@ -165,7 +187,31 @@ impl Agent {
 impl State {
     /// An engine that knows nobody.
     pub(crate) fn new(settings: Settings) -> State {
-        State { settings: Arc::new(settings), ..State::default() }
+        State { settings: Arc::new(settings), ..State::default() }.on(Floor::default())
+    }
+
+    /// Puts the state on another floor.
+    pub(crate) fn on(self, floor: Floor) -> State {
+        let mut state = State { floor, ..self };
+        state.protect();
+        state
+    }
+
+    /// Lays out what is protected, after the floor or the settings changed.
+    pub(super) fn protect(&mut self) {
+        self.protected = Protected::of(&self.floor, self.settings.protected.iter());
+    }
+
+    /// Every path that is protected by its name.
+    pub(crate) fn protected_paths(&self) -> Vec<SanitizedPath> {
+        let (paths, closed) = self.protected.paths();
+        let processes = "/proc".parse().ok();
+        processes.into_iter().chain(closed.iter().chain(paths).cloned()).collect()
+    }
+
+    /// The protected paths, were these settings in force besides those that are.
+    pub(crate) fn protected_besides(&self, settings: &Settings) -> Protected {
+        Protected::of(&self.floor, self.settings.protected.iter().chain(settings.protected.iter()))
     }
 
     /// What `id` is; an agent nobody registered holds nothing, not even a set.
@@ -188,6 +234,12 @@ impl State {
             Event::AgentChanged { profile } => {
                 if let Some(agent) = self.agents.get_mut(&profile.id) {
                     agent.profile = Arc::clone(profile);
+                }
+            }
+            Event::ModeChanged { agent, mode, written, .. } => {
+                if let Some(agent) = self.agents.get_mut(agent) {
+                    agent.profile = Arc::new(Profile { mode: *mode, ..Profile::clone(&agent.profile) });
+                    agent.written_mode = *written;
                 }
             }
             Event::AgentRetired { agent } => self.forget(agent),
@@ -226,7 +278,10 @@ impl State {
             }
             Event::ApproverArrived { owner } => *self.approvers.entry(owner.clone()).or_default() += 1,
             Event::ApproverLeft { owner } => self.approver_left(owner),
-            Event::SettingsChanged { settings } => self.settings = Arc::clone(settings),
+            Event::SettingsChanged { settings } => {
+                self.settings = Arc::clone(settings);
+                self.protect();
+            }
             Event::ConfigHeldBack { change, policy, .. } => {
                 self.last_change = *change;
                 self.held_back = Some(HeldBack { change: *change, policy: Arc::clone(policy) });
@@ -245,11 +300,15 @@ impl State {
             }
             Event::SandboxViolated { agent, violation, .. } => {
                 if let Some(agent) = self.agents.get_mut(agent) {
-                    agent.kept_from.push_back(violation.path.clone());
+                    let id = violation.id.unwrap_or(ViolationId::new(0));
+                    agent.kept_from.push_back(Violated { path: violation.path.clone(), id });
                     let too_many = agent.kept_from.len().saturating_sub(REMEMBERED);
                     agent.kept_from.drain(..too_many);
                 }
+                let next = violation.id.map_or(0, |id| id.number() + 1);
+                self.next_violation = self.next_violation.max(next);
             }
+            Event::Process(event) => self.processes.apply(event),
             // Facts that change nothing.
             Event::GrantRepeated { .. }
             | Event::RunEnded { .. }
@@ -280,6 +339,7 @@ impl State {
             profile: Arc::clone(profile),
             run: run.clone(),
             source,
+            written_mode: None,
             held: Vec::new(),
             given: BTreeSet::new(),
             pending: BTreeSet::new(),

@@ -16,7 +16,7 @@ use crate::model::{
 };
 
 use super::{
-    Refusal, State,
+    Refusal, Standing, State,
     command::Broken,
     state::{Agent, giver},
 };
@@ -73,7 +73,8 @@ impl State {
         if self.readable_by_all(permission) {
             return Ok(Held { from, depth: 0, until: None });
         }
-        let live = self.supports(agent, permission).filter(|grant| grant.is_live(now) && !broken.contains(&grant.id));
+        let live =
+            self.supports(agent, permission).filter(|grant| grant.is_live(now) && self.counts(grant, broken, now));
         // One support has to carry all of it: what may be passed on still, then what lasts longest, then the shortest.
         let max = self.settings.max_depth;
         let best = live.max_by_key(|grant| (grant.depth < max, rank(grant.until), Reverse(grant.depth)));
@@ -83,7 +84,54 @@ impl State {
 
     /// Whether `agent` may use `permission` now, for as many uses as wanted.
     pub(crate) fn uses(&self, agent: &Agent, permission: &Permission, now: Timestamp, broken: &Broken) -> bool {
-        self.readable_by_all(permission) || self.usable(agent, permission, now).any(|grant| !broken.contains(&grant.id))
+        self.readable_by_all(permission)
+            || self.usable(agent, permission, now).any(|grant| self.counts(grant, broken, now))
+    }
+
+    /// True if `grant` hangs on a chain to a root of which no link is broken.
+    pub(crate) fn counts(&self, grant: &Grant, broken: &Broken, now: Timestamp) -> bool {
+        broken.is_empty() || self.hangs_on_what_stands(grant, broken, now)
+    }
+
+    fn hangs_on_what_stands(&self, grant: &Grant, broken: &Broken, now: Timestamp) -> bool {
+        let mut seen = BTreeSet::from([grant.id]);
+        let mut open = vec![grant];
+        while let Some(link) = open.pop() {
+            if broken.contains(&link.id) {
+                continue;
+            }
+            let wanted = &link.right.permission;
+            let Some(from) = giver(link) else { return true };
+            if self.readable_by_all(wanted) {
+                return true;
+            }
+            let holder = self.agents.get(from).into_iter();
+            let supports =
+                holder.flat_map(|holder| self.supports(holder, wanted)).filter(|support| support.is_live(now));
+            open.extend(supports.filter(|support| seen.insert(support.id)).map(|support| &**support));
+        }
+        false
+    }
+
+    /// Every grant that is bound to an object, and by which `agent` may have one of `permissions`, or on which such a
+    /// grant may rest.
+    pub(crate) fn pinned_chains<'p>(
+        &self,
+        agent: &AgentId,
+        permissions: impl Iterator<Item = &'p Permission> + Clone,
+    ) -> Vec<Arc<Grant>> {
+        let held = self.agents.get(agent).into_iter().flat_map(|agent| &agent.held);
+        let covers = |grant: &&Arc<Grant>| permissions.clone().any(|wanted| grant.right.permission.covers(wanted));
+        let mut open: Vec<_> = held.filter(covers).collect();
+        let mut seen: BTreeSet<GrantId> = open.iter().map(|grant| grant.id).collect();
+        let mut pinned = Vec::new();
+        while let Some(link) = open.pop() {
+            pinned.extend(link.right.pinned().map(|_| Arc::clone(link)));
+            let from = giver(link).and_then(|from| self.agents.get(from)).into_iter();
+            let supports = from.flat_map(|from| self.supports(from, &link.right.permission));
+            open.extend(supports.filter(|support| seen.insert(support.id)));
+        }
+        pinned
     }
 
     /// The grants by which `agent` may use `permission` for as many uses as wanted.
@@ -93,22 +141,31 @@ impl State {
         permission: &'a Permission,
         now: Timestamp,
     ) -> impl Iterator<Item = &'a Arc<Grant>> + use<'a> {
-        let protected = permission.path().is_some_and(|path| self.is_protected(path));
+        let standing = self.standing(permission);
         let gives = self.gives(permission);
-        lasting(agent, now)
-            .filter(move |grant| gives(grant))
-            .filter(move |grant| !protected || names_exactly(grant, permission))
+        lasting(agent, now).filter(move |grant| gives(grant)).filter(move |grant| match standing {
+            Standing::Open => true,
+            Standing::Protected => names_exactly(grant, permission),
+            Standing::Closed => false,
+        })
     }
 
     /// The setting under which everybody reads everything that is not protected.
     pub(crate) fn readable_by_all(&self, permission: &Permission) -> bool {
-        let Permission::Path(Access::Read, path) = permission else { return false };
-        self.settings.reads == Reads::Anywhere && !self.is_protected(path)
+        let is_read = matches!(permission, Permission::Path(Access::Read, _));
+        is_read && self.settings.reads == Reads::Anywhere && !self.is_protected(permission)
     }
 
-    /// Whether a path lies on or below a protected one.
-    pub(crate) fn is_protected(&self, path: &SanitizedPath) -> bool {
-        self.settings.protected.iter().any(|protected| protected.contains(path))
+    /// True if its path lies on or below a protected one.
+    pub(crate) fn is_protected(&self, permission: &Permission) -> bool {
+        self.standing(permission) != Standing::Open
+    }
+
+    fn standing(&self, permission: &Permission) -> Standing {
+        match permission {
+            Permission::Path(access, path) => self.protected.standing(*access, path),
+            Permission::Events | Permission::Network | Permission::Tool(_) => Standing::Open,
+        }
     }
 
     /// What falls, and what ends sooner, now that `ended` are gone; they are no longer in the state.

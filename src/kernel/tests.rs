@@ -78,8 +78,10 @@ fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Consid
         tool: "bash".parse().unwrap(),
         uses: own(crate::model::Operation::Command, super::Target::Command { text: text.into(), parts }, None),
         shown: text.into(),
+        cut: false,
         tier: Some(tier),
         tier_reason: tier.as_str().into(),
+        strictly: true,
         shape: None,
         destructive: None,
         input: String::new(),
@@ -91,6 +93,8 @@ fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Consid
         overrides: false,
         cwd: None,
         circumstances: None,
+        details: None,
+        in_sandbox: false,
         confined: false,
     })
 }

@@ -76,8 +76,8 @@ impl Use {
     /// Whether whatever speaks about `other` speaks about this one too.
     fn includes(&self, other: &Use) -> bool {
         let same = match (&self.target, &other.target) {
-            (Target::Path(one), Target::Path(other)) => one == other,
-            (Target::Tree(one), Target::Path(other) | Target::Tree(other)) => one == other,
+            // A glob may cover all that is in a directory, and not the directory itself.
+            (Target::Path(one), Target::Path(other)) | (Target::Tree(one), Target::Tree(other)) => one == other,
             (Target::Host(one), Target::Host(other)) => one == other,
             (Target::Network, Target::Network) | (Target::Events, Target::Events) => true,
             (Target::Capability(one), Target::Capability(other)) => one == other,

@@ -5,7 +5,10 @@ use std::{fmt, str::FromStr, sync::Arc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{CallId, Digest, Doing, Permission, Permissions, Reason, SanitizedPath, Shown, Tier, ToolName, UseFacts};
+use super::{
+    CallId, Details, Digest, Doing, Permission, Permissions, Reason, SanitizedPath, Tier, ToolName, UseFacts,
+    text::{Quoted, Ticked},
+};
 
 /// What kind of thing is about to happen (`sources/000`, "Event: request_permission").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -123,6 +126,9 @@ pub struct Action {
     pub(crate) call: Option<CallId>,
     pub(crate) overrides: bool,
     pub(crate) circumstances: Option<Digest>,
+    pub(crate) details: Option<Box<Value>>,
+    /// It runs in a sandbox that keeps it from everything that it is not given.
+    pub(crate) in_sandbox: bool,
 }
 
 /// What is about to happen, not understood yet.
@@ -137,7 +143,17 @@ pub(crate) enum What {
 impl Action {
     fn plain(operation: Operation, resource: &str) -> Action {
         let what = What::Plain(operation, resource.into());
-        Action { what, tool: None, needs: Vec::new(), reason: None, call: None, overrides: false, circumstances: None }
+        Action {
+            what,
+            tool: None,
+            needs: Vec::new(),
+            reason: None,
+            call: None,
+            overrides: false,
+            circumstances: None,
+            details: None,
+            in_sandbox: false,
+        }
     }
 
     /// Reads a file or directory.
@@ -202,6 +218,12 @@ impl Action {
         Action { circumstances: Some(Digest::of_texts([circumstances])), ..self }
     }
 
+    /// The same, with the content that is about to be written or sent: a person who is asked sees it, bounded and without
+    /// secrets, and an approval is bound to all of it. A call of a tool that writes has it in its input.
+    pub fn with_details(self, content: Value) -> Action {
+        Action { details: Some(Box::new(content)), ..self }
+    }
+
     /// The same, and if only a person's no for the session stands against it, the person is asked again, once
     /// (`policy-deny-override` of `sources/000`).
     pub fn overriding(self) -> Action {
@@ -242,12 +264,39 @@ pub struct ActionFacts {
     /// The call of the tool, if the host program said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,
+    /// The content that is about to be written or sent, if it was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Details>,
     /// What it does that nobody can undo, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destructive: Option<Destructive>,
     /// Whether a person is asked although they said no for this run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overrides: bool,
+    /// Whether a person is not shown all of it. Then a yes to it is for once.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
+}
+
+/// More of one thing nobody reads in a question: of a longer one the beginning and the end are shown.
+const LONGEST_SHOWN: usize = 2_000;
+
+/// How much of the end is shown of what is cut.
+const END_SHOWN: usize = 600;
+
+/// The beginning and the end of a text that is too long to be shown, and how many characters stand between them.
+pub(crate) fn cut(text: &str) -> Option<(&str, usize, &str)> {
+    cut_to(LONGEST_SHOWN, text)
+}
+
+/// The same of what has more than `longest` characters.
+pub(crate) fn cut_to(longest: usize, text: &str) -> Option<(&str, usize, &str)> {
+    text.char_indices().nth(longest)?;
+    let characters = text.chars().count();
+    let place = |number| text.char_indices().nth(number).map_or(text.len(), |(place, _)| place);
+    let (head, rest) = text.split_at_checked(place(longest.saturating_sub(END_SHOWN)))?;
+    let (_, tail) = text.split_at_checked(place(characters.saturating_sub(END_SHOWN)))?;
+    Some((head, rest.chars().count().saturating_sub(END_SHOWN), tail))
 }
 
 impl ActionFacts {
@@ -268,7 +317,13 @@ impl fmt::Display for Phrase<'_> {
             Operation::Network => "reach",
             Operation::Events | Operation::Tool => "use",
         };
-        write!(f, "{verb} `{}`", Shown(&self.0.resource))
+        match cut(&self.0.resource) {
+            None => write!(f, "{verb} {}", Ticked(&self.0.resource)),
+            // The number stands outside: what is inside may say anything. An input may have been cut before.
+            Some((head, left, tail)) => {
+                write!(f, "{verb} {} … {left} characters or more are left out … {}", Ticked(head), Ticked(tail))
+            }
+        }
     }
 }
 
@@ -276,7 +331,7 @@ impl fmt::Display for Phrase<'_> {
 impl fmt::Display for ActionFacts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.phrase().fmt(f)?;
-        if self.tier > Tier::Safe { write!(f, " ({})", Shown(&self.tier_reason)) } else { Ok(()) }
+        if self.tier > Tier::Safe { write!(f, " ({})", Quoted(&self.tier_reason)) } else { Ok(()) }
     }
 }
 
@@ -294,6 +349,11 @@ pub struct CommandShape {
 }
 
 impl CommandShape {
+    /// The shape as a person should read it, with the directory that it is bound to.
+    pub fn phrase(&self) -> impl fmt::Display + '_ {
+        ShapePhrase(self)
+    }
+
     /// The shape that is displayed as `whole`, shown as `shown`.
     pub(crate) fn of(whole: &str, shown: Arc<str>) -> CommandShape {
         CommandShape { key: Digest::of_texts([whole]).to_string().into(), shown, cwd: None }
@@ -320,6 +380,15 @@ impl CommandShape {
     #[cfg(feature = "edit")]
     pub(crate) fn is_shown_whole(&self) -> bool {
         self.key == CommandShape::of(&self.shown, Arc::clone(&self.shown)).key
+    }
+}
+
+struct ShapePhrase<'a>(&'a CommandShape);
+
+impl fmt::Display for ShapePhrase<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Ticked(&self.0.shown).fmt(f)?;
+        self.0.cwd.as_ref().map_or(Ok(()), |cwd| write!(f, " in {}", Ticked(cwd.as_str())))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Who acts.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
@@ -69,6 +69,62 @@ pub enum Mode {
     Bypass,
     /// Rules, classifier and hooks decide.
     Auto,
+}
+
+impl Mode {
+    /// All of them.
+    pub const ALL: [Mode; 8] = [
+        Mode::Default,
+        Mode::Untrusted,
+        Mode::OnRequest,
+        Mode::OnFailure,
+        Mode::Never,
+        Mode::Plan,
+        Mode::Bypass,
+        Mode::Auto,
+    ];
+
+    /// The name in files and on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Mode::Default => "default",
+            Mode::Untrusted => "untrusted",
+            Mode::OnRequest => "on_request",
+            Mode::OnFailure => "on_failure",
+            Mode::Never => "never",
+            Mode::Plan => "plan",
+            Mode::Bypass => "bypass",
+            Mode::Auto => "auto",
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A text is not a mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidMode;
+
+impl fmt::Display for InvalidMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a mode is one of")?;
+        let words = Mode::ALL.iter().enumerate();
+        words.into_iter().try_for_each(|(place, mode)| write!(f, "{} `{mode}`", if place > 0 { "," } else { "" }))
+    }
+}
+
+impl std::error::Error for InvalidMode {}
+
+impl FromStr for Mode {
+    type Err = InvalidMode;
+
+    fn from_str(text: &str) -> Result<Self, InvalidMode> {
+        Mode::ALL.into_iter().find(|mode| mode.as_str() == text).ok_or(InvalidMode)
+    }
 }
 
 /// Who brought an agent.

@@ -5,8 +5,8 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ActionFacts, AgentId, DecisionId, Digest, Permission, RequestId, RuleRef, RulingId, RunId, Scope, Shown, Timestamp,
-    Verdict,
+    ActionFacts, AgentId, DecisionId, Digest, Effect, Permission, RequestId, RuleRef, RulingId, RunId, Scope, Shown,
+    Timestamp,
 };
 
 /// Who or what a decision comes from.
@@ -65,19 +65,20 @@ pub enum Ruled {
     Deny,
     /// A person has to say.
     Ask,
-    /// It may happen, confined.
+    /// It may happen inside a sandbox, and nowhere else. That is no yes: [`Effect::Confined`].
     Sandboxed,
     /// A person would have to say, and nobody can.
     Unavailable,
 }
 
 impl Ruled {
-    /// What that comes to.
-    pub fn verdict(self) -> Verdict {
+    /// The effect of it, as one of four answers.
+    pub fn verdict(self) -> Effect {
         match self {
-            Ruled::Allow | Ruled::Sandboxed => Verdict::Allow,
-            Ruled::Ask => Verdict::Ask,
-            Ruled::Deny | Ruled::Unavailable => Verdict::Deny,
+            Ruled::Allow => Effect::Allow,
+            Ruled::Sandboxed => Effect::Confined,
+            Ruled::Ask => Effect::Ask,
+            Ruled::Deny | Ruled::Unavailable => Effect::Deny,
         }
     }
 
@@ -142,8 +143,8 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// Yes, a question, or no.
-    pub fn verdict(&self) -> Verdict {
+    /// Yes, confined, a question, or no.
+    pub fn verdict(&self) -> Effect {
         self.decision.verdict()
     }
 }
@@ -151,14 +152,11 @@ impl Decision {
 /// As in "deny run `rm -rf /`: destructive (classifier)".
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} {}: {} ({})",
-            self.decision,
-            self.action.phrase(),
-            Shown(&self.decision_reason),
-            self.decision_source
-        )?;
+        let decided = match self.decision {
+            Ruled::Sandboxed => Effect::Confined.as_str(),
+            Ruled::Allow | Ruled::Deny | Ruled::Ask | Ruled::Unavailable => self.decision.as_str(),
+        };
+        write!(f, "{decided} {}: {} ({})", self.action.phrase(), Shown(&self.decision_reason), self.decision_source)?;
         self.rule_refs.iter().try_for_each(|rule| write!(f, "; {rule}"))
     }
 }

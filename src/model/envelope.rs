@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 
 use super::{
     ActionFacts, AgentId, CallId, Cause, Decision, DecisionId, Digest, Event, Grant, GrantId, HookCall, Origin,
-    OwnerId, Recorded, Request, RequestId, Resolution, Ruling, RulingId, RunId, RuntimeId, Timestamp,
+    OwnerId, Process, ProcessId, Recorded, Request, RequestId, Resolution, Ruling, RulingId, RunId, RuntimeId,
+    Timestamp,
 };
 
 /// What this build writes into [`Envelope::schema_version`].
@@ -88,6 +89,9 @@ pub struct Ids {
     /// What a person said about an action.
     #[serde(default, alias = "ruling_id", skip_serializing_if = "Option::is_none")]
     pub ruling_id: Option<RulingId>,
+    /// Which process that goes on.
+    #[serde(default, alias = "process_id", skip_serializing_if = "Option::is_none")]
+    pub process_id: Option<ProcessId>,
     /// The call of a tool, as the host program names it.
     #[serde(default, alias = "tool_call_id", skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<CallId>,
@@ -173,6 +177,7 @@ impl About {
             }
             Event::RunEnded { agent, run } | Event::RunBegan { agent, run, .. } => about.agent(agent, Some(run)),
             Event::AgentRetired { agent }
+            | Event::ModeChanged { agent, .. }
             | Event::RulesChanged { agent, .. }
             | Event::CarrierConnected { agent }
             | Event::CarrierDisconnected { agent }
@@ -209,6 +214,7 @@ impl About {
                 about.refer("argv", &facts.argv_digest);
             }
             Event::SandboxViolated { agent, cause, .. } => about.cause(agent, cause.as_deref()),
+            Event::Process(event) => about.process(event.process()),
             Event::HookStarted { call } | Event::HookFailed { call, .. } => about.hook(call, None),
             Event::HookCompleted { call, updated_input_ref, .. } => about.hook(call, updated_input_ref.as_ref()),
             Event::FactsMerged { family, .. } => about.agent(family, None),
@@ -289,6 +295,13 @@ impl About {
         self.ids.tool_call_id = cause.call.clone();
     }
 
+    fn process(&mut self, process: &Process) {
+        self.cause(&process.agent, process.cause.as_deref());
+        self.ids.owner_id = Some(process.owner.clone());
+        self.ids.run_id = Some(process.run.clone());
+        self.ids.process_id = Some(process.id);
+    }
+
     fn hook(&mut self, call: &HookCall, updated: Option<&Digest>) {
         self.agent(&call.agent, Some(&call.run));
         self.ids.tool_call_id = call.call.clone();
@@ -341,6 +354,12 @@ fn to_camel(name: &str) -> String {
         }
     }
     camel
+}
+
+/// The same value with the names of its fields in camelCase.
+#[cfg(feature = "stdio")]
+pub(crate) fn camel_case(value: Value) -> Value {
+    renamed(value, to_camel)
 }
 
 fn to_snake(name: &str) -> String {

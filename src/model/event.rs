@@ -13,9 +13,9 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Actor, AgentId, Decision, Digest, Ended, Grant, GrantId, LeftOut, OwnerId, Permission, Policies, Policy, Profile,
-    Request, RequestId, Resolution, Route, Rule, Ruling, RunId, SandboxFacts, SandboxViolation, Settings, Source,
-    TaskEvent, Timestamp, ToolName, Verdict,
+    Actor, AgentId, Decision, Digest, Ended, Grant, GrantId, LeftOut, Mode, OwnerId, Permission, Policies, Policy,
+    ProcessEvent, Profile, Request, RequestId, Resolution, Route, Rule, Ruling, RunId, SandboxFacts, SandboxViolation,
+    Settings, Source, TaskEvent, Timestamp, ToolName, Verdict,
 };
 
 pub use cause::{Cause, HookCall};
@@ -43,6 +43,22 @@ pub enum Event {
     AgentChanged {
         /// Who.
         profile: Arc<Profile>,
+    },
+    /// An agent is judged in another mode.
+    #[serde(rename = "mode.changed")]
+    ModeChanged {
+        /// Which.
+        agent: AgentId,
+        /// The mode before.
+        before: Mode,
+        /// The mode from now on.
+        mode: Mode,
+        /// The mode that the file says, if this one takes its place.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        written: Option<Mode>,
+        /// Who said so. None: the file says it by now, or a cut of the trail did not undo it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Actor>,
     },
     /// An agent is no longer known; it holds nothing.
     #[serde(rename = "agent.retired")]
@@ -379,6 +395,9 @@ pub enum Event {
         /// Whether that keeps the action from happening by itself. It always does.
         fail_closed: bool,
     },
+    /// Something happened to a process that goes on. Read and written as what it holds.
+    #[serde(untagged)]
+    Process(ProcessEvent),
     /// Something happened to a scheduled task. Last, and read and written as what it holds.
     #[serde(untagged)]
     Task(TaskEvent),
@@ -390,6 +409,7 @@ impl Event {
         match self {
             Event::AgentRegistered { .. } => "agent.registered",
             Event::AgentChanged { .. } => "agent.changed",
+            Event::ModeChanged { .. } => "mode.changed",
             Event::AgentRetired { .. } => "agent.retired",
             Event::RunEnded { .. } => "run.ended",
             Event::RunBegan { .. } => "run.began",
@@ -430,6 +450,7 @@ impl Event {
             Event::HookStarted { .. } => "hook.started",
             Event::HookCompleted { .. } => "hook.completed",
             Event::HookFailed { .. } => "hook.failed",
+            Event::Process(event) => event.kind(),
             Event::Task(event) => event.kind(),
         }
     }

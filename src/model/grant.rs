@@ -4,7 +4,10 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AgentId, ApproverId, FileIdentity, GrantId, Permission, Reason, RequestId, RunId, Shown, Timestamp};
+use super::{
+    AgentId, Anchor, ApproverId, FileIdentity, GrantId, Permission, Reason, RequestId, RunId, SanitizedPath, Shown,
+    Timestamp,
+};
 
 /// A permission bound to the object that its path led to when it was given.
 ///
@@ -18,11 +21,33 @@ pub struct Right {
     /// The object at the path, where there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<FileIdentity>,
+    /// The deepest directory on the way to the path, if nothing was there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub anchor: Option<Anchor>,
+}
+
+impl Right {
+    /// A right to what stands at its path.
+    pub fn to(permission: Permission, identity: Option<FileIdentity>) -> Right {
+        Right { permission, identity, anchor: None }
+    }
+
+    /// Notes the deepest directory on the way to a path at which nothing stands.
+    #[must_use]
+    pub fn anchored(self, anchor: Option<Anchor>) -> Right {
+        Right { anchor, ..self }
+    }
+
+    /// The object that must stand where it stood for the right to count, and its place.
+    pub(crate) fn pinned(&self) -> Option<(&SanitizedPath, FileIdentity)> {
+        let own = || Some((self.permission.path()?, self.identity?));
+        own().or_else(|| self.anchor.as_ref().map(|anchor| (&anchor.path, anchor.identity)))
+    }
 }
 
 impl From<Permission> for Right {
     fn from(permission: Permission) -> Right {
-        Right { permission, identity: None }
+        Right::to(permission, None)
     }
 }
 

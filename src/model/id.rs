@@ -247,6 +247,20 @@ number_id! {
     InvalidDecisionId, "decision id"
 }
 
+number_id! {
+    /// Names a violation of a sandbox: a counter of the engine that recorded it, written `v42`.
+    ViolationId, 'v',
+    /// A text is not the id of a violation: those are `v` and a number, as in `v42`.
+    InvalidViolationId, "violation id"
+}
+
+number_id! {
+    /// Names a process that goes on: a counter of the engine that holds it, written `p42`.
+    ProcessId, 'p',
+    /// A text is not the id of a process: those are `p` and a number, as in `p42`.
+    InvalidProcessId, "process id"
+}
+
 /// Names a request (uuid v7). Knowing it lets nobody answer it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

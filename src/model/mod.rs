@@ -4,26 +4,31 @@ mod action;
 mod agent;
 mod command;
 mod decision;
+mod details;
 mod digest;
 mod doing;
 #[cfg(any(feature = "sandbox", feature = "schedule"))]
 mod domain;
 mod envelope;
 mod event;
+mod floor;
 mod glob;
 mod grant;
 mod guard;
 mod id;
 mod identity;
+mod named;
 mod path;
 mod pattern;
 mod permission;
 mod policy;
+mod process;
 mod redact;
 mod request;
 mod rule;
 mod ruling;
 mod sandbox;
+mod script;
 mod sensitive;
 mod set;
 mod spoken;
@@ -34,45 +39,60 @@ mod tool_path;
 mod used;
 mod verdict;
 
-pub(crate) use action::What;
 pub use action::{Action, ActionFacts, CommandShape, Destructive, InvalidOperation, Operation};
-pub use agent::{Kind, Mode, Profile, Source};
+pub(crate) use action::{What, cut, cut_to};
+pub use agent::{InvalidMode, Kind, Mode, Profile, Source};
 pub use command::{CommandProfile, CommandRules, InvalidProfile, InvalidTier, Raise, SafeAddition, Tier};
 pub use decision::{Decision, DecisionSource, Ruled};
+pub use details::Details;
 pub use digest::{Digest, InvalidDigest};
 pub use doing::Doing;
 #[cfg(any(feature = "sandbox", feature = "schedule"))]
 pub use domain::{Domain, InvalidDomain};
+#[cfg(feature = "stdio")]
+pub(crate) use envelope::camel_case;
 pub use envelope::{Envelope, Ids, InvalidEnvelope, Reference};
 pub use event::{Cause, Event, HeldChange, HookCall, Recorded};
+pub use floor::Floor;
+pub(crate) use floor::{ByName, by_name, is_device_name};
 pub use glob::{InvalidGlob, PathGlob, Reach};
 pub use grant::{Actor, Ended, Grant, Hold, InvalidScope, Means, Origin, Place, Right, Scope};
 pub use guard::{Guard, PathPolicy, Policies, PolicyPatch};
 pub use id::{
     AgentId, ApproverId, CallId, Code, DecisionId, GrantId, HookName, InvalidDecisionId, InvalidGrantId, InvalidId,
-    InvalidRequestId, InvalidRulingId, OwnerId, RequestId, RulingId, RunId, RuntimeId, ToolName,
+    InvalidProcessId, InvalidRequestId, InvalidRulingId, InvalidViolationId, OwnerId, ProcessId, RequestId, RulingId,
+    RunId, RuntimeId, ToolName, ViolationId,
 };
-pub use identity::FileIdentity;
+pub use identity::{Anchor, FileIdentity};
+pub(crate) use named::Named;
 pub use path::{InvalidPath, SanitizedPath, sanitize};
 pub(crate) use pattern::Coverage;
 pub use pattern::{CommandPattern, InvalidPattern};
+pub(crate) use permission::MAX_PERMISSIONS;
 pub use permission::{Access, InvalidPermission, InvalidPermissions, Permission, Permissions, Want};
 pub use policy::{AgentPolicy, BaseRight, Interaction, LeftOut, OnNoUser, Policy, Settings, Widening};
+pub use process::{OutputStream, Process, ProcessEvent, ProcessExit, StopCause};
 pub(crate) use redact::{has_mark, redacted, redacted_but, redacted_value, redacted_with};
 pub(crate) use request::Allowed;
 pub use request::{Answer, Ask, Decider, Outcome, Pending, Reply, Request, Resolution, Route};
 pub use rule::{Rule, RuleCwd, RuleRef};
 pub use ruling::{Ruling, Subject};
 pub use sandbox::{SandboxFacts, SandboxViolation};
+#[cfg(feature = "sandbox")]
+pub(crate) use sensitive::held_in_place;
+#[doc(hidden)]
+pub use sensitive::sensitive_examples;
+pub(crate) use sensitive::{Columns, columns_of_text, sensitive_part};
 pub use sensitive::{InvalidSensitiveName, SensitiveName};
-pub(crate) use sensitive::{SENSITIVE_NAMES, sensitive_part};
 pub use set::{PermissionSet, Reads};
-pub(crate) use spoken::{Ends, Said, Spoken, SpokenPart, StartDir, base_name};
+pub(crate) use spoken::{Ends, Obeyed, Obeys, Said, Spoken, SpokenPart, StartDir, base_name};
 pub use task::{
     CatchUp, GateOutcome, InvalidTaskId, OnMissing, Skip, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings,
 };
+pub(crate) use text::MAX_REASON_CHARS;
+pub(crate) use text::Quoted;
 pub use text::{InvalidName, InvalidReason, Name, Reason, Shown};
 pub use time::{InvalidTimestamp, Timestamp};
 pub use tool_path::{InvalidToolPath, ToolPath};
 pub use used::{UseFacts, UseOrigin};
-pub use verdict::{InvalidVerdict, Verdict};
+pub use verdict::{Effect, InvalidVerdict, Verdict};

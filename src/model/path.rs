@@ -121,6 +121,11 @@ impl SanitizedPath {
         Path::new(self.as_str())
     }
 
+    /// How many directories it stands below.
+    pub(crate) fn depth(&self) -> usize {
+        self.as_str().split('/').filter(|name| !name.is_empty()).count()
+    }
+
     /// By component, never by text: `/work` does not contain `/work-evil`. A path contains itself.
     pub fn contains(&self, other: &SanitizedPath) -> bool {
         contains(self.as_str(), other.as_str())

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{InvalidPath, InvalidToolPath, SanitizedPath, Shown, ToolPath, text::Quoted};
 
 /// The most permissions one request or one grant may name.
-const MAX_PERMISSIONS: usize = 32;
+pub(crate) const MAX_PERMISSIONS: usize = 32;
 
 /// How a path may be used. `Write` is `Read` and more, so the stronger is the greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -100,6 +100,17 @@ impl Permission {
         match self {
             Permission::Path(_, path) => Some(path),
             Permission::Events | Permission::Network | Permission::Tool(_) => None,
+        }
+    }
+
+    /// Where it stands among others that are asked: what lets most happen comes first.
+    pub(crate) fn breadth(&self) -> (u8, usize) {
+        match self {
+            Permission::Path(Access::Write, path) => (0, path.depth()),
+            Permission::Network => (1, 0),
+            Permission::Events => (2, 0),
+            Permission::Tool(name) => (2, name.as_str().split('/').count()),
+            Permission::Path(Access::Read, path) => (3, path.depth()),
         }
     }
 

@@ -68,6 +68,9 @@ pub struct Settings {
     pub max_grants: u32,
     /// How many agents one agent, with those it created, may create.
     pub max_children: u32,
+    /// How many processes of one agent may go on at once.
+    #[serde(default = "for_processes")]
+    pub max_processes: u32,
     /// How often a right may be passed on from agent to agent.
     pub max_depth: u8,
     /// How long a hook of the host program may take; then it has failed.
@@ -109,6 +112,10 @@ fn for_hooks() -> Duration {
     Duration::from_secs(5)
 }
 
+fn for_processes() -> u32 {
+    16
+}
+
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
@@ -123,6 +130,7 @@ impl Default for Settings {
             max_asks_per_minute: 60,
             max_grants: 1024,
             max_children: 256,
+            max_processes: for_processes(),
             max_depth: 8,
             hook_timeout: for_hooks(),
             max_facts_per_minute: for_facts(),

@@ -5,8 +5,8 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Action, ActionFacts, AgentId, ApproverId, Code, Kind, Means, Name, OwnerId, Permission, Permissions, Reason,
-    RequestId, Right, RunId, Scope, Shown, Timestamp, permission::list,
+    Action, ActionFacts, AgentId, ApproverId, Code, Details, Kind, Means, Mode, Name, OwnerId, Permission, Permissions,
+    Reason, RequestId, Right, RunId, Scope, Shown, Timestamp, permission::list, text::Quoted,
 };
 
 /// What an agent asks for: `request_permission {permission(s), reason, scope?}`.
@@ -79,6 +79,9 @@ pub struct Request {
     /// What is about to happen, if the question is about an action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<Arc<ActionFacts>>,
+    /// The content that is about to be written or sent, also where only a right is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Details>,
     /// The hooks of the host program that want a person to say, or have failed to say something.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks: Vec<Arc<str>>,
@@ -112,13 +115,27 @@ impl Request {
         !self.asked.is_empty() || self.action.is_some()
     }
 
+    /// Whether only a yes for this once can be said to it: not all of what it is about is shown.
+    pub fn is_once_only(&self) -> bool {
+        let is_content_cut = self.details.as_ref().is_some_and(|details| details.left_out > 0);
+        is_content_cut || self.action.as_ref().is_some_and(|action| action.cut)
+    }
+
+    /// What is asked, as permissions: what lets most happen comes first.
+    pub fn widest_first(&self) -> Vec<&Permission> {
+        let mut all: Vec<_> = self.permissions().collect();
+        all.sort_by_key(|permission| permission.breadth());
+        all
+    }
+
     /// What is asked, as permissions.
     pub fn permissions(&self) -> impl Iterator<Item = &Permission> {
         self.asked.iter().map(|right| &right.permission)
     }
 }
 
-/// The question as a person should read it; everything foreign in it is escaped.
+/// The question as a person should read it, on one line. Everything foreign in it is quoted and escaped, so that it ends
+/// where its quotation ends; permissions stand with the widest first, all of them.
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.name {
@@ -132,14 +149,20 @@ impl fmt::Display for Request {
         if let Some(action) = &self.action {
             write!(f, "leave to {action}{}", if self.asked.is_empty() { "" } else { ", and for " })?;
         }
-        for (place, permission) in self.permissions().enumerate() {
+        for (place, permission) in self.widest_first().into_iter().enumerate() {
             write!(f, "{}{}", if place > 0 { ", " } else { "" }, permission.describe())?;
         }
         if let Some(scope) = self.scope {
             write!(f, " ({scope})")?;
         }
-        write!(f, ": {}", self.reason)?;
-        // Escaped already, where something in it is foreign.
+        if self.is_once_only() {
+            f.write_str("; not all of it is shown, so a yes is for this once")?;
+        }
+        if let Some(details) = &self.details {
+            write!(f, "; the content: {details}")?;
+        }
+        write!(f, "; the agent's words: {}", Quoted(self.reason.as_str()))?;
+        // Quoted already, where something in it is foreign.
         self.hooks_say.iter().try_for_each(|said| write!(f, "; {said}"))
     }
 }
@@ -253,6 +276,13 @@ pub enum Decider {
     FreshRefusal,
     /// Nobody could answer, and the settings say not to wait.
     NobodyThere,
+    /// In this mode nobody is asked.
+    Mode {
+        /// Which.
+        mode: Mode,
+        /// Whose: the asker's own, or that of an agent above it.
+        of: AgentId,
+    },
     /// A person.
     Person {
         /// Who.
@@ -284,6 +314,7 @@ impl fmt::Display for Decider {
             Decider::NextEngine => f.write_str("the engine ended; the question is stored and waits for the next one"),
             Decider::FreshRefusal => f.write_str("refused a moment ago"),
             Decider::NobodyThere => f.write_str("nobody is there to ask"),
+            Decider::Mode { mode, of } => write!(f, "in mode {mode}, the mode of {of}, nothing is asked"),
             Decider::Person { by, means } => write!(f, "{by}, {}", Shown(means)),
             Decider::Policies { by, means } => write!(f, "policies changed by {by}, {}", Shown(means)),
             Decider::RunOver => f.write_str("the asker began another run"),

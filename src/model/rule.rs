@@ -116,6 +116,8 @@ pub enum RuleRef {
     Protected(super::SanitizedPath),
     /// A hook of the host program.
     Hook(Arc<str>),
+    /// A violation that the sandbox recorded.
+    Violation(super::ViolationId),
     /// The same, because it binds the agent that created this one.
     OfParent {
         /// That agent.
@@ -131,7 +133,11 @@ impl RuleRef {
         match self {
             RuleRef::Policy { .. } => true,
             RuleRef::OfParent { rule, .. } => rule.is_policy(),
-            RuleRef::Rule { .. } | RuleRef::Ruling(_) | RuleRef::Protected(_) | RuleRef::Hook(_) => false,
+            RuleRef::Rule { .. }
+            | RuleRef::Ruling(_)
+            | RuleRef::Protected(_)
+            | RuleRef::Hook(_)
+            | RuleRef::Violation(_) => false,
         }
     }
 }
@@ -144,6 +150,7 @@ impl fmt::Display for RuleRef {
             RuleRef::Ruling(id) => write!(f, "{id}"),
             RuleRef::Protected(path) => write!(f, "protected `{}`", Shown(path.as_str())),
             RuleRef::Hook(name) => write!(f, "hook {}", Shown(name)),
+            RuleRef::Violation(id) => write!(f, "violation {id}"),
             RuleRef::OfParent { agent, rule } => write!(f, "{rule}, for {agent}"),
         }
     }

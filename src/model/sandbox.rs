@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::SanitizedPath;
+use super::{SanitizedPath, ViolationId};
 
 /// What was in force when a command started: applied, and read back from the kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,11 +37,12 @@ pub struct SandboxFacts {
     pub environment: Vec<String>,
     /// Limits of the process, by name.
     pub process_limits: std::collections::BTreeMap<String, u64>,
-    /// Always `full`: what cannot be enforced does not run.
+    /// `full`: applied by the library, and read back from the kernel; what cannot be enforced does not run. `stated`: the
+    /// host program applied it and reported these facts.
     pub enforced: String,
     /// What is kept from the command beyond its profile, because the back end cannot tell it apart.
     pub stricter: Vec<String>,
-    /// The process, as the host numbers it.
+    /// The process, as the host numbers it; 0 if it is not known.
     pub pid: i32,
     /// `NoNewPrivs` of the process.
     pub no_new_privs: bool,
@@ -51,12 +52,52 @@ pub struct SandboxFacts {
     pub capabilities: String,
     /// SHA-256 of the command's words, each followed by a null byte.
     pub argv_digest: String,
+    /// The violations that were recorded of the agent's commands in this run before this sandbox was applied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub violation_refs: Vec<ViolationId>,
+}
+
+impl SandboxFacts {
+    /// The word in [`enforced`](SandboxFacts::enforced) for facts that a host program reports.
+    pub const STATED: &'static str = "stated";
+
+    /// Facts about a sandbox of the host program, called `backend`, that starts in `cwd`, allows reading everywhere, and
+    /// allows neither writing nor the network. Set the other fields as they are.
+    pub fn stated(backend: &str, cwd: SanitizedPath) -> SandboxFacts {
+        SandboxFacts {
+            mode: "read_only".into(),
+            backend: backend.into(),
+            backend_version: String::new(),
+            landlock_abi: None,
+            cwd,
+            read_roots: vec![SanitizedPath::root()],
+            write_roots: Vec::new(),
+            read_only: Vec::new(),
+            hidden: Vec::new(),
+            network: false,
+            hosts: Vec::new(),
+            unix_sockets: Vec::new(),
+            environment: Vec::new(),
+            process_limits: std::collections::BTreeMap::new(),
+            enforced: SandboxFacts::STATED.into(),
+            stricter: Vec::new(),
+            pid: 0,
+            no_new_privs: false,
+            seccomp_filters: 0,
+            capabilities: String::new(),
+            argv_digest: String::new(),
+            violation_refs: Vec::new(),
+        }
+    }
 }
 
 /// Something a sandboxed command tried that its profile forbids, and how that is known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SandboxViolation {
+    /// Its name, once it is recorded: decisions and sandboxes refer to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<ViolationId>,
     /// What was reached for.
     pub path: SanitizedPath,
     /// Which rule forbids it, in words.
@@ -68,6 +109,6 @@ pub struct SandboxViolation {
 impl SandboxViolation {
     #[cfg(feature = "sandbox")]
     pub(crate) fn new(path: SanitizedPath, rule: String, evidence: String) -> SandboxViolation {
-        SandboxViolation { path, rule, evidence }
+        SandboxViolation { id: None, path, rule, evidence }
     }
 }

@@ -1,10 +1,14 @@
 //! Names whose files are run, or obeyed, by other programs: whoever may write a directory may not write these in it.
 
+mod table;
+
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
 use super::SanitizedPath;
+pub(crate) use table::Columns;
+use table::{At, ends_with, starts_with};
 
 /// One name that is sensitive besides the built-in ones: a whole name, or with a `*` at its end or start how a name
 /// begins or ends. Compared without regard to ASCII case.
@@ -91,6 +95,11 @@ impl SensitiveName {
         (!self.0.contains('*')).then_some(&*self.0)
     }
 
+    /// True if a part of a path, as somebody wrote it, is one of these.
+    pub(crate) fn is_in(&self, path: &str) -> bool {
+        path.split(['/', '\\']).any(|name| self.matches(name))
+    }
+
     fn matches(&self, name: &str) -> bool {
         if let Some(end) = self.0.strip_prefix('*') {
             ends_with(name, end)
@@ -102,62 +111,24 @@ impl SensitiveName {
     }
 }
 
+#[doc(hidden)]
+pub use table::examples as sensitive_examples;
+#[cfg(feature = "sandbox")]
+pub(crate) use table::held_in_place;
+
 /// What a file system takes.
 const MAX_NAME: usize = 255;
-
-/// Files and directories that are sensitive wherever they stand, compared without regard to ASCII case.
-///
-/// Version control (hooks and configuration run programs), agents and editors (configuration runs programs), shells
-/// and tools (start-up files run by themselves), scheduled tasks, and where secrets are kept for programs to read.
-pub(crate) const SENSITIVE_NAMES: [&str; 30] = [
-    ".agents",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_profile",
-    ".bashrc",
-    ".claude",
-    ".codex",
-    ".cursor",
-    ".devcontainer",
-    ".env",
-    ".envrc",
-    ".gemini",
-    ".git",
-    ".gitconfig",
-    ".gitmodules",
-    ".gnupg",
-    ".husky",
-    ".idea",
-    ".mcp.json",
-    ".npmrc",
-    ".profile",
-    ".ssh",
-    ".vscode",
-    ".zlogin",
-    ".zprofile",
-    ".zshenv",
-    ".zshrc",
-    "agents.toml",
-    "credentials",
-    "task.md",
-];
-
-/// Below a `.git` that somebody was given by name, these still need to be named themselves.
-const BELOW_GIT: [&str; 5] = ["hooks", "config", "config.worktree", "commondir", "modules"];
 
 /// The deepest part of `path` that is sensitive, if any is: writing there needs a right for that part or below it.
 /// `added` are names besides the built-in ones.
 ///
 /// Says nothing about the disk. The path is taken to have no links.
 pub(crate) fn sensitive_part(path: &SanitizedPath, added: &[SensitiveName]) -> Option<SanitizedPath> {
-    let mut deepest = None;
-    let (mut end, mut above) = (0, "");
-    for name in path.as_str().split('/').skip(1) {
+    let (mut deepest, mut end, mut above) = (None, 0, "");
+    for (depth, name) in path.as_str().split('/').skip(1).enumerate() {
         end += name.len() + 1;
-        let is_below_git = above.eq_ignore_ascii_case(".git") && is_one_of(name, &BELOW_GIT);
-        // A task of the heartbeat.
-        let is_task = above.eq_ignore_ascii_case("heartbeat") && ends_with(name, ".md");
-        if is_sensitive_name(name) || is_below_git || is_task || added.iter().any(|added| added.matches(name)) {
+        let columns = table::columns(name, At { above, depth: Some(depth) });
+        if columns.is_sensitive() || added.iter().any(|added| added.matches(name)) {
             deepest = path.as_str().get(..end);
         }
         above = name;
@@ -166,32 +137,14 @@ pub(crate) fn sensitive_part(path: &SanitizedPath, added: &[SensitiveName]) -> O
     deepest.and_then(|part| part.parse().ok())
 }
 
-/// Whether a file or directory of this name is sensitive wherever it stands, whatever is added.
-fn is_sensitive_name(name: &str) -> bool {
-    // Most names are none of these, and do not even begin like one.
-    let could_be = |first: &u8| matches!(first, b'.' | b'a' | b'A' | b'c' | b'C' | b'i' | b'I' | b't' | b'T');
-    let may_end_so = matches!(name.as_bytes().last(), Some(b'm' | b'M' | b'y' | b'Y'));
-    if !name.as_bytes().first().is_some_and(could_be) && !may_end_so {
-        return false;
-    }
-    is_one_of(name, &SENSITIVE_NAMES)
-        || starts_with(name, ".env.")
-        || starts_with(name, "credentials.")
-        || is_one_of(name, &["id_rsa", "id_ecdsa", "id_ed25519"])
-        || [".pem", ".key"].iter().any(|end| ends_with(name, end))
-}
-
-fn is_one_of(name: &str, list: &[&str]) -> bool {
-    list.iter().any(|other| name.eq_ignore_ascii_case(other))
-}
-
-fn starts_with(name: &str, start: &str) -> bool {
-    name.get(..start.len()).is_some_and(|begins| begins.eq_ignore_ascii_case(start))
-}
-
-fn ends_with(name: &str, end: &str) -> bool {
-    let start = name.len().checked_sub(end.len());
-    start.and_then(|start| name.get(start..)).is_some_and(|tail| tail.eq_ignore_ascii_case(end))
+/// The columns of each part of a path as somebody wrote it: relative or not, with either kind of slash.
+pub(crate) fn columns_of_text(path: &str) -> impl Iterator<Item = Columns> {
+    let is_absolute = path.starts_with('/');
+    let names = path.split(['/', '\\']).filter(|name| !matches!(*name, "" | "."));
+    names.enumerate().scan("", move |above, (depth, name)| {
+        let at = At { above: std::mem::replace(above, name), depth: is_absolute.then_some(depth) };
+        Some(table::columns(name, at))
+    })
 }
 
 #[cfg(test)]

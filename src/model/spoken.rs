@@ -18,12 +18,34 @@ pub(crate) struct SpokenPart {
     /// The places of words in `runs` that no wildcard of an allow pattern stands for: options that are not known to be
     /// harmless, and what else changes what runs.
     pub(crate) by_name: Vec<usize>,
+    /// The files that its programs obey, if it only reads.
+    pub(crate) obeys: Vec<Obeys>,
+}
+
+/// A program that obeys files of the directory in which it runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Obeys {
+    pub(crate) program: SmolStr,
+    pub(crate) files: Obeyed,
+    /// The directory that its options lead to, from where it starts. None is one that nobody can tell.
+    pub(crate) into: Option<SmolStr>,
+    /// The directories in which it starts.
+    pub(crate) dirs: Vec<StartDir>,
+}
+
+/// The files that a program obeys, in a directory and in those above it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Obeyed {
+    /// Those of the first repository of git on the way up.
+    Repository,
+    /// These.
+    Files(&'static [&'static str]),
 }
 
 impl SpokenPart {
     /// A part that runs where its line begins, and has no word that must be named.
     pub(crate) fn plain(tier: Tier, runs: Option<Spoken>) -> SpokenPart {
-        SpokenPart { tier, runs, starts: Vec::new(), dirs: vec![StartDir::Own], by_name: Vec::new() }
+        SpokenPart { tier, runs, starts: Vec::new(), dirs: vec![StartDir::Own], by_name: Vec::new(), obeys: Vec::new() }
     }
 }
 

@@ -4,8 +4,10 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
+use super::script::{is_disguised, is_mixed, is_plain};
+
 /// The most characters a [`Reason`] may have.
-const MAX_REASON_CHARS: usize = 4096;
+pub(crate) const MAX_REASON_CHARS: usize = 4096;
 
 /// Why somebody asks, gives or takes away: not blank, bounded, kept with the fact for ever.
 ///
@@ -94,13 +96,16 @@ impl fmt::Display for Reason {
 
 /// Shows foreign text to a person so that it can neither hide nor forge anything.
 ///
-/// Control characters (line breaks too), characters that change the direction of writing, and characters
-/// without width are written as escapes; a backslash is doubled, so that an escape cannot be imitated.
+/// Control characters (line breaks too), characters that change the direction of writing, characters without width and
+/// characters that pass for ASCII ones are written as escapes; so are the letters of other scripts in a word that mixes
+/// them with Latin ones, or looks like a Latin word among Latin words. A backslash is doubled, so that an escape cannot be
+/// imitated.
 ///
 /// ```
 /// use bestow::Shown;
 /// assert_eq!(Shown("/tmp/a\nAllow: yes").to_string(), r"/tmp/a\nAllow: yes");
 /// assert_eq!(Shown("/tmp/\u{202e}txt.exe").to_string(), r"/tmp/\u{202e}txt.exe");
+/// assert_eq!(Shown("p\u{430}ypal").to_string(), r"p\u{430}ypal");
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a>(pub &'a str);
@@ -110,26 +115,52 @@ pub(crate) struct Quoted<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, part) in self.0.split('"').enumerate() {
-            // A quotation mark inside is escaped, and so cannot end the quotation.
-            write!(f, "{}{}", if place == 0 { "\"" } else { "\\\"" }, Shown(part))?;
-        }
-        f.write_str("\"")
+        between(f, self.0, '"')
     }
+}
+
+/// The same between backticks: something that is meant literally.
+pub(crate) struct Ticked<'a>(pub(crate) &'a str);
+
+impl fmt::Display for Ticked<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        between(f, self.0, '`')
+    }
+}
+
+/// `text` between two `marks`. One inside is escaped, and so cannot end what they enclose.
+fn between(f: &mut fmt::Formatter<'_>, text: &str, mark: char) -> fmt::Result {
+    fmt::Write::write_char(f, mark)?;
+    show(f, text, Some(mark))?;
+    fmt::Write::write_char(f, mark)
 }
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for c in self.0.chars() {
-            match c {
-                '\\' => f.write_str("\\\\")?,
-                '\t' | '\n' | '\r' => write!(f, "{}", c.escape_default())?,
-                c if is_deceptive(c) => write!(f, "{}", c.escape_unicode())?,
-                c => fmt::Write::write_char(f, c)?,
-            }
-        }
-        Ok(())
+        show(f, self.0, None)
     }
+}
+
+fn show(f: &mut fmt::Formatter<'_>, text: &str, mark: Option<char>) -> fmt::Result {
+    let plain = |f: &mut fmt::Formatter<'_>, c| match c {
+        c if Some(c) == mark => write!(f, "\\{c}"),
+        '\\' => f.write_str("\\\\"),
+        '\t' | '\n' | '\r' => write!(f, "{}", c.escape_default()),
+        c if is_deceptive(c) || is_disguised(c) => write!(f, "{}", c.escape_unicode()),
+        c => fmt::Write::write_char(f, c),
+    };
+    if text.is_ascii() {
+        return text.chars().try_for_each(|c| plain(f, c));
+    }
+    let beside = text.chars().any(|c| c.is_ascii_alphabetic());
+    // Each word with the character that ends it.
+    for piece in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
+        let mixed = is_mixed(piece.trim_end_matches(|c: char| !c.is_alphanumeric()), beside);
+        for c in piece.chars() {
+            if mixed && !is_plain(c) { write!(f, "{}", c.escape_unicode())? } else { plain(f, c)? }
+        }
+    }
+    Ok(())
 }
 
 /// Characters that a reader does not see, or that move what the reader does see.

@@ -9,7 +9,8 @@ use crate::model::{
     Action, AgentId, CallId, Destructive, Digest, Operation, Permission, Reason, RunId, Tier, ToolName, Verdict,
 };
 
-/// Is asked about every action before the engine decides (`sources/002`, "Permission decision").
+/// Is asked about every action before the engine decides (`sources/002`, "Permission decision"): about the action, and
+/// about each further thing that it uses ([`Proposal::part_of`]), at the same time.
 ///
 /// A hook may say no, or that a person has to say; neither can be undone by what is weaker. Its yes is one voice among
 /// others: it beats no rule, no person and no missing right, and counts only in the mode `auto`. A hook that fails, panics
@@ -55,8 +56,11 @@ pub struct Proposal {
     pub operation: Operation,
     /// By which tool.
     pub tool: ToolName,
-    /// The real path, the command line, or the host.
+    /// The real path, the command line, or the host; `@network` for any host.
     pub resource: Arc<str>,
+    /// The resource of the whole action, where this is one more thing that it uses: a permission that it is given, a file
+    /// that its command line names. A no to a part is a no to the whole; a yes to a part allows nothing.
+    pub part_of: Option<Arc<str>>,
     /// How much harm it can do.
     pub tier: Tier,
     /// Why that is so.

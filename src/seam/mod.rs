@@ -4,6 +4,7 @@ mod clock;
 #[cfg(feature = "journal")]
 mod disk;
 mod hook;
+mod machine;
 mod paths;
 mod store;
 

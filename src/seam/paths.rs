@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{
     fs,
-    model::{FileIdentity, SanitizedPath},
+    model::{Anchor, FileIdentity, Floor, SanitizedPath, Shown},
 };
 
 /// Where a path leads now, and which object is there.
@@ -33,6 +33,36 @@ pub trait Paths: fmt::Debug + Send + Sync {
     /// As [`Paths::real`].
     fn real_of(&self, path: &SanitizedPath) -> Result<Real, PathFailure> {
         self.real(path.as_str())
+    }
+
+    /// The deepest directory that is there on the way to `path`, which is not there itself and has no links on its way; none
+    /// if these paths are no objects.
+    ///
+    /// # Errors
+    ///
+    /// As [`Paths::real`]; and when a link appeared on the way meanwhile.
+    fn anchor(&self, path: &SanitizedPath) -> Result<Option<Anchor>, PathFailure> {
+        let above =
+            path.as_path().ancestors().skip(1).filter_map(|above| above.to_str()?.parse::<SanitizedPath>().ok());
+        for above in above {
+            let real = self.real_of(&above)?;
+            if real.path != above {
+                return Err(PathFailure(format!("`{}` keeps changing", Shown(above.as_str()))));
+            }
+            if let Some(identity) = real.identity {
+                return Ok(Some(Anchor::new(above, identity)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The floor under these paths. An engine asks once, when it starts.
+    ///
+    /// # Authority
+    ///
+    /// A floor that leaves out a home leaves its keys readable.
+    fn floor(&self) -> Floor {
+        Floor::of_this_machine()
     }
 }
 
@@ -63,6 +93,11 @@ pub struct DiskPaths;
 impl Paths for DiskPaths {
     fn real(&self, path: &str) -> Result<Real, PathFailure> {
         let real = fs::real(path).map_err(|why| PathFailure(why.to_string()))?;
+        // Below `/proc` the name says what is open.
+        if real.is_on_proc() && !real.path().as_str().starts_with("/proc") {
+            let shown = Shown(real.path().as_str());
+            return Err(PathFailure(format!("`{shown}` lies on a proc file system, which no grant reaches")));
+        }
         Ok(Real { path: real.path().clone(), identity: real.identity() })
     }
 }
@@ -84,5 +119,15 @@ impl Paths for AsWritten {
 
     fn real_of(&self, path: &SanitizedPath) -> Result<Real, PathFailure> {
         Ok(Real { path: path.clone(), identity: None })
+    }
+
+    /// None: these paths are no objects.
+    fn anchor(&self, _: &SanitizedPath) -> Result<Option<Anchor>, PathFailure> {
+        Ok(None)
+    }
+
+    /// The names that are protected on every machine; homes and links are of the disk.
+    fn floor(&self) -> Floor {
+        Floor::default()
     }
 }

@@ -11,7 +11,10 @@ async fn a_path_cannot_pass_for_the_rest_of_the_sentence() {
     let evil = world.worker("evil", &[]).await;
     evil.request(Ask::new(tag("@write:/etc\" (once): to fix a typo"), "x".parse().unwrap())).await.unwrap();
     let request = world.engine.pending().unwrap()[0].request.clone();
-    assert_eq!(request.to_string(), r#"evil (subagent) asks for write access to "/etc\" (once): to fix a typo": x"#);
+    assert_eq!(
+        request.to_string(),
+        r#"evil (subagent) asks for write access to "/etc\" (once): to fix a typo"; the agent's words: "x""#
+    );
     assert_eq!(request.scope, None);
 }
 

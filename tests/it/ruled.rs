@@ -100,6 +100,41 @@ pub(crate) fn speaks(rule: &Rule, doing: &Doing) -> bool {
         })
 }
 
+/// What a command line uses besides, written down once more: the way, the path if it is one, and whether that is certain.
+pub(crate) fn further(doing: &Doing) -> Vec<(Operation, Option<String>, bool)> {
+    let words: Vec<_> = doing.resource.split(' ').collect();
+    let word = |name: &&str| (Operation::Read, Some(format!("/ws/{name}")), false);
+    match (doing.operation, words.as_slice()) {
+        (Operation::Command, ["ls", names @ ..]) => {
+            names.iter().map(|name| (Operation::Read, Some(format!("/ws/{name}")), true)).collect()
+        }
+        (Operation::Command, ["git", names @ ..]) => {
+            let network = names.contains(&"push").then_some((Operation::Network, None, true));
+            names.iter().map(word).chain(network).collect()
+        }
+        (Operation::Command, [_, names @ ..]) => names.iter().map(word).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a no or a question of `rule` is about something that is used on the way.
+fn speaks_on_the_way(rule: &Rule, doing: &Doing) -> bool {
+    let tool = rule.tool.as_ref().is_none_or(|tool| tool.as_str() == doing.tool);
+    let about = |(operation, path, certain): (Operation, Option<String>, bool)| {
+        let way = rule.operation.is_none_or(|of_rule| of_rule == operation);
+        let there = match (&rule.path, path) {
+            (Some(glob), Some(path)) => {
+                let pattern: Vec<_> = glob.as_str().split('/').skip(1).collect();
+                is_like(&pattern, &path.split('/').skip(1).collect::<Vec<_>>())
+            }
+            (Some(_), None) => false,
+            (None, _) => certain,
+        };
+        way && there
+    };
+    tool && rule.command.is_none() && further(doing).into_iter().any(about)
+}
+
 fn is_like(pattern: &[&str], path: &[&str]) -> bool {
     match (pattern, path) {
         ([], []) => true,
@@ -129,13 +164,17 @@ fn is_said_as(pattern: &[&str], words: &[&str]) -> bool {
 
 /// The order of strength, written down once more: no, what is not held, a question, a yes, the tier.
 fn naive(rules: &[Rule], doing: &Doing) -> Verdict {
-    let said = |verdict| rules.iter().any(|rule| rule.verdict == verdict && speaks(rule, doing));
+    let said = |verdict| {
+        let on_the_way = |rule: &Rule| verdict > Verdict::Allow && speaks_on_the_way(rule, doing);
+        rules.iter().any(|rule| rule.verdict == verdict && (speaks(rule, doing) || on_the_way(rule)))
+    };
     let below = |root: &str| doing.resource == root || doing.resource.starts_with(&format!("{root}/"));
     let held = match doing.operation {
         Operation::Read => below("/a") || below("/b"),
         Operation::Write => below("/a"),
         Operation::Network => false,
-        _ => true,
+        // Nothing of what these use is held.
+        _ => !further(doing).iter().any(|(.., certain)| *certain),
     };
     let safe = doing.operation != Operation::Command || ["ls", "ls x", "git log"].contains(&&*doing.resource);
     if said(Verdict::Deny) {

@@ -3,6 +3,7 @@
 mod action;
 mod asked;
 mod help;
+mod process;
 mod stored;
 
 use std::{
@@ -33,10 +34,11 @@ pub(crate) use help::HELP;
 const CONFIG: &str = "agents.toml";
 
 /// Everything that can be asked for.
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 23] = [
     "check",
     "explain",
     "check-config",
+    "protected",
     "classify",
     "path",
     "exec",
@@ -50,8 +52,11 @@ const COMMANDS: [&str; 19] = [
     "approve",
     "deny",
     "keep",
+    "mode",
+    "state",
     "revoke",
     "audit",
+    "process",
     "tasks",
 ];
 
@@ -64,6 +69,7 @@ impl Asked {
             Some(Value(command)) if command == "check" => decide(parser, Asked::Check),
             Some(Value(command)) if command == "explain" => decide(parser, Asked::Explain),
             Some(Value(command)) if command == "check-config" => check_config(parser),
+            Some(Value(command)) if command == "protected" => protected(parser),
             Some(Value(command)) if command == "classify" => classify(parser),
             Some(Value(command)) if command == "path" => path(parser),
             Some(Value(command)) if command == "exec" => exec(parser),
@@ -79,6 +85,7 @@ impl Asked {
                 None => Err("`sandbox` needs `profile`".into()),
             },
             Some(Value(command)) if command == "keep" => stored::keep(parser),
+            Some(Value(command)) if command == "process" => process::process(parser),
             Some(Value(command)) if command == "audit" => stored::audit(parser),
             Some(Value(command)) if stored::ORDERS.iter().any(|order| command == *order) => {
                 stored::order(&command.string()?, parser)
@@ -107,6 +114,18 @@ fn check_config(mut parser: Parser) -> Result<Asked, Error> {
         }
     }
     Ok(Asked::CheckConfig(file.unwrap_or_else(|| CONFIG.into())))
+}
+
+fn protected(mut parser: Parser) -> Result<Asked, Error> {
+    match parser.next()? {
+        None => Ok(Asked::Protected(None)),
+        Some(Long("config")) => {
+            let file = parser.value()?.into();
+            nothing_more(parser, Asked::Protected(Some(file)))
+        }
+        Some(Short('h') | Long("help")) => Ok(Asked::Help),
+        Some(other) => Err(other.unexpected()),
+    }
 }
 
 fn classify(mut parser: Parser) -> Result<Asked, Error> {

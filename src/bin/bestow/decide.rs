@@ -1,8 +1,11 @@
 //! `bestow check`, `bestow explain` and `bestow check-config`: what would be decided if a file were in force.
 
-use std::{collections::BTreeSet, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
 
-use bestow::{Explanation, Place, Policy, PolicyFile, Rehearsal, Rule};
+use bestow::{Explanation, Place, Policy, PolicyFile, Rehearsal, Rule, Settings, Shown};
 use serde::Serialize;
 
 use crate::{
@@ -53,6 +56,17 @@ pub(crate) fn check_config(file: PathBuf) -> End {
         Ok(told) => End::said(&format!("{}: {told}\n", file.path().display())),
         Err(end) => end,
     }
+}
+
+/// Every path that is protected, a line each.
+pub(crate) fn protected(config: Option<PathBuf>) -> End {
+    let policy = match config {
+        Some(file) => PolicyFile::new(file).load().map_err(End::failed),
+        None => Ok(Policy { settings: Settings::default(), agents: BTreeMap::new(), left_out: Vec::new() }),
+    };
+    let listed = policy.and_then(|policy| Rehearsal::of(policy).and_then(|all| all.protected()).map_err(End::failed));
+    let lines = listed.map(|paths| paths.iter().map(|path| format!("{}\n", Shown(path.as_str()))).collect::<String>());
+    lines.map_or_else(|end| end, |lines| End::said(&lines))
 }
 
 /// A rule that binds many agents counts once, and so does one that lists many things.

@@ -6,13 +6,15 @@ use std::{
     process::ExitCode,
 };
 
-use bestow::Verdict;
+use bestow::Effect;
 
 /// How a command ended.
 #[derive(Debug)]
 pub(crate) enum End {
     /// It was done, or is allowed.
     Done,
+    /// It may happen inside a sandbox, and nowhere else.
+    Confined,
     /// A person would have to be asked.
     WouldAsk(String),
     /// The answer is no.
@@ -40,11 +42,12 @@ impl End {
         }
     }
 
-    /// Prints `text`, which says all there is to say about `verdict`.
-    pub(crate) fn decided(verdict: Verdict, text: &str) -> End {
-        match (End::said(text), verdict) {
-            (End::Done, Verdict::Ask) => End::WouldAsk(String::new()),
-            (End::Done, Verdict::Deny) => End::Denied(String::new()),
+    /// Prints `text`, which says all there is to say about `effect`.
+    pub(crate) fn decided(effect: Effect, text: &str) -> End {
+        match (End::said(text), effect) {
+            (End::Done, Effect::Confined) => End::Confined,
+            (End::Done, Effect::Ask) => End::WouldAsk(String::new()),
+            (End::Done, Effect::Deny) => End::Denied(String::new()),
             (end, _) => end,
         }
     }
@@ -61,6 +64,7 @@ impl End {
             End::Failed(why) => (1, why),
             End::WouldAsk(why) => (2, why),
             End::Denied(why) => (3, why),
+            End::Confined => (4, String::new()),
             End::Usage(why) => (64, format!("{why}\ntry `bestow --help`")),
         };
         if !why.is_empty() {

@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use crate::{
     arguments::{Keeping, Ordered, Style},
     end::End,
-    state::{Lasting, lines, told},
+    state::{Lasting, answered, lines, told},
 };
 
 /// Through what a person speaks who types a command.
@@ -35,13 +35,13 @@ pub(crate) fn approve(asked: &Ordered, file: &Path) -> Result<End, End> {
     let (verdict, feedback, by) = (*verdict, feedback.clone(), by.clone());
     let answer = Order::Answer { request: request.id.to_string(), verdict, scope, feedback, by };
     let kept = file.keep_at_first(&said).map_err(End::failed)?;
-    let answered = match lines(&asked.state, &answer, Lasting::InTheFile) {
-        Ok(answered) => answered,
+    let heard = match answered(asked, &answer, Lasting::InTheFile) {
+        Ok(heard) => heard,
         Err(end) => return Err(unanswered(end, kept, &request, &asked.state)),
     };
     let written = written(&kept.stands(), &file);
     // With --json, standard output has the resolution and nothing else.
-    Ok(match (told(&answered, asked.style), asked.style) {
+    Ok(match (told(&heard, asked.style), asked.style) {
         (End::Done, Style::Human) => End::said(&written),
         (end, Style::Human | Style::Json) => end,
     })
@@ -65,7 +65,7 @@ fn unanswered(end: End, kept: KeptAtFirst, request: &Request, state: &Path) -> E
             request.code(),
             shown(state)
         )),
-        end @ (End::Done | End::WouldAsk(_) | End::Usage(_)) => end,
+        end @ (End::Done | End::Confined | End::WouldAsk(_) | End::Usage(_)) => end,
     }
 }
 

@@ -36,6 +36,7 @@ fn carry_out(asked: Asked) -> End {
         Asked::Check(asked) => decide::check(&asked),
         Asked::Explain(asked) => decide::explain(&asked),
         Asked::CheckConfig(file) => decide::check_config(file),
+        Asked::Protected(config) => decide::protected(config),
         Asked::Classify(asked) => classify::classify(&asked),
         Asked::Exec(asked) => command::exec(asked),
         Asked::Profile(asked, format) => command::profile(&asked, format),

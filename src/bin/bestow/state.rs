@@ -17,7 +17,7 @@ use crate::{
 /// Carries out an order.
 pub(crate) fn order(asked: &Ordered) -> End {
     let told = match &asked.write {
-        None => lines(&asked.state, &asked.order, Lasting::ByItself).map(|mut lines| {
+        None => answered(asked, &asked.order, Lasting::ByItself).map(|mut lines| {
             lines.iter_mut().for_each(|line| name_way_out(line, &asked.state));
             told(&lines, asked.style)
         }),
@@ -42,9 +42,22 @@ pub(crate) enum Lasting {
     InTheFile,
 }
 
+/// What the engine says to `order`, with the secret that was named besides.
+pub(crate) fn answered(asked: &Ordered, order: &Order, lasting: Lasting) -> Result<Vec<Line>, End> {
+    let secret = asked.token.as_deref().map(|file| {
+        let unread = |why| End::failed(format_args!("`--token-file {}` cannot be read: {why}", file.display()));
+        std::fs::read_to_string(file).map_err(unread)
+    });
+    heard(reply(&asked.state, order, secret.transpose()?.as_deref(), lasting)?)
+}
+
 /// What the engine on `state` says, or the directory itself.
 pub(crate) fn lines(state: &Path, order: &Order, lasting: Lasting) -> Result<Vec<Line>, End> {
-    match reply(state, order, lasting)? {
+    heard(reply(state, order, None, lasting)?)
+}
+
+fn heard(reply: Reply) -> Result<Vec<Line>, End> {
+    match reply {
         Reply::Done(lines) => Ok(lines),
         Reply::Refused(why) => Err(End::Denied(why)),
         Reply::Failed(why) => Err(End::Failed(why)),
@@ -52,13 +65,22 @@ pub(crate) fn lines(state: &Path, order: &Order, lasting: Lasting) -> Result<Vec
     }
 }
 
-fn reply(state: &Path, order: &Order, lasting: Lasting) -> Result<Reply, End> {
+fn reply(state: &Path, order: &Order, token: Option<&str>, lasting: Lasting) -> Result<Reply, End> {
     if !state.is_dir() {
         return Err(End::failed(JournalError::NotState { directory: state.to_owned() }));
     }
     refuse_others(state).map_err(End::failed)?;
-    match control::send(state, order) {
+    let sent = match token {
+        Some(token) => control::send_with_token(state, order, token),
+        None => control::send(state, order),
+    };
+    match sent {
         Ok(Some(reply)) => Ok(reply),
+        Ok(None) if matches!(order, Order::Process { .. }) => Err(End::failed(format_args!(
+            "no engine runs on `{}`: a process is held by the engine that starts it, and ends with it; start the program that \
+             embeds the engine",
+            state.display()
+        ))),
         Ok(None) => alone(state, order, lasting),
         Err(why) => {
             let who = if why.kind() == ErrorKind::PermissionDenied { owner(state) } else { String::new() };
@@ -95,7 +117,14 @@ fn alone(state: &Path, order: &Order, lasting: Lasting) -> Result<Reply, End> {
 }
 
 fn store(state: &Path, order: &Order) -> Result<Arc<dyn Store>, End> {
-    if matches!(order, Order::Grants { .. } | Order::Requests | Order::Why { .. }) {
+    if matches!(
+        order,
+        Order::Grants { .. }
+            | Order::Requests
+            | Order::State { .. }
+            | Order::Why { .. }
+            | Order::Mode { mode: None, .. }
+    ) {
         return Ok(Arc::new(Glance::at(state).map_err(End::failed)?));
     }
     Ok(Arc::new(Journal::open(state).map_err(End::failed)?))

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use bestow::{
-    Engine, Event, Explanation, GateOutcome, Interaction, OnMissing, Policy, PolicyFile, Settings, Shown, Skip,
-    Subscription, TaskEnd, TaskEvent, TaskId, TaskKind, Verdict,
+    Effect, Engine, Event, Explanation, GateOutcome, Interaction, OnMissing, Policy, PolicyFile, Settings, Shown, Skip,
+    Subscription, TaskEnd, TaskEvent, TaskId, TaskKind,
     sandbox::Sandbox,
     schedule::{NotStarted, Scheduler, Surveyed, TaskRun, survey},
 };
@@ -109,7 +109,7 @@ fn check(engine: &Engine, all: &[Surveyed]) -> Result<End, End> {
         wrong.extend(wrongs.map(|problem| at(file, problem.line, &problem.why)));
     }
     if !said.is_empty()
-        && let end @ (End::Failed(_) | End::WouldAsk(_) | End::Denied(_) | End::Usage(_)) =
+        && let end @ (End::Failed(_) | End::WouldAsk(_) | End::Confined | End::Denied(_) | End::Usage(_)) =
             End::said(&format!("{}\n", said.join("\n")))
     {
         return Err(end);
@@ -127,9 +127,9 @@ fn said_of_gate(explained: Result<&Explanation, &String>) -> Result<String, Stri
     let explanation = explained.map_err(|why| format!("the gate could not run: {why}"))?;
     let decision = &explanation.decision;
     let says = match decision.verdict() {
-        Verdict::Allow => return Ok(format!("the gate runs: it is {}", decision.action.tier)),
-        Verdict::Ask => "would ask, and nobody is there to answer",
-        Verdict::Deny => "is denied",
+        Effect::Allow | Effect::Confined => return Ok(format!("the gate runs: it is {}", decision.action.tier)),
+        Effect::Ask => "would ask, and nobody is there to answer",
+        Effect::Deny => "is denied",
     };
     let refs: String = decision.rule_refs.iter().map(|rule| format!(", {rule}")).collect();
     let ways: String = explanation.ways_out.iter().map(|way| format!("; {way}")).collect();

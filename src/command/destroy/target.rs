@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::command::walk::{HOME, Place, SOMETHING, UNKNOWN};
+use crate::{
+    command::walk::{HOME, Place, SOMETHING, UNKNOWN},
+    model::{Columns, columns_of_text, is_device_name},
+};
 
 /// Directories at the top of a disk that a system or its users cannot lose.
 const TOP: &[&str] = &[
@@ -314,51 +317,20 @@ pub(in crate::command) fn is_tree(path: &str, place: &Place) -> bool {
 
 /// What a system starts from, or knows its users by: to overwrite one of these is to lose the machine.
 pub(in crate::command) fn is_vital(path: &str, place: &Place) -> bool {
-    const KNOWN: &[&str] = &[
-        "passwd",
-        "shadow",
-        "group",
-        "gshadow",
-        "sudoers",
-        "fstab",
-        "crypttab",
-        "master.passwd",
-        "ld.so.preload",
-        "inittab",
-    ];
     let path = resolved(path, place);
-    if !path.starts_with('/') {
-        return false;
-    }
-    match components(&path).as_slice() {
-        ["etc" | "private", "etc", file] | ["etc", file] => {
-            KNOWN.iter().any(|known| file.trim_end_matches('-') == *known)
-        }
-        ["etc", "sudoers.d" | "pam.d", ..] => true,
-        ["boot", _, ..] => true,
-        _ => false,
-    }
+    let parts = components(&path);
+    // Where `/etc` itself is a link.
+    let parts = if let ["private", rest @ ..] = parts.as_slice() { rest } else { parts.as_slice() };
+    let is_whole = parts.len() < 2;
+    path.starts_with('/') && !is_whole && columns_of_text(&format!("/{}", parts.join("/"))).any(Columns::is_critical)
 }
 
 /// A disk, a partition, a tape, memory: writing to it destroys what is on it.
 pub(in crate::command) fn is_device(path: &str) -> bool {
-    const LETTERED: &[&str] = &["sd", "hd", "vd", "xvd"];
-    const NUMBERED: &[&str] = &[
-        "nvme", "mmcblk", "disk", "rdisk", "dm-", "md", "loop", "nbd", "sr", "st", "nst", "mtd", "zd", "bcache", "ubi",
-    ];
-    const WHOLE: &[&str] = &["mapper/", "block/", "disk/", "md/", "mem", "kmem", "port"];
     let parts = components(path);
     let ["dev", rest @ ..] = parts.as_slice() else { return path == "/proc/sysrq-trigger" };
-    let name = rest.join("/");
     let open = |c: char| matches!(c, '*' | '?' | '[' | UNKNOWN | SOMETHING);
-    let follows = |known: &&str, fits: fn(char) -> bool| {
-        name.strip_prefix(*known).is_some_and(|rest| rest.starts_with(|c: char| fits(c) || open(c)))
-    };
-    path.starts_with('/')
-        && (name.starts_with(open)
-            || LETTERED.iter().any(|known| follows(known, |c| c.is_ascii_lowercase()))
-            || NUMBERED.iter().any(|known| follows(known, |c| c.is_ascii_digit()))
-            || WHOLE.iter().any(|known| name.starts_with(known)))
+    path.starts_with('/') && is_device_name(&rest.join("/"), open)
 }
 
 /// The same for a word that may carry its target behind a sign: `of=/dev/sda`.

@@ -23,10 +23,12 @@ pub(super) use suffix::runs_its_words;
 
 use std::borrow::Cow;
 
+use crate::model::Obeys;
+
 use super::{
-    destroy,
+    destroy, obeys,
     safe::{self, Proof},
-    tier::Tier,
+    tier::{Profile, Tier},
     walk::{Arg, SOMETHING, UNKNOWN, Walker},
 };
 
@@ -76,6 +78,7 @@ impl Walker<'_> {
             return found.map_or_else(|| Verdict::dangerous("too much to follow"), Verdict::destructive);
         }
         self.speak(args);
+        self.name_uses(args);
         self.overhear_wrapper(args, input);
         let outer = self.is_fed;
         self.is_fed |= !is_silent(input);
@@ -130,7 +133,7 @@ impl Walker<'_> {
             return Verdict::dangerous(format!("`{name}` may send what it is given to read"));
         }
         let verdict = match safe::prove(args, self.classifier, &self.scope.places) {
-            Proof::Reads(rule) => Verdict::safe(rule),
+            Proof::Reads(rule) => self.obeying(args, rule),
             Proof::Unproven(rule) => Verdict::dangerous(rule),
             Proof::Unknown => {
                 self.overhear_all(args);
@@ -139,6 +142,20 @@ impl Walker<'_> {
             }
         };
         self.distrust_name(args, verdict)
+    }
+
+    /// A program that only reads, unless it obeys what lies in its directory: the engine knows who may write that, and a
+    /// strict profile does not rely on it.
+    fn obeying(&mut self, args: &[Arg], rule: String) -> Verdict {
+        let Some(obeys) = obeys::of(args) else { return Verdict::safe(rule) };
+        if self.classifier.profile() == Profile::Strict {
+            return Verdict::dangerous(format!("`{}` obeys files of the directory in which it runs", obeys.program));
+        }
+        let obeys = Obeys { dirs: self.scope.dirs(), ..obeys };
+        if !self.obeyed.contains(&obeys) {
+            self.obeyed.push(obeys);
+        }
+        Verdict::safe(rule)
     }
 
     /// A program that nobody can name, with `-rf` and a path that must not go: there is one that is meant.

@@ -61,6 +61,7 @@ impl Walker<'_> {
         self.scope = scope;
         for part in self.parts.split_off(before) {
             self.overheard.extend(part.starts);
+            self.obeyed.extend(part.obeys);
         }
         result
     }

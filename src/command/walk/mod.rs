@@ -30,13 +30,14 @@ pub(super) use scope::{Place, Places, Positional, Scope};
 pub(super) use simple::is_free;
 pub(super) use value::Value;
 
-use crate::model::Spoken;
+use crate::model::{Obeys, Spoken};
 
 use super::{
     answer::{Part, Span},
     classifier::Classifier,
     destroy,
     judge::{self, Input, variable},
+    needs::NamedUses,
     overheard::Overheard,
     syntax::{
         self,
@@ -112,6 +113,8 @@ pub(super) struct Walker<'c> {
     pub(super) parts: Vec<Part>,
     /// What may run because of the part that is being looked at.
     pub(super) overheard: Overheard,
+    /// What the line names of what it uses.
+    pub(super) uses: NamedUses,
     /// Bodies of here-documents of the text that is being walked.
     bodies: Rc<Vec<Word>>,
     /// What lies on the way to here, so that nothing is followed for ever.
@@ -147,6 +150,8 @@ pub(super) struct Walker<'c> {
     written: Vec<written::Written>,
     /// How often those have been looked into.
     looked_into: usize,
+    /// The files that programs obey in the part that is being looked at.
+    pub(super) obeyed: Vec<Obeys>,
 }
 
 impl<'c> Walker<'c> {
@@ -157,6 +162,7 @@ impl<'c> Walker<'c> {
             scope: Scope::default(),
             parts: Vec::new(),
             overheard: Overheard::default(),
+            uses: NamedUses::default(),
             bodies: Rc::default(),
             nesting: 0,
             visits: 0,
@@ -175,6 +181,7 @@ impl<'c> Walker<'c> {
             traps: Vec::new(),
             written: Vec::new(),
             looked_into: 0,
+            obeyed: Vec::new(),
         }
     }
 

@@ -9,7 +9,7 @@ use super::{
     output::{self, Output},
     value::Value,
 };
-use crate::model::Spoken;
+use crate::model::{Access, Spoken};
 
 use crate::command::{
     answer::Span,
@@ -115,15 +115,18 @@ impl Walker<'_> {
 
     fn run_program(&mut self, args: &[Arg], input: &Input, line: &Input, span: Span) {
         let dirs = self.scope.dirs();
+        let outside = std::mem::take(&mut self.obeyed);
         let (verdict, starts) = self.overhearing(|walker| {
             walker.overhear_declared(args);
             walker.judge(args, input)
         });
+        let obeys = std::mem::replace(&mut self.obeyed, outside);
         match self.parts.last_mut() {
             // What is safe in several ways is said once.
             Some(part) if verdict.tier == Tier::Safe && part.same(verdict.tier, &verdict.rule, span) => {
                 part.starts.extend(starts);
                 part.dirs.extend(dirs);
+                part.obeys.extend(obeys);
             }
             _ => {
                 self.note(verdict.tier, verdict.rule, span);
@@ -131,6 +134,7 @@ impl Walker<'_> {
                     part.runs = Some(Spoken::of(said_of(args)));
                     part.starts = starts;
                     part.dirs = dirs;
+                    part.obeys = obeys;
                 }
             }
         }
@@ -233,6 +237,11 @@ impl Walker<'_> {
     }
 
     fn redirect(&mut self, flow: Flow, target: &Arg) {
+        match flow {
+            Flow::Read => self.name_redirect(Access::Read, target),
+            Flow::Write => self.name_redirect(Access::Write, target),
+            Flow::Duplicate | Flow::HereString | Flow::HereDocument(_) => {}
+        }
         let text = target.text.as_str();
         let network = text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/");
         let rule = match flow {

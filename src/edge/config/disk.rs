@@ -19,20 +19,22 @@ use super::{
 };
 use crate::{
     fs::{self, Trail},
-    model::{Access, AgentId, AgentPolicy, BaseRight, Hold, Permission, Right, SanitizedPath},
-    seam::Real,
+    model::{Access, AgentId, AgentPolicy, Anchor, BaseRight, Hold, Permission, Right, SanitizedPath},
+    seam::{DiskPaths, Paths, Real},
 };
 
 /// Where a path of the file leads, and the links on the way there.
 #[derive(Clone, Debug)]
 pub(super) struct Lead {
     real: Real,
+    /// The anchor, if nothing is there.
+    anchor: Option<Anchor>,
     links: Vec<PathBuf>,
 }
 
 /// As if there were no disk: what the text alone says.
 pub(super) fn as_written(path: &SanitizedPath) -> Result<Lead, Problem> {
-    Ok(Lead { real: Real { path: path.clone(), identity: None }, links: Vec::new() })
+    Ok(Lead { real: Real { path: path.clone(), identity: None }, anchor: None, links: Vec::new() })
 }
 
 /// Why a rule whose pattern begins with `start` may never be met: rules are compared with real paths.
@@ -60,7 +62,11 @@ pub(super) fn look(path: &SanitizedPath) -> Result<Lead, Problem> {
     if trail.real != real.path().as_path() || trail.identity != real.identity() {
         return Err(unknown("it keeps changing".to_owned()));
     }
-    Ok(Lead { real: Real { path: real.path().clone(), identity: real.identity() }, links: trail.links })
+    let anchor = match real.identity() {
+        Some(_) => None,
+        None => DiskPaths.anchor(real.path()).map_err(|why| unknown(why.to_string()))?,
+    };
+    Ok(Lead { real: Real { path: real.path().clone(), identity: real.identity() }, anchor, links: trail.links })
 }
 
 /// What is left of the drafts, and why each line that gives nothing does not, by its offset.
@@ -215,7 +221,7 @@ impl<'d> Lines<'d> {
         }
         let lead = self.leads.get(path)?;
         let permission = Permission::Path(*access, lead.real.path.clone());
-        Some(Right { permission, identity: lead.real.identity })
+        Some(Right::to(permission, lead.real.identity).anchored(lead.anchor.clone()))
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
 use rustix::fs::{Mode, OFlags};
 
 use super::{Problem, finding::system, ground::Ground, owner};
-use crate::{fs::Trail, model::FileIdentity};
+use crate::fs::{Trail, identity_of};
 
 /// Ten thousand agents fit; an endless file does not.
 const MAX_LEN: u64 = 1024 * 1024;
@@ -54,7 +54,7 @@ fn open(trail: &Trail) -> Result<Option<File>, Problem> {
     };
     let found = file.metadata().map_err(|error| unreadable(&error))?;
     // A file without a name has been replaced since.
-    let same = found.nlink() > 0 && identity == FileIdentity { dev: found.dev(), ino: found.ino() };
+    let same = found.nlink() > 0 && identity == identity_of(&found);
     Ok(same.then_some(file))
 }
 

@@ -9,53 +9,8 @@ use std::{
 use super::{Problem, finding::quoted};
 use crate::{
     fs::{self, Trail},
-    model::SanitizedPath,
+    model::{Floor, SanitizedPath},
 };
-
-/// Below the home directory: keys, tokens and passwords of the person.
-const IN_HOME: [&str; 26] = [
-    ".aws",
-    ".azure",
-    ".bitcoin",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".config/1Password",
-    ".config/containers/auth.json",
-    ".config/gcloud",
-    ".config/gh",
-    ".config/git/credentials",
-    ".config/op",
-    ".config/rclone",
-    ".docker",
-    ".gem/credentials",
-    ".git-credentials",
-    ".gnupg",
-    ".kube",
-    ".local/share/keyrings",
-    ".netrc",
-    ".npmrc",
-    ".password-store",
-    ".pgpass",
-    ".pypirc",
-    ".ssh",
-    ".terraform.d/credentials.tfrc.json",
-    ".vault-token",
-];
-
-/// Of the machine: passwords, who may become whom, host keys.
-const OF_THE_SYSTEM: [&str; 11] = [
-    "/etc/gshadow",
-    "/etc/gshadow-",
-    "/etc/kubernetes",
-    "/etc/shadow",
-    "/etc/shadow-",
-    "/etc/ssh",
-    "/etc/ssl/private",
-    "/etc/sudoers",
-    "/etc/sudoers.d",
-    "/root/.gnupg",
-    "/root/.ssh",
-];
 
 /// The engine itself: what it was started with, and its memory. Never followed: each thread would lead elsewhere.
 fn of_this_process() -> [String; 3] {
@@ -69,10 +24,8 @@ pub(super) fn list(
     own: Vec<SanitizedPath>,
     led: &mut BTreeMap<SanitizedPath, BTreeSet<SanitizedPath>>,
 ) -> Arc<[SanitizedPath]> {
-    let in_home = home.into_iter().flat_map(|home| IN_HOME.iter().map(move |path| format!("{home}/{path}")));
-    let built_in = in_home.chain(OF_THE_SYSTEM.iter().map(|path| (*path).to_owned()));
-    // A path that is too long to be one cannot be given either.
-    let named: Vec<SanitizedPath> = built_in.filter_map(|path| path.parse().ok()).chain(added).collect();
+    // Every engine protects them; here links of theirs are followed again, in the home that this file speaks of.
+    let named: Vec<SanitizedPath> = Floor::names(home).chain(added).collect();
     for path in &named {
         led.entry(path.clone()).or_default().extend([path.clone()].into_iter().chain(real(path)));
     }

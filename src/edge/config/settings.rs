@@ -40,6 +40,7 @@ pub(super) fn read(mut table: Table<'_>, base: Base<'_>, found: &mut Findings<'_
         max_grants: table.number("max_grants", 1..=1_000_000, found).unwrap_or(start.max_grants),
         max_depth: table.number("max_depth", 0..=u8::MAX, found).unwrap_or(start.max_depth),
         max_children: table.number("max_children", 0..=1_000_000, found).unwrap_or(start.max_children),
+        max_processes: table.number("max_processes", 0..=10_000, found).unwrap_or(start.max_processes),
         hook_timeout: table.duration("hook_timeout", Duration::from_millis(1), found).unwrap_or(start.hook_timeout),
         max_facts_per_minute: table
             .number("max_facts_per_minute", 1..=1_000_000, found)

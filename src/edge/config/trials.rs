@@ -9,13 +9,12 @@ use super::{
     agents::Draft,
     finding::{Findings, did_you_mean, quoted},
     rights,
-    rules::VERDICTS,
     table::{At, Table},
 };
 use crate::{
     engine::{Error, Rehearsal},
     kernel::Explanation,
-    model::{Action, AgentId, Operation, Permissions, Policy, Shown, Verdict},
+    model::{Action, AgentId, Effect, Operation, Permissions, Policy, Shown},
     seam::AsWritten,
 };
 
@@ -28,6 +27,10 @@ const OPERATIONS: [(&str, Operation); 5] = [
     ("network", Operation::Network),
 ];
 
+/// The answers that a test may expect.
+const EFFECTS: [(&str, Effect); 4] =
+    [("allow", Effect::Allow), ("confined", Effect::Confined), ("ask", Effect::Ask), ("deny", Effect::Deny)];
+
 /// One test.
 #[derive(Debug)]
 pub(super) struct Trial {
@@ -36,7 +39,7 @@ pub(super) struct Trial {
     action: Action,
     /// The action in the words of the file.
     shown: String,
-    expect: Verdict,
+    expect: Effect,
     /// The stage that decides, or a part of what it says.
     because: Option<String>,
 }
@@ -71,7 +74,7 @@ fn one(
     }
     let agent = table.text("agent", found);
     let agent = agent.and_then(|text| found.ok(text.offset, known(text.value, drafts)));
-    let expect = table.word("expect", &VERDICTS, found);
+    let expect = table.word("expect", &EFFECTS, found);
     let because = because(&mut table, found);
     let action = action(&mut table, offset, base, found);
     let needs = needs(&mut table, base, found);

@@ -1,9 +1,17 @@
 //! The control socket: a person, or a script of theirs, speaks to the engine that is running on a state directory.
 //!
-//! One line of JSON in, one out. Whoever can reach the socket stands for every owner: it lies in the state directory, which
-//! is for its owner only. Nothing here decides: each order is one call of the library.
+//! One line of JSON in, one out. Whoever is heard here stands for every owner. The socket lies in the state directory, which
+//! is for its owner only, and the kernel says which process is at the other end: one of another user, or one that comes
+//! from the engine's own process, as agents do, is not heard. Where no terminal shows that a person is there, an order that
+//! changes something takes the secret of the person's surface besides. Nothing here decides what an order comes to: each is
+//! one call of the library.
 
+mod ancestry;
 mod order;
+mod peer;
+mod process;
+mod surfaces;
+mod token;
 mod wire;
 
 use std::{
@@ -16,6 +24,7 @@ use std::{
         },
     },
     path::{Path, PathBuf},
+    sync::Arc,
     thread,
 };
 
@@ -26,7 +35,12 @@ use crate::{
     seam::{Disk as _, RealDisk},
 };
 
-pub use self::order::{Held, InvalidHeld, Line, Order, Reply, Verdict, carry_out, carry_out_and_end};
+pub use self::{
+    order::{Held, InvalidHeld, Line, Order, Reply, Verdict, carry_out, carry_out_and_end},
+    process::ProcessCall,
+    surfaces::Surfaces,
+};
+use self::{peer::Admitted, token::Digest};
 
 /// The name of the socket in the state directory.
 const SOCKET: &str = "control";
@@ -35,8 +49,12 @@ const SOCKET: &str = "control";
 ///
 /// # Authority
 ///
-/// Whoever can connect can answer for every owner.
+/// Whoever is heard can answer for every owner.
 pub(crate) fn serve(engine: &Engine, directory: &Path) -> io::Result<()> {
+    // What this process's descendants leave behind comes back to it, and so nothing of an agent gets out from below it.
+    #[cfg(target_os = "linux")]
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    let secret = Digest::in_directory(directory)?;
     let socket = Socket::in_directory(directory)?;
     match std::fs::remove_file(&socket.path) {
         // Left by a process that was killed: the lock says that it is gone.
@@ -46,9 +64,10 @@ pub(crate) fn serve(engine: &Engine, directory: &Path) -> io::Result<()> {
     }
     let listener = UnixListener::bind(&socket.path)?;
     std::fs::set_permissions(&socket.path, std::fs::Permissions::from_mode(0o600))?;
-    let (weak, runtime) = (engine.downgrade(), Handle::current());
+    let served = Served { engine: engine.downgrade(), surfaces: engine.surfaces(), secret, runtime: Handle::current() };
     end_with(engine, directory.to_owned());
-    thread::Builder::new().name("bestow-control".to_owned()).spawn(move || listen(&listener, &weak, &runtime))?;
+    let served = Arc::new(served);
+    thread::Builder::new().name("bestow-control".to_owned()).spawn(move || listen(&listener, &served))?;
     Ok(())
 }
 
@@ -58,11 +77,25 @@ pub(crate) fn serve(engine: &Engine, directory: &Path) -> io::Result<()> {
 ///
 /// If there is one and it cannot be understood, or somebody else may have written the directory.
 pub fn send(directory: impl AsRef<Path>, order: &Order) -> io::Result<Option<Reply>> {
+    sent(directory.as_ref(), order, None)
+}
+
+/// Gives `order` from where no terminal is, with the secret of the person's surface (`approver-token` in the state
+/// directory, unless its owner moved it).
+///
+/// # Errors
+///
+/// As [`send`].
+pub fn send_with_token(directory: impl AsRef<Path>, order: &Order, token: &str) -> io::Result<Option<Reply>> {
+    sent(directory.as_ref(), order, Some(token))
+}
+
+fn sent(directory: &Path, order: &Order, token: Option<&str>) -> io::Result<Option<Reply>> {
     // Somebody else's engine would say what they want it to.
-    RealDisk.refuse_others(directory.as_ref())?;
-    let socket = Socket::in_directory(directory.as_ref())?;
+    RealDisk.refuse_others(directory)?;
+    let socket = Socket::in_directory(directory)?;
     match UnixStream::connect(&socket.path) {
-        Ok(stream) => wire::ask(&stream, order).map(Some),
+        Ok(stream) => wire::ask(&stream, order, token).map(Some),
         Err(why) if matches!(why.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => Ok(None),
         Err(why) => Err(why),
     }
@@ -83,12 +116,50 @@ impl Socket {
     }
 }
 
-fn listen(listener: &UnixListener, engine: &WeakEngine, runtime: &Handle) {
+/// What each conversation needs.
+struct Served {
+    engine: WeakEngine,
+    surfaces: Surfaces,
+    secret: Digest,
+    runtime: Handle,
+}
+
+impl Served {
+    /// Carries out what the process at the other end orders, if it may.
+    fn carry_out(&self, stream: &UnixStream, order: Order, token: Option<&str>) -> Reply {
+        let Some(engine) = self.engine.upgrade() else { return Reply::Failed("the engine has ended".to_owned()) };
+        let by = match peer::admit(stream, &self.surfaces) {
+            Ok(by) => by,
+            Err(why) => return Reply::Refused(why.to_string()),
+        };
+        if order.changes() && !self.is_attended(&by, token) {
+            return Reply::Refused(NO_TERMINAL.to_owned());
+        }
+        self.runtime.block_on(order::carry_out_through(&engine, order, by.means))
+    }
+
+    fn is_attended(&self, by: &Admitted, token: Option<&str>) -> bool {
+        match token {
+            Some(token) => self.secret.is_of(token),
+            None => by.is_attended,
+        }
+    }
+}
+
+/// Why nobody is heard who sits at no terminal.
+const NO_TERMINAL: &str = "no terminal shows that a person says this, and the secret of a person's surface is missing or \
+                           another: say it at a terminal, or with `--token-file` and the file `approver-token` of the \
+                           state directory";
+
+fn listen(listener: &UnixListener, served: &Arc<Served>) {
     for stream in listener.incoming() {
-        let Some(engine) = engine.upgrade().filter(Engine::is_open) else { return };
-        let (Ok(stream), runtime) = (stream, runtime.clone()) else { continue };
+        if !served.engine.upgrade().is_some_and(|engine| engine.is_open()) {
+            return;
+        }
+        let (Ok(stream), served) = (stream, Arc::clone(served)) else { continue };
         // One order takes no longer than the disk; whoever holds the line open holds up nobody else.
-        let answer = move || drop(wire::answer(&stream, |order| runtime.block_on(order::carry_out(&engine, order))));
+        let answer =
+            move || drop(wire::answer(&stream, |order, token| served.carry_out(&stream, order, token.as_deref())));
         // Without a thread for it the stream is closed, which whoever is at the other end sees.
         let _ = thread::Builder::new().name("bestow-control-order".to_owned()).spawn(answer);
     }

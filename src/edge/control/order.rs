@@ -5,17 +5,17 @@ use std::{fmt, str::FromStr, sync::Arc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::ProcessCall;
 use crate::{
     engine::{Approver, Engine, Error},
     kernel::Refusal,
     model::{
-        Actor, AgentId, Answer, ApproverId, Decider, Grant, GrantId, HeldChange, Pending, Permission, Reason,
-        RequestId, Resolution, RulingId, Scope, Shown,
+        Actor, AgentId, Answer, ApproverId, Decider, Grant, GrantId, HeldChange, Means, Mode, Pending, Permission,
+        Reason, RequestId, Resolution, RulingId, Scope, Shown,
     },
 };
 
-/// Through what a person speaks who uses the command line.
-const MEANS: &str = "cli";
+use super::peer::own_means;
 
 /// What a person orders.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +44,21 @@ pub enum Order {
         /// Who says so.
         by: ApproverId,
     },
+    /// Show the permission state of an agent.
+    State {
+        /// Whose.
+        agent: AgentId,
+    },
+    /// Show the mode of an agent, or set it.
+    Mode {
+        /// Whose.
+        agent: AgentId,
+        /// The mode from now on; as it is, if nothing is said.
+        #[serde(default)]
+        mode: Option<Mode>,
+        /// Who says so.
+        by: ApproverId,
+    },
     /// Take a right away, or what a person said.
     Revoke {
         /// Which.
@@ -51,6 +66,13 @@ pub enum Order {
         /// Why.
         #[serde(default)]
         reason: Option<Reason>,
+        /// Who says so.
+        by: ApproverId,
+    },
+    /// See to processes that go on.
+    Process {
+        /// What is to be done.
+        call: ProcessCall,
         /// Who says so.
         by: ApproverId,
     },
@@ -69,6 +91,18 @@ pub enum Order {
         /// Who says so.
         by: ApproverId,
     },
+}
+
+impl Order {
+    /// Whether it does more than to show something.
+    pub(super) fn changes(&self) -> bool {
+        match self {
+            Order::Grants { .. } | Order::Why { .. } | Order::Requests | Order::State { .. } => false,
+            Order::Mode { mode, .. } => mode.is_some(),
+            Order::Process { call, .. } => call.changes(),
+            Order::Agree { .. } | Order::Revoke { .. } | Order::Answer { .. } => true,
+        }
+    }
 }
 
 /// What can be taken away by its name: `g4`, `r2`.
@@ -134,7 +168,7 @@ pub struct Line {
 }
 
 impl Line {
-    fn new(text: impl ToString, json: Value) -> Line {
+    pub(super) fn new(text: impl ToString, json: Value) -> Line {
         Line { text: text.to_string(), json }
     }
 }
@@ -152,9 +186,14 @@ pub enum Reply {
     Failed(String),
 }
 
-/// Carries out `order`.
+/// Carries out `order`, which this process gives itself.
 pub async fn carry_out(engine: &Engine, order: Order) -> Reply {
-    done(engine, order).await.map_or_else(NotDone::into_reply, Reply::Done)
+    carry_out_through(engine, order, own_means()).await
+}
+
+/// Carries out `order`, which comes through `means`.
+pub(super) async fn carry_out_through(engine: &Engine, order: Order, means: Means) -> Reply {
+    done(engine, order, means).await.map_or_else(NotDone::into_reply, Reply::Done)
 }
 
 /// The same by an engine that ends at once: a yes that would end with it is refused, and the question goes on waiting.
@@ -166,7 +205,7 @@ pub async fn carry_out_and_end(engine: &Engine, order: Order) -> Reply {
 }
 
 /// Why there is nothing to tell.
-enum NotDone {
+pub(super) enum NotDone {
     Engine(Error),
     /// The order is understood, and makes no sense for what it is about.
     Refused(String),
@@ -213,7 +252,7 @@ fn would_last(engine: &Engine, order: &Order) -> Result<(), NotDone> {
     )))
 }
 
-async fn done(engine: &Engine, order: Order) -> Result<Vec<Line>, NotDone> {
+async fn done(engine: &Engine, order: Order, means: Means) -> Result<Vec<Line>, NotDone> {
     match order {
         Order::Grants { agent } => Ok(grants(engine, agent.as_ref())?),
         Order::Why { agent, permission } => {
@@ -234,11 +273,23 @@ async fn done(engine: &Engine, order: Order) -> Result<Vec<Line>, NotDone> {
         }
         Order::Agree { change, by } => {
             let held = engine.held_change()?.ok_or(Refusal::NothingHeldBack)?;
-            engine.agree_as(Actor::Person { by: by.clone(), means: MEANS.into() }, change).await?;
+            engine.agree_as(Actor::Person { by: by.clone(), means }, change).await?;
             let what = HeldChange { change, ..held };
             Ok(vec![Line::new(format!("change {change} is in force, as {by} agreed"), json!({ "agreed": what }))])
         }
-        Order::Revoke { held, reason, by } => Ok(revoke(engine, held, reason, by).await?),
+        Order::State { agent } => {
+            let state = engine.permission_state(&agent)?;
+            Ok(vec![Line::new(&state, json!(state))])
+        }
+        Order::Mode { agent, mode, by } => {
+            if let Some(mode) = mode {
+                answering_for(engine, &agent, by, means)?.set_mode(&agent, mode).await?;
+            }
+            let mode = engine.agent(&agent)?.profile()?.mode;
+            Ok(vec![Line::new(format!("{agent} is judged in mode {mode}"), json!({ "agent": agent, "mode": mode }))])
+        }
+        Order::Process { call, by } => super::process::carry_out(engine, call, by, means).await,
+        Order::Revoke { held, reason, by } => Ok(revoke(engine, held, reason, by, means).await?),
         Order::Answer { request, verdict, scope, feedback, by } => {
             let waiting = match waiting(engine, &request) {
                 Err(Error::Refused(Refusal::AlreadyResolved(how))) if verdict == Verdict::Approve && is_held(&how) => {
@@ -260,7 +311,7 @@ async fn done(engine: &Engine, order: Order) -> Result<Vec<Line>, NotDone> {
             let answer = scope.map_or(answer.clone(), |scope| answer.scope(scope));
             let answer = feedback.map_or(answer.clone(), |feedback| answer.feedback(feedback));
             let id = waiting.request.id;
-            let answered = engine.approver(&waiting.request.owner, by, MEANS).answer(id, answer).await;
+            let answered = engine.approver(&waiting.request.owner, by, means).answer(id, answer).await;
             let resolution = engine.resolution(id)?;
             if !(verdict == Verdict::Approve && resolution.as_deref().is_some_and(is_held)) {
                 answered?;
@@ -295,9 +346,8 @@ fn grants(engine: &Engine, agent: Option<&AgentId>) -> Result<Vec<Line>, Error> 
 
 fn request(pending: &Pending) -> Line {
     let request = &pending.request;
-    let shape = request.action.as_ref().and_then(|action| action.shape.as_ref());
-    let always =
-        shape.map(|shape| format!("; `always` would allow every `{}`", Shown(&shape.shown))).unwrap_or_default();
+    let shape = request.action.as_ref().filter(|action| !action.cut).and_then(|action| action.shape.as_ref());
+    let always = shape.map(|shape| format!("; `always` would allow every {}", shape.phrase())).unwrap_or_default();
     let text = format!("[{}] {request}, until {}, goes {}{always}", request.code(), request.deadline, pending.route);
     Line::new(text, json!({ "code": request.code().to_string(), "request": **request, "route": pending.route }))
 }
@@ -306,12 +356,18 @@ fn held_change(held: &HeldChange) -> Line {
     Line::new(held, json!({ "held_back": held }))
 }
 
-async fn revoke(engine: &Engine, held: Held, reason: Option<Reason>, by: ApproverId) -> Result<Vec<Line>, Error> {
+async fn revoke(
+    engine: &Engine,
+    held: Held,
+    reason: Option<Reason>,
+    by: ApproverId,
+    means: Means,
+) -> Result<Vec<Line>, Error> {
     let before = engine.grants()?;
     let fell = match held {
         Held::Grant(id) => {
             let grant = before.iter().find(|grant| grant.id == id).ok_or(Refusal::UnknownGrant(id))?;
-            answering_for(engine, &grant.to, by)?.revoke(id, reason).await?;
+            answering_for(engine, &grant.to, by, means)?.revoke(id, reason).await?;
             let left = engine.grants()?;
             let gone = |grant: &&Arc<Grant>| grant.id != id && !left.iter().any(|there| there.id == grant.id);
             before.iter().filter(gone).cloned().collect()
@@ -319,7 +375,7 @@ async fn revoke(engine: &Engine, held: Held, reason: Option<Reason>, by: Approve
         Held::Ruling(id) => {
             let ruling = engine.rulings()?.into_iter().find(|ruling| ruling.id == id);
             let ruling = ruling.ok_or(Refusal::UnknownRuling(id))?;
-            engine.approver(&ruling.owner, by, MEANS).revoke_ruling(id, reason).await?;
+            engine.approver(&ruling.owner, by, means).revoke_ruling(id, reason).await?;
             Vec::new()
         }
     };
@@ -329,10 +385,10 @@ async fn revoke(engine: &Engine, held: Held, reason: Option<Reason>, by: Approve
 }
 
 /// Somebody who stands for the owner of `agent`.
-fn answering_for(engine: &Engine, agent: &AgentId, by: ApproverId) -> Result<Approver, Error> {
+fn answering_for(engine: &Engine, agent: &AgentId, by: ApproverId, means: Means) -> Result<Approver, Error> {
     let profile = engine.agents()?.into_iter().find(|profile| profile.id == *agent);
     let profile = profile.ok_or_else(|| Refusal::UnknownAgent(agent.clone()))?;
-    Ok(engine.approver(&profile.owner, by, MEANS))
+    Ok(engine.approver(&profile.owner, by, means))
 }
 
 /// The request with this code or id.

@@ -6,6 +6,8 @@ use std::{
     time::Duration,
 };
 
+use serde::{Deserialize, Serialize};
+
 use super::{Order, Reply};
 
 /// No order is longer.
@@ -14,8 +16,16 @@ const LONGEST: u64 = 1 << 16;
 /// Whoever says nothing for so long is not listened to any longer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// The line before an order that needs it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Token {
+    token: String,
+}
+
 /// Gives an order, and waits for what becomes of it.
-pub(super) fn ask(stream: &UnixStream, order: &Order) -> io::Result<Reply> {
+pub(super) fn ask(stream: &UnixStream, order: &Order, token: Option<&str>) -> io::Result<Reply> {
+    token.map_or(Ok(()), |token| say(stream, &Token { token: token.trim().to_owned() }))?;
     say(stream, order)?;
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line)?;
@@ -26,13 +36,18 @@ pub(super) fn ask(stream: &UnixStream, order: &Order) -> io::Result<Reply> {
 }
 
 /// Hears one order, and says what became of it.
-pub(super) fn answer(stream: &UnixStream, carry_out: impl FnOnce(Order) -> Reply) -> io::Result<()> {
+pub(super) fn answer(stream: &UnixStream, carry_out: impl FnOnce(Order, Option<String>) -> Reply) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    let mut line = String::new();
-    BufReader::new(stream.take(LONGEST)).read_line(&mut line)?;
+    let (mut line, mut said) = (String::new(), BufReader::new(stream.take(LONGEST)));
+    said.read_line(&mut line)?;
+    let token = serde_json::from_str::<Token>(&line).ok().map(|said| said.token);
+    if token.is_some() {
+        line.clear();
+        said.read_line(&mut line)?;
+    }
     let reply = match serde_json::from_str(&line) {
-        Ok(order) => carry_out(order),
+        Ok(order) => carry_out(order, token),
         Err(why) => Reply::Failed(format!("this is no order: {why}")),
     };
     say(stream, &reply)

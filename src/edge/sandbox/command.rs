@@ -66,9 +66,19 @@ impl Command {
         assignments.chain(words).collect::<Option<Vec<_>>>().map(|all| all.join(" "))
     }
 
+    /// Its words, for people.
+    pub(in crate::edge) fn shown(&self) -> String {
+        self.line().unwrap_or_default()
+    }
+
     /// Where it reads from and writes to: a shell that reads runs what it reads.
     pub(super) fn streams(&self) -> String {
         format!("{:?} {:?}", self.input, self.output)
+    }
+
+    /// Its input and its output are whoever's it is.
+    pub(in crate::edge) fn held(self) -> Command {
+        Command { input: Stream::Captured, output: Stream::Captured, ..self }
     }
 
     /// One more word.

@@ -15,26 +15,7 @@ use rustix::{
 };
 
 use super::{Profile, ProfileError, profile::Guard};
-use crate::model::{SanitizedPath, SensitiveName};
-
-/// Put in place where missing, directly below a write root. Names that programs obey without being told to.
-const PUT_IN_PLACE: [&str; 15] = [
-    ".agents",
-    ".claude",
-    ".codex",
-    ".cursor",
-    ".devcontainer",
-    ".envrc",
-    ".gemini",
-    ".git",
-    ".gitmodules",
-    ".husky",
-    ".idea",
-    ".mcp.json",
-    ".npmrc",
-    ".vscode",
-    "agents.toml",
-];
+use crate::model::{SanitizedPath, SensitiveName, held_in_place};
 
 /// How many entries below one root are looked at.
 const MOST_ENTRIES: usize = 1_000_000;
@@ -87,8 +68,8 @@ impl Guards {
     pub(super) fn missing(profile: &Profile) -> Vec<SanitizedPath> {
         let is_plain = |root: &&SanitizedPath| root.as_path().is_dir() && profile.sensitive_part(root).is_none();
         let roots = profile.write.keys().filter(|_| profile.guard == Guard::Sensitive).filter(is_plain);
-        let names: Vec<&str> =
-            PUT_IN_PLACE.into_iter().chain(profile.sensitive.iter().filter_map(SensitiveName::whole)).collect();
+        let added = profile.sensitive.iter().filter_map(SensitiveName::whole).map(str::to_owned);
+        let names: Vec<String> = held_in_place().chain(added).collect();
         let named = roots.flat_map(|root| names.iter().map(move |name| format!("{root}/{name}")));
         let paths = named.filter_map(|path| path.parse::<SanitizedPath>().ok());
         paths.filter(|path| std::fs::symlink_metadata(path).is_err() && !profile.write.contains_key(path)).collect()

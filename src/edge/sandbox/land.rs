@@ -62,7 +62,7 @@ fn allow(
 ) -> Result<RulesetCreated, Box<dyn std::error::Error>> {
     let fd = PathFd::new(path.as_path())?;
     let stat = fstat(&fd)?;
-    if identity.is_some_and(|identity| identity != FileIdentity { dev: stat.st_dev, ino: stat.st_ino }) {
+    if identity.is_some_and(|identity| !identity.is_inode(stat.st_dev, stat.st_ino)) {
         return Err(format!("`{path}` is not what it was when it was granted").into());
     }
     let is_dir = rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Directory;

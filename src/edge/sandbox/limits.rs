@@ -53,9 +53,18 @@ impl Limits {
         .filter_map(|(name, resource, limit)| limit.map(|limit| (name, resource, limit)))
     }
 
-    /// By name, for facts.
+    /// The limits that the kernel enforces, by name.
     pub(super) fn named(&self) -> BTreeMap<String, u64> {
         self.each().map(|(name, _, limit)| (name.to_owned(), limit)).collect()
+    }
+
+    /// All of them by name, for facts: time in milliseconds, output in bytes.
+    pub(super) fn in_force(&self) -> BTreeMap<String, u64> {
+        let time = u64::try_from(self.time.as_millis()).unwrap_or(u64::MAX);
+        let output = u64::try_from(self.output).unwrap_or(u64::MAX);
+        let ours = [("time_ms", time), ("output", output)];
+        let ours = ours.map(|(name, limit)| (name.to_owned(), limit));
+        self.named().into_iter().chain(ours).collect()
     }
 
     /// Sets them for this process and what it becomes.

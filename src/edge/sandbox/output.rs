@@ -39,13 +39,23 @@ pub struct Finished {
     pub possible_sandbox_denial: bool,
 }
 
+/// What hears a stream besides, piece by piece.
+pub(in crate::edge) type Heard = Box<dyn FnMut(&[u8]) + Send>;
+
 /// Reads a stream to its end, keeping no more than `limit` bytes.
-pub(super) fn captured(mut stream: impl Read + Send + 'static, limit: usize) -> JoinHandle<Output> {
+pub(super) fn captured(
+    mut stream: impl Read + Send + 'static,
+    limit: usize,
+    mut heard: Option<Heard>,
+) -> JoinHandle<Output> {
     thread::spawn(move || {
         let (mut output, mut buffer) = (Output::default(), vec![0; 16 << 10]);
         while let Ok(read) = stream.read(&mut buffer) {
             if read == 0 {
                 break;
+            }
+            if let Some(heard) = &mut heard {
+                heard(buffer.get(..read).unwrap_or_default());
             }
             let kept = read.min(limit.saturating_sub(output.bytes.len()));
             output.bytes.extend_from_slice(buffer.get(..kept).unwrap_or_default());

@@ -184,7 +184,8 @@ impl Profile {
             command.line().ok_or_else(|| SandboxError::Io(io::Error::new(io::ErrorKind::InvalidInput, UNREADABLE)))?;
         let profile = serde_json::to_string(self).map_err(|why| SandboxError::Io(why.into()))?;
         let circumstances = format!("{profile} {}", command.streams());
-        Ok(Action { needs: self.permissions().collect(), ..Action::command(&line).under(&circumstances) })
+        let needs = self.permissions().collect();
+        Ok(Action { needs, in_sandbox: true, ..Action::command(&line).under(&circumstances) })
     }
 
     fn permissions(&self) -> impl Iterator<Item = Permission> {
@@ -192,6 +193,11 @@ impl Profile {
         let events = self.events.then_some(Permission::Events);
         let write = self.write.keys().cloned().map(Permission::write);
         network.into_iter().chain(events).chain(write)
+    }
+
+    /// The working directory and the write roots: where a command finds what it was meant to work with.
+    pub(in crate::edge) fn roots(&self) -> Vec<SanitizedPath> {
+        std::iter::once(&self.cwd).chain(self.write.keys()).cloned().collect()
     }
 
     /// Where the command stands.

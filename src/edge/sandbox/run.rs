@@ -31,7 +31,7 @@ use super::{
     guard::Guards,
     helper::nothing,
     missing::missing,
-    output::captured,
+    output::{Heard, captured},
     status::{Status, has_a_network_of_its_own, reaches},
     watched::{Over, Watched, watched},
     way_out::{self, WayOut},
@@ -114,25 +114,15 @@ impl Sandbox {
         watched: &Watched,
         ready: impl FnOnce(&SandboxFacts) -> Result<(), E>,
     ) -> Result<Finished, E> {
-        let missing = self.cannot_enforce(profile);
-        if !missing.is_empty() {
-            return Err(SandboxError::Unavailable(missing).into());
-        }
-        if profile.events && way.is_none() {
-            return Err(SandboxError::from(super::ProfileError::NoSocket).into());
-        }
         // Until the command and everything it started are gone.
-        let guards = if self.bubblewrap.is_some() {
-            Guards::of(profile).map_err(SandboxError::from)?
-        } else {
-            Guards::default()
-        };
+        let guards = self.guards(profile, way.as_ref())?;
         let plan = Plan { sandbox: self, profile, command, read_only: &guards.read_only };
-        let (control, mut running) = Running::start(&plan)?;
-        let (facts, started, _way_out) = match plan.stand(&control, way, &mut running) {
-            Ok(standing) => standing,
-            Err(why) => return Err(running.not_stood(control, why).into()),
+        let input = match command.input {
+            Stream::Inherit => io::stdin().as_fd().try_clone_to_owned().map_err(SandboxError::from)?,
+            Stream::Nothing | Stream::Captured => nothing().map_err(SandboxError::from)?,
         };
+        let (stands, mut running) = plan.stand(way, input, [None, None])?;
+        let Stands { control, started, facts, way_out: _way_out } = stands;
         if watched.is_unwanted() {
             return Err(SandboxError::NotStarted("nobody waits for it any more".into()).into());
         }
@@ -146,7 +136,7 @@ impl Sandbox {
         };
         let (stdout, stderr) = (output(stdout), output(stderr));
         let failed = !status.success() && !timed_out;
-        let shown = failed.then(|| evidence(profile, &guards.read_only, &stderr.bytes));
+        let shown = failed.then(|| evidence(profile, &guards.read_only, &command.words, &stderr.bytes));
         let possible_sandbox_denial = shown.as_ref().is_some_and(|shown| shown.is_possible);
         let violations = shown.map(|shown| shown.violations).unwrap_or_default();
         // bubblewrap says of a command that a signal ended what a shell would say.
@@ -155,14 +145,26 @@ impl Sandbox {
         let code = status.code().filter(|_| !timed_out);
         Ok(Finished { code, signal, timed_out, stdout, stderr, facts, violations, possible_sandbox_denial })
     }
+
+    /// What stays as it is while a command of `profile` runs, if all of it can be enforced.
+    pub(super) fn guards(&self, profile: &Profile, way: Option<&OwnedFd>) -> Result<Guards, SandboxError> {
+        let missing = self.cannot_enforce(profile);
+        if !missing.is_empty() {
+            return Err(SandboxError::Unavailable(missing));
+        }
+        if profile.events && way.is_none() {
+            return Err(super::ProfileError::NoSocket.into());
+        }
+        if self.bubblewrap.is_some() { Ok(Guards::of(profile)?) } else { Ok(Guards::default()) }
+    }
 }
 
-fn unavailable(what: &str) -> SandboxError {
+pub(super) fn unavailable(what: &str) -> SandboxError {
     SandboxError::Unavailable(vec![what.to_owned()])
 }
 
 /// Lets the helper become the command. The end of the stream says that it did.
-fn go(control: &UnixStream, started: &UnixStream) -> Result<(), SandboxError> {
+pub(super) fn go(control: &UnixStream, started: &UnixStream) -> Result<(), SandboxError> {
     say_go(control)?;
     match receive::<Told>(started)?.map(|told| told.message) {
         None => Ok(()),
@@ -172,16 +174,24 @@ fn go(control: &UnixStream, started: &UnixStream) -> Result<(), SandboxError> {
 }
 
 /// One run.
-struct Plan<'a> {
-    sandbox: &'a Sandbox,
-    profile: &'a Profile,
-    command: &'a Command,
-    read_only: &'a [SanitizedPath],
+pub(super) struct Plan<'a> {
+    pub(super) sandbox: &'a Sandbox,
+    pub(super) profile: &'a Profile,
+    pub(super) command: &'a Command,
+    pub(super) read_only: &'a [SanitizedPath],
+}
+
+/// What stands, and waits for the word to go.
+pub(super) struct Stands {
+    pub(super) control: UnixStream,
+    pub(super) started: UnixStream,
+    pub(super) facts: SandboxFacts,
+    pub(super) way_out: Option<WayOut>,
 }
 
 impl Plan<'_> {
     /// That there is no such program, where that is why nothing started.
-    fn naming_what_is_missing(&self, why: SandboxError) -> SandboxError {
+    pub(super) fn naming_what_is_missing(&self, why: SandboxError) -> SandboxError {
         let SandboxError::NotStarted(said) = &why else { return why };
         let program = self.command.words.first().map(|word| word.to_string_lossy()).unwrap_or_default();
         let is_path = program.contains('/');
@@ -208,17 +218,28 @@ impl Plan<'_> {
         process
     }
 
+    /// The process that waits for the word to go, with what is in force. `heard` is what hears its two streams besides.
+    pub(super) fn stand(
+        &self,
+        way: Option<OwnedFd>,
+        input: OwnedFd,
+        heard: [Option<Heard>; 2],
+    ) -> Result<(Stands, Running), SandboxError> {
+        let (control, mut running) = Running::start(self, heard)?;
+        match self.confined(&control, way, &input, &mut running) {
+            Ok((facts, started, way_out)) => Ok((Stands { control, started, facts, way_out }, running)),
+            Err(why) => Err(running.not_stood(control, why)),
+        }
+    }
+
     /// Tells the helper what to do, and looks at it from outside when it is ready.
-    fn stand(
+    fn confined(
         &self,
         control: &UnixStream,
         way: Option<OwnedFd>,
+        input: &OwnedFd,
         running: &mut Running,
     ) -> Result<(SandboxFacts, UnixStream, Option<WayOut>), SandboxError> {
-        let input = match self.command.input {
-            Stream::Inherit => io::stdin().as_fd().try_clone_to_owned()?,
-            Stream::Nothing | Stream::Captured => nothing()?,
-        };
         let spec = self.spec();
         let (started, helpers) = UnixStream::pair()?;
         started.set_read_timeout(Some(TO_STAND))?;
@@ -307,7 +328,7 @@ impl Plan<'_> {
             hosts: self.profile.domains.iter().filter(|_| spec.door).map(ToString::to_string).collect(),
             unix_sockets: socket.into_iter().collect(),
             environment: spec.environment.keys().cloned().collect(),
-            process_limits: self.profile.limits.named(),
+            process_limits: self.profile.limits.in_force(),
             enforced: "full".into(),
             stricter: stricter.iter().map(|what| (*what).to_owned()).collect(),
             pid: pid.as_raw_nonzero().get(),
@@ -315,6 +336,7 @@ impl Plan<'_> {
             seccomp_filters: status.seccomp_filters,
             capabilities: status.capabilities,
             argv_digest: digest(&self.command.words),
+            violation_refs: Vec::new(),
         }
     }
 }
@@ -329,18 +351,18 @@ fn digest(words: &[std::ffi::OsString]) -> String {
 }
 
 /// A process that is on its way to becoming the command, or is it.
-struct Running {
-    child: Child,
+pub(super) struct Running {
+    pub(super) child: Child,
     /// The helper, as the host numbers it, once that is known.
-    leader: Option<Pid>,
+    pub(super) leader: Option<Pid>,
     /// Whether killing the child ends everything it started, because it holds the process namespace.
     has_namespaces: bool,
-    stdout: Option<thread::JoinHandle<Output>>,
-    stderr: Option<thread::JoinHandle<Output>>,
+    pub(super) stdout: Option<thread::JoinHandle<Output>>,
+    pub(super) stderr: Option<thread::JoinHandle<Output>>,
 }
 
 impl Running {
-    fn start(plan: &Plan<'_>) -> Result<(UnixStream, Running), SandboxError> {
+    fn start(plan: &Plan<'_>, heard: [Option<Heard>; 2]) -> Result<(UnixStream, Running), SandboxError> {
         let (control, theirs) = UnixStream::pair()?;
         set_socket_passcred(&control, true)?;
         control.set_read_timeout(Some(TO_STAND))?;
@@ -355,9 +377,10 @@ impl Running {
         let spawned = process.stdout(stream()).stderr(stream()).spawn();
         let mut child = spawned.map_err(|why| unavailable(&format!("`{}`: {why}", program.display())))?;
         let limit = plan.profile.limits.output;
+        let [hears_out, hears_err] = heard;
         let running = Running {
-            stdout: child.stdout.take().map(|stream| captured(stream, limit)),
-            stderr: child.stderr.take().map(|stream| captured(stream, limit)),
+            stdout: child.stdout.take().map(|stream| captured(stream, limit, hears_out)),
+            stderr: child.stderr.take().map(|stream| captured(stream, limit, hears_err)),
             leader: None,
             has_namespaces: plan.sandbox.bubblewrap.is_some(),
             child,
@@ -366,7 +389,7 @@ impl Running {
     }
 
     /// Kills it and everything it started.
-    fn kill(&mut self) {
+    pub(super) fn kill(&mut self) {
         if let (false, Some(leader)) = (self.has_namespaces, self.leader) {
             // The leader of a group that nothing could leave; it is not waited for yet, so the number is still its own.
             let _ = kill_process_group(leader, Signal::KILL);

@@ -3,26 +3,33 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
+    edge::process_order::{ProcessOrder, Runner},
     engine::{Agent, Authorization, Engine, Error, Heard, Mail, Mailbox, NoEvent, Subscription, Ticket},
     kernel::{Check, Refusal},
-    model::{AgentId, Ask, Event, Origin, Permission, RequestId, Resolution, Scope, Verdict},
+    model::{
+        Action, AgentId, Ask, Effect, Event, Origin, Permission, ProcessEvent, ProcessExit, ProcessId, RequestId,
+        Resolution, Scope, camel_case,
+    },
 };
 
 use super::{
     holdings::holdings,
     message::{
-        AgentHello, Authorize, AuthorizeResult, Bye, CancelRequest, CheckPermission, CheckResult, Checked,
-        CheckedPermission, ErrorCode, Fault, FromAgent, GrantPermission, GrantResult, Holdings, MessageFromAgent,
-        MessageToAgent, Notice, NoticeKind, PROTOCOL, PermissionResult, PolicyUpdated, RequestAccepted,
-        RequestPermission, RevokePermission, RevokeResult, Role, ToAgent, UsePermission, UseResult,
+        AgentHello, AskPermissionState, Authorize, AuthorizeResult, Bye, CancelRequest, CheckPermission, CheckResult,
+        Checked, CheckedPermission, ErrorCode, Fault, FromAgent, GrantPermission, GrantResult, Holdings,
+        MessageFromAgent, MessageToAgent, Notice, NoticeKind, PROTOCOL, PermissionResult, PermissionStateResult,
+        PolicyUpdated, ProcessExited, ProcessList, RequestAccepted, RequestPermission, RevokePermission, RevokeResult,
+        Role, ToAgent, UsePermission, UseResult,
     },
     refused::NotDone,
     session::{Ended, Part, Reply, greeted, now},
 };
 
 pub(super) struct AgentPart {
-    engine: Engine,
-    agent: Agent,
+    pub(super) engine: Engine,
+    pub(super) agent: Agent,
+    /// What runs processes for it, if its host lets it have some.
+    pub(super) runner: Option<Arc<dyn Runner>>,
     hears: Hears,
     events: Subscription,
     /// What the bot was last told that it holds.
@@ -45,6 +52,8 @@ pub(super) enum News {
     Mail(Mail),
     /// What it holds may have changed.
     Held,
+    /// A process of its ended.
+    Exited(ProcessId, ProcessExit),
 }
 
 impl AgentPart {
@@ -60,7 +69,12 @@ impl AgentPart {
 
     fn hearing(hears: Hears, engine: Engine, agent: Agent) -> AgentPart {
         let events = engine.subscribe();
-        AgentPart { engine, agent, hears, events, told: Holdings::default(), asked_as: BTreeMap::new() }
+        AgentPart { engine, agent, runner: None, hears, events, told: Holdings::default(), asked_as: BTreeMap::new() }
+    }
+
+    /// The same, with processes by way of `runner`.
+    pub(super) fn with_runner(self, runner: Option<Arc<dyn Runner>>) -> AgentPart {
+        AgentPart { runner, ..self }
     }
 
     /// Whether this conversation may go on: what an agent lost, nobody uses in its name.
@@ -93,18 +107,31 @@ impl AgentPart {
     async fn authorize(&mut self, wanted: Authorize) -> Result<ToAgent, NotDone> {
         let request_id = wanted.request_id.clone();
         let action = wanted.action().map_err(|why| NotDone::new(ErrorCode::ValidationError, why))?;
+        self.authorize_action(action, request_id).await
+    }
+
+    pub(super) async fn authorize_action(
+        &mut self,
+        action: Action,
+        request_id: Option<String>,
+    ) -> Result<ToAgent, NotDone> {
         let authorized = self.agent.authorize(action).await?;
         if let Authorization::Asked(_, ticket) = &authorized {
             self.awaits(ticket.clone(), request_id.clone());
         }
-        if let Authorization::Updated(decision, _) = &authorized {
+        let changed = match &authorized {
+            Authorization::Updated(decision, _) => Some(decision),
+            Authorization::Confined(decision, what) => what.instead().map(|_| decision),
+            Authorization::Allowed(_) | Authorization::Asked(..) | Authorization::Denied(_) => None,
+        };
+        if let Some(decision) = changed {
             // A bot that overlooks it would do what it asked about, and that may not happen.
             let why = format!("a hook changed it: only this may happen instead: {}", decision.action);
             return Err(NotDone::new(ErrorCode::Refused, why));
         }
         let decision = authorized.decision();
         // A decision after an answer names its question too; here it is told only where one waits.
-        let waits = decision.approval_action_id.filter(|_| decision.verdict() == Verdict::Ask);
+        let waits = decision.approval_action_id.filter(|_| decision.verdict() == Effect::Ask);
         Ok(ToAgent::AuthorizeResult(AuthorizeResult {
             decision: decision.decision,
             decision_id: decision.id,
@@ -163,6 +190,13 @@ impl AgentPart {
         let results = permissions.map(|permission| CheckedPermission { held: held(&permission), permission });
         let (results, request_id) = (results.collect(), check.request_id);
         ToAgent::CheckResult(CheckResult { results, request_id, ts: now(&self.engine) })
+    }
+
+    fn state(&self, asked: AskPermissionState) -> Result<ToAgent, NotDone> {
+        let state = serde_json::to_value(self.agent.permission_state()?).map(camel_case);
+        let state = state.map_err(|why| NotDone::new(ErrorCode::InternalError, why.to_string()))?;
+        let (request_id, ts) = (asked.request_id, now(&self.engine));
+        Ok(ToAgent::PermissionStateResult(PermissionStateResult { state, request_id, ts }))
     }
 
     async fn spend(&self, wanted: UsePermission) -> Result<ToAgent, NotDone> {
@@ -263,6 +297,7 @@ impl AgentPart {
             granted: resolution.granted.clone(),
             refused: resolution.refused.clone(),
             scope: resolution.scope,
+            updated_input: resolution.updated_input.as_ref().map(|action| action.resource.as_ref().to_owned()),
             feedback: resolution.feedback.clone(),
             text: resolution.to_string(),
             ts: resolution.at,
@@ -302,7 +337,31 @@ impl Part for AgentPart {
             FromAgent::GrantPermission(give) => (give.request_id.clone(), self.grant(give).await.map(Some)),
             FromAgent::RevokePermission(revoke) => (revoke.request_id.clone(), self.revoke(revoke).await.map(Some)),
             FromAgent::Authorize(wanted) => (wanted.request_id.clone(), self.authorize(wanted).await.map(Some)),
+            FromAgent::PermissionState(asked) => (asked.request_id.clone(), self.state(asked).map(Some)),
             FromAgent::UsePermission(wanted) => (wanted.request_id.clone(), self.spend(wanted).await.map(Some)),
+            FromAgent::ProcessStart(wanted) => {
+                let id = wanted.request_id.clone();
+                (id.clone(), self.process(wanted.order(), id).await.map(Some))
+            }
+            FromAgent::ProcessList(ProcessList { request_id: id }) => {
+                (id.clone(), self.process(Ok(ProcessOrder::List), id).await.map(Some))
+            }
+            FromAgent::ProcessRead(wanted) => {
+                let id = wanted.request_id.clone();
+                (id.clone(), self.process(wanted.order(), id).await.map(Some))
+            }
+            FromAgent::ProcessWrite(wanted) => {
+                let id = wanted.request_id.clone();
+                (id.clone(), self.process(wanted.order(), id).await.map(Some))
+            }
+            FromAgent::ProcessStop(wanted) => {
+                let id = wanted.request_id.clone();
+                (id.clone(), self.process(wanted.order(), id).await.map(Some))
+            }
+            FromAgent::ProcessRestart(wanted) => {
+                let id = wanted.request_id.clone();
+                (id.clone(), self.process(wanted.order(), id).await.map(Some))
+            }
             FromAgent::CancelRequest(CancelRequest { permission_request_id: id, request_id }) => {
                 (request_id, self.cancel(&id).await.map(|()| None))
             }
@@ -337,6 +396,12 @@ impl Part for AgentPart {
                     if matches!(&recorded.event, Event::AgentRetired { agent } if agent == self.agent.id()) {
                         return Err(Ended::Superseded);
                     }
+                    if let Event::Process(ProcessEvent::Exited { process, exit }) = &recorded.event
+                        && process.agent == *self.agent.id()
+                        && self.runner.is_some()
+                    {
+                        return Ok(News::Exited(process.id, *exit));
+                    }
                     if recorded.event.grant().is_some_and(|grant| grant.to == *self.agent.id()) {
                         return Ok(News::Held);
                     }
@@ -348,7 +413,12 @@ impl Part for AgentPart {
     async fn tell(&mut self, news: News) -> Vec<ToAgent> {
         // First what it holds, so that it knows that before it hears why.
         let held = self.policy_updated();
-        let mail = if let News::Mail(mail) = news { Some(self.mail(mail)) } else { None };
+        let ts = now(&self.engine);
+        let mail = match news {
+            News::Mail(mail) => Some(self.mail(mail)),
+            News::Exited(process_id, exit) => Some(ToAgent::ProcessExited(ProcessExited { process_id, exit, ts })),
+            News::Held => None,
+        };
         held.into_iter().chain(mail).collect()
     }
 

@@ -1,6 +1,6 @@
 //! What a bot may act as, and talking to it.
 
-use std::{fmt, future::Future, io};
+use std::{fmt, future::Future, io, sync::Arc};
 
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -8,6 +8,7 @@ use tokio::{
 };
 
 use crate::{
+    edge::process_order::Runner,
     engine::{Agent, Approver, Engine, Error},
     kernel::Refusal,
     model::{AgentId, ApproverId, OwnerId},
@@ -30,6 +31,7 @@ pub struct Bot {
     seat: Seat,
     limits: Limits,
     pub(super) stderr: Option<Sink>,
+    runner: Option<Arc<dyn Runner>>,
 }
 
 enum Seat {
@@ -113,8 +115,14 @@ impl Bot {
         Bot { stderr: Some(Box::new(sink)), ..self }
     }
 
+    /// The same bot, which may start processes by way of `runner`.
+    #[cfg(feature = "sandbox")]
+    pub(in crate::edge) fn with_runner(self, runner: Arc<dyn Runner>) -> Bot {
+        Bot { runner: Some(runner), ..self }
+    }
+
     fn new(engine: &Engine, seat: Seat) -> Bot {
-        Bot { engine: engine.clone(), seat, limits: Limits::default(), stderr: None }
+        Bot { engine: engine.clone(), seat, limits: Limits::default(), stderr: None, runner: None }
     }
 
     /// Talks to a bot that writes to `reader` and reads from `writer`, until one side ends it.
@@ -137,10 +145,10 @@ impl Bot {
         writer: impl AsyncWrite + Unpin + Send,
         stop: impl Future<Output = ()> + Send,
     ) -> Ended {
-        let Bot { engine, seat, limits, stderr: _ } = self;
+        let Bot { engine, seat, limits, stderr: _, runner } = self;
         match seat {
             Seat::Agent(agent) => {
-                let mut part = AgentPart::new(engine.clone(), agent);
+                let mut part = AgentPart::new(engine.clone(), agent).with_runner(runner);
                 converse(&mut part, &engine, &limits, reader, writer, stop).await
             }
             Seat::BesideOthers(agent) => {

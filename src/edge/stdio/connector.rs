@@ -1,16 +1,22 @@
 //! The part of a bot that is the way to the user of one foreground agent.
 
+use std::sync::Arc;
+
 use crate::{
     engine::{Approver, Connection, Engine, NoEvent, Subscription, ToPerson},
-    model::{AgentId, Answer, Event, OwnerId, Permission, Request, RequestId, Resolution, Scope},
+    model::{
+        Action, ActionFacts, AgentId, Answer, Event, Guard, OwnerId, Permission, Request, RequestId, Resolution, RunId,
+        Scope, ToolName,
+    },
 };
 
 use super::{
     denials::Denials,
     message::{
-        Bye, ConnectorHello, Decision, ErrorCode, Fault, FromConnector, MessageToUser, Notice, NoticeKind, Operation,
-        PROTOCOL, PermissionDecision, PermissionRequest, PermissionResolved, ReasonKind, RevokePermission,
-        RevokeResult, Role, ToConnector,
+        ActionEnabled, Bye, ConnectorHello, Decision, EnableAction, ErrorCode, Fault, FromConnector, GuardUpdated,
+        ListPolicies, MessageToUser, ModifiedInput, Notice, NoticeKind, Operation, PROTOCOL, PermissionDecision,
+        PermissionRequest, PermissionResolved, PoliciesOfRun, PolicyName, ReasonKind, RevokePermission, RevokeResult,
+        Role, ToConnector, ToolGuard, UpdatePolicy,
     },
     refused::NotDone,
     session::{Ended, Part, Reply, greeted, now, shown},
@@ -24,6 +30,8 @@ pub(super) struct ConnectorPart {
     approver: Option<Approver>,
     connection: Connection,
     events: Subscription,
+    /// What is to be shown once everything is told that happened before it.
+    held: Option<ToPerson>,
     denials: Denials,
 }
 
@@ -31,6 +39,7 @@ pub(super) struct ConnectorPart {
 pub(super) enum News {
     Shown(ToPerson),
     Config(NoticeKind, String, Option<u64>),
+    Guard(RunId, ToolName, Vec<PolicyName>),
 }
 
 impl ConnectorPart {
@@ -41,7 +50,7 @@ impl ConnectorPart {
         connection: Connection,
     ) -> ConnectorPart {
         let (agent, events) = (connection.agent().clone(), engine.subscribe());
-        ConnectorPart { engine, agent, owner, approver, connection, events, denials: Denials::default() }
+        ConnectorPart { engine, agent, owner, approver, connection, events, held: None, denials: Denials::default() }
     }
 
     fn approver(&self) -> Result<&Approver, NotDone> {
@@ -67,6 +76,11 @@ impl ConnectorPart {
         let (kind, answer) = (decision.decision, answer(&decision)?);
         let for_run = about_action && kind == Decision::DenySession;
         let answer = if for_run { answer.scope(Scope::Session) } else { answer };
+        let facts = waiting.as_ref().and_then(|request| request.action.as_deref());
+        let answer = match decision.modified_input {
+            None => answer,
+            Some(input) => answer.instead(instead(kind, input, facts)?),
+        };
         approver.answer(id, answer).await.map_err(|why| NotDone::about_request(named, &why))?;
         if let (Decision::DenySession, Some(request)) = (kind, waiting)
             && request.action.is_none()
@@ -74,6 +88,36 @@ impl ConnectorPart {
             self.denials.remember(&request);
         }
         Ok(())
+    }
+
+    async fn update_policy(&self, update: &UpdatePolicy) -> Result<(), NotDone> {
+        Ok(self.approver()?.update_policy(&update.run_id, update.patch()).await?)
+    }
+
+    fn policies(&self, wanted: ListPolicies) -> Result<ToConnector, NotDone> {
+        let ListPolicies { run_id, tool, request_id } = wanted;
+        let approver = self.approver()?;
+        let guards = match tool {
+            Some(tool) => vec![approver.policies(&run_id, &tool)?],
+            None => approver.guards(&run_id)?,
+        };
+        let guards = guards.into_iter().map(tool_guard).collect();
+        Ok(ToConnector::Policies(PoliciesOfRun { run_id, guards, request_id, ts: now(&self.engine) }))
+    }
+
+    async fn enable(&self, wanted: EnableAction) -> Result<ToConnector, NotDone> {
+        let approver = self.approver()?;
+        let (agent_id, reason, request_id) =
+            (wanted.agent_id.clone(), wanted.reason.clone(), wanted.request_id.clone());
+        let action = wanted.action().map_err(|why| NotDone::new(ErrorCode::ValidationError, why))?;
+        let ruling_id = approver.enable(&agent_id, &action, reason).await?;
+        Ok(ToConnector::ActionEnabled(ActionEnabled { agent_id, ruling_id, request_id, ts: now(&self.engine) }))
+    }
+
+    /// What changed in a guard of a run of this owner.
+    fn guard(&self, event: &Event) -> Option<News> {
+        let Event::PolicyUpdated { owner, run, tool, policies, .. } = event else { return None };
+        (*owner == self.owner).then(|| News::Guard(run.clone(), tool.clone(), names(policies)))
     }
 
     async fn revoke(&self, revoke: RevokePermission) -> Result<ToConnector, NotDone> {
@@ -115,6 +159,27 @@ impl ConnectorPart {
     }
 }
 
+fn names(policies: &[Arc<str>]) -> Vec<PolicyName> {
+    policies.iter().map(|name| PolicyName { name: name.as_ref().to_owned() }).collect()
+}
+
+fn tool_guard(Guard { tool, names: policies, policies: rules }: Guard) -> ToolGuard {
+    ToolGuard { tool, policies: names(&policies), rules }
+}
+
+/// What may happen instead of what was asked about, by the same tool.
+fn instead(kind: Decision, input: ModifiedInput, asked: Option<&ActionFacts>) -> Result<Action, NotDone> {
+    let invalid = |message: &str| Err(NotDone::new(ErrorCode::ValidationError, message));
+    if matches!(kind, Decision::Deny | Decision::DenySession) {
+        return invalid("`modifiedInput` goes with an `allow`");
+    }
+    match (input, asked) {
+        (_, None) => invalid("`modifiedInput` goes with a question about an action"),
+        (ModifiedInput::Resource(resource), Some(asked)) => Ok(Action::new(asked.operation, &resource)),
+        (ModifiedInput::Tool(input), Some(asked)) => Ok(Action::tool(asked.tool.clone(), input.into())),
+    }
+}
+
 /// The engine's answer for a user's decision.
 fn answer(decision: &PermissionDecision) -> Result<Answer, NotDone> {
     let invalid = |message: &str| Err(NotDone::new(ErrorCode::ValidationError, message));
@@ -140,8 +205,14 @@ fn answer(decision: &PermissionDecision) -> Result<Answer, NotDone> {
     Ok(if let Some(feedback) = decision.feedback.clone() { answer.feedback(feedback) } else { answer })
 }
 
+/// What a yes for good would allow, if it may be said.
+fn always(request: &Request) -> Option<String> {
+    let action = request.action.as_ref().filter(|action| !action.cut)?;
+    action.shape.as_ref().map(|shape| shape.shown.to_string())
+}
+
 fn question(request: &Request) -> ToConnector {
-    let (operation, resource) = match (&request.action, request.permissions().next()) {
+    let (operation, resource) = match (&request.action, request.widest_first().first().copied()) {
         (Some(action), _) => (action.operation.into(), action.resource.as_ref().to_owned()),
         (None, first) => asked_first(first),
     };
@@ -156,9 +227,11 @@ fn question(request: &Request) -> ToConnector {
         tool_name: request.action.as_ref().map(|action| action.tool.clone()),
         operation,
         resource,
+        details: request.details.as_ref().map(Into::into),
         tier: request.action.as_ref().map(|action| action.tier),
-        always: request.action.as_ref().and_then(|action| action.shape.as_ref()).map(|shape| shape.shown.to_string()),
-        permissions: request.permissions().cloned().collect(),
+        always: always(request),
+        once_only: request.is_once_only(),
+        permissions: request.widest_first().into_iter().cloned().collect(),
         scope: request.scope,
         reason: if overrides { ReasonKind::PolicyDenyOverride } else { ReasonKind::PolicyAsk },
         reason_text: request.reason.clone(),
@@ -227,6 +300,12 @@ impl Part for ConnectorPart {
                 };
                 (agree.request_id, agreed.map(|()| None))
             }
+            FromConnector::UpdatePolicy(update) => {
+                let updated = self.update_policy(&update).await;
+                (update.request_id, updated.map(|()| None))
+            }
+            FromConnector::ListPolicies(wanted) => (wanted.request_id.clone(), self.policies(wanted).map(Some)),
+            FromConnector::EnableAction(wanted) => (wanted.request_id.clone(), self.enable(wanted).await.map(Some)),
             FromConnector::Message(message) => (message.request_id, self.message(&message.text).await.map(|()| None)),
         };
         match done {
@@ -237,15 +316,26 @@ impl Part for ConnectorPart {
 
     async fn news(&mut self) -> Result<News, Ended> {
         loop {
+            // What happened before something is shown is told before it.
             let event = tokio::select! {
-                shown = self.connection.next() => return shown.map(News::Shown).ok_or(Ended::Superseded),
-                event = self.events.next() => event,
+                biased;
+                event = self.events.next() => Some(event),
+                shown = self.connection.next(), if self.held.is_none() => {
+                    self.held = Some(shown.ok_or(Ended::Superseded)?);
+                    continue;
+                }
+                () = std::future::ready(()), if self.held.is_some() => None,
             };
             match event {
-                Err(NoEvent::Ended) => return Err(Ended::Superseded),
-                Err(NoEvent::Missed(_)) => {}
-                Ok(recorded) => {
-                    if let Some(news) = self.config(&recorded.event) {
+                None => {
+                    if let Some(held) = self.held.take() {
+                        return Ok(News::Shown(held));
+                    }
+                }
+                Some(Err(NoEvent::Ended)) => return Err(Ended::Superseded),
+                Some(Err(NoEvent::Missed(_))) => {}
+                Some(Ok(recorded)) => {
+                    if let Some(news) = self.config(&recorded.event).or_else(|| self.guard(&recorded.event)) {
                         return Ok(news);
                     }
                 }
@@ -261,6 +351,9 @@ impl Part for ConnectorPart {
             News::Shown(ToPerson::Said { from, text }) => {
                 let text = text.as_ref().to_owned();
                 ToConnector::Message(MessageToUser { agent_id: from, text, ts: now(&self.engine) })
+            }
+            News::Guard(run_id, tool, policies) => {
+                ToConnector::PolicyUpdated(GuardUpdated { run_id, tool, policies, ts: now(&self.engine) })
             }
             News::Config(notice, text, change) => ToConnector::Notice(Notice {
                 change,

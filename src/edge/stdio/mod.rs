@@ -22,6 +22,7 @@
 //! and confining what the process does besides talking.
 
 mod agent;
+mod base64;
 mod bot;
 mod connector;
 mod denials;
@@ -31,6 +32,7 @@ mod limits;
 mod message;
 mod outgoing;
 mod process;
+mod processes;
 mod quote;
 mod refused;
 mod session;

@@ -2,7 +2,7 @@
 
 use crate::{engine::Error, kernel::Refusal, model::RunId};
 
-use super::{message::ErrorCode, quote::quoted};
+use super::{message::ErrorCode, session::shown};
 
 /// Something that was not done.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ impl NotDone {
 
     /// For a request that does not wait, or does not wait for this bot: the two sound the same.
     pub(super) fn no_request(named: &str, run: Option<&RunId>) -> NotDone {
-        let mut message = format!("no pending permission request {}", quoted(named));
+        let mut message = format!("No pending permission request {}", shown(named));
         if let Some(run) = run {
             message = format!("{message} for run {run}");
         }
@@ -46,6 +46,10 @@ impl From<&Error> for NotDone {
             Error::Refused(Refusal::AlreadyResolved(_)) => ErrorCode::AlreadyResolved,
             Error::Refused(Refusal::UnknownRequest(_) | Refusal::UnknownCode(_) | Refusal::AmbiguousCode(_)) => {
                 ErrorCode::NoPendingPermission
+            }
+            Error::Refused(Refusal::UnknownRun(run)) => {
+                let message = format!("No active run found for runId {run}");
+                return NotDone::new(ErrorCode::RunNotFound, message);
             }
             Error::Refused(_) | Error::Replaced { .. } => ErrorCode::Refused,
             Error::Path(_) | Error::Open(_) | Error::File(_) => ErrorCode::PathError,

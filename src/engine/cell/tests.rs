@@ -33,7 +33,7 @@ fn held(agent: &AgentId, number: usize) -> Vec<Arc<Grant>> {
 #[test]
 fn what_is_published_of_an_agent_with_four_roots_takes_at_most_four_hundred_bytes() {
     const AGENTS: usize = 100_000;
-    let ground = Arc::new(Ground::new(Reads::Granted, &[], 1));
+    let ground = Arc::new(Ground::new(Reads::Granted, &crate::kernel::Protected::default(), 1));
     let mut kept = None;
     let counted = allocation_counter::measure(|| {
         let cells: DashMap<AgentId, Arc<Cell>> = DashMap::new();

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::{
-    ActionFacts, AgentId, Decision, DecisionId, Event, Permission, Reply, Request, RequestId, Ruled, Verdict,
+    ActionFacts, AgentId, Cause, Decision, DecisionId, Details, Effect, Event, Permission, Reply, Request, RequestId,
+    Ruled, SandboxFacts, Verdict,
 };
 
 use super::super::{
@@ -11,7 +12,6 @@ use super::super::{
     command::Broken,
     considered::Considered,
     judge::{Case, Judgement, Opinion, Stage, judge},
-    state::Agent,
 };
 use crate::model::Timestamp;
 
@@ -31,9 +31,11 @@ impl State {
         let judgement = judge(&case);
         let decision = self.named(&case, &judgement);
         match decision.verdict() {
-            Verdict::Deny => Ok(vec![evaluated(decision)]),
-            Verdict::Allow => Ok(std::iter::once(evaluated(decision)).chain(used_up(judgement)).collect()),
-            Verdict::Ask => self.ask_about(&case, judgement, decision, request),
+            Effect::Deny => Ok(vec![evaluated(decision)]),
+            Effect::Allow => Ok(std::iter::once(evaluated(decision)).chain(used_up(judgement)).collect()),
+            // Only the run inside the sandbox uses up what is for one use.
+            Effect::Confined => Ok(vec![evaluated(Decision { used: None, ..decision })]),
+            Effect::Ask => self.ask_about(&case, judgement, decision, request),
         }
     }
 
@@ -49,11 +51,47 @@ impl State {
         let agent = self.agent(agent)?;
         let case = Case { state: self, agent, action, broken, opinions, now };
         let judgement = judge(&case);
-        if judgement.conclusion.ruled.verdict() != Verdict::Allow {
+        if judgement.conclusion.ruled.verdict() != Effect::Allow {
             return Err(self.not_allowed(&case, &judgement));
         }
         let decision = self.named(&case, &judgement);
         Ok(std::iter::once(evaluated(decision)).chain(used_up(judgement)).collect())
+    }
+
+    /// Lets it happen at once inside a sandbox and leaves the record. `applied` is what a host program reports about a
+    /// sandbox of its own; the library's own sandbox reports by itself.
+    pub(super) fn act_confined(
+        &self,
+        agent: &AgentId,
+        action: &Considered,
+        opinions: &[Opinion],
+        broken: &Broken,
+        applied: Option<Arc<SandboxFacts>>,
+        now: Timestamp,
+    ) -> Result<Vec<Event>, Refusal> {
+        let known = self.agent(agent)?;
+        let case = Case { state: self, agent: known, action, broken, opinions, now };
+        let judgement = judge(&case);
+        match judgement.conclusion.ruled.verdict() {
+            Effect::Allow => {}
+            Effect::Confined => applied.as_deref().map_or(Ok(()), |facts| refuse_wider(action, facts))?,
+            Effect::Ask | Effect::Deny => return Err(self.not_allowed(&case, &judgement)),
+        }
+        let decision = self.named(&case, &judgement);
+        let cause = Cause::of(&decision).map(Arc::new);
+        let applied = applied.map(|facts| self.with_violations(agent, facts)).transpose()?;
+        let applied = applied.map(|facts| Event::SandboxApplied { agent: agent.clone(), facts, cause });
+        Ok(std::iter::once(evaluated(decision)).chain(used_up(judgement)).chain(applied).collect())
+    }
+
+    /// The same facts, with the violations that the agent's commands left in this run.
+    pub(super) fn with_violations(
+        &self,
+        agent: &AgentId,
+        facts: Arc<SandboxFacts>,
+    ) -> Result<Arc<SandboxFacts>, Refusal> {
+        let violation_refs: Vec<_> = self.agent(agent)?.kept_from.iter().map(|violated| violated.id).collect();
+        Ok(Arc::new(SandboxFacts { violation_refs, ..SandboxFacts::clone(&facts) }))
     }
 
     /// The record of what was decided, under the next name.
@@ -82,7 +120,7 @@ impl State {
     ) -> Result<Vec<Event>, Refusal> {
         let action = judgement.asks_about_action.then(|| case.action.facts());
         let hooks = if action.is_some() { hooks_that_ask(case.opinions) } else { Vec::new() };
-        if let Some(request) = self.same_action(case.agent, action.as_deref(), &hooks, &judgement) {
+        if let Some(request) = self.same_action(case, action.as_deref(), &hooks, &judgement) {
             let approval_action_id = Some(request.id);
             let decision = Decision { approval_action_id, ..decision };
             return Ok(vec![evaluated(decision), Event::Joined { request }]);
@@ -111,6 +149,7 @@ impl State {
             settled,
             reason: case.action.reason.clone().unwrap_or_else(crate::model::Reason::not_said),
             action,
+            details: case.action.details.clone(),
             hooks,
             hooks_say: if about_action { what_hooks_say(case.opinions) } else { Vec::new() },
             hook_failed: case.opinions.iter().any(|opinion| opinion.failed),
@@ -124,24 +163,38 @@ impl State {
         Ok(std::iter::once(evaluated(decision)).chain(asked).collect())
     }
 
-    /// The pending request of `agent` about the same action that lacks the same, if there is one.
+    /// The pending request of the agent about the same action and content that lacks the same, if there is one.
     fn same_action(
         &self,
-        agent: &Agent,
+        case: &Case<'_>,
         action: Option<&ActionFacts>,
         hooks: &[Arc<str>],
         judgement: &Judgement<'_>,
     ) -> Option<Arc<Request>> {
-        let mut pending = agent.pending.iter().filter_map(|id| self.pending.get(id)).map(|waiting| &waiting.request);
+        let content = |details: &Option<Details>| details.as_ref().map(|details| details.digest);
+        let mut pending =
+            case.agent.pending.iter().filter_map(|id| self.pending.get(id)).map(|waiting| &waiting.request);
         let same = |request: &&Arc<Request>| {
             let about = request.action.as_ref().map(|facts| (facts.input, facts.overrides));
             request.scope.is_none()
                 && about == action.map(|facts| (facts.input, facts.overrides))
                 && request.asked == judgement.missing
+                && content(&request.details) == content(&case.action.details)
                 && hooks.iter().all(|hook| request.hooks.contains(hook))
                 && request.is_open()
         };
         pending.find(same).cloned()
+    }
+}
+
+/// Refuses facts that let a command write or reach more than the action uses.
+fn refuse_wider(action: &Considered, facts: &SandboxFacts) -> Result<(), Refusal> {
+    let uses = |permission: &Permission| action.permissions().any(|used| used.covers(permission));
+    let network = facts.network.then_some(Permission::Network);
+    let written = facts.write_roots.iter().cloned().map(Permission::write);
+    match network.into_iter().chain(written).find(|permission| !uses(permission)) {
+        Some(permission) => Err(Refusal::WiderThanDecided(permission)),
+        None => Ok(()),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use crate::model::{
-    Actor, AgentId, AgentPolicy, BaseRight, Ended, Event, Grant, GrantId, HeldChange, Hold, Origin, OwnerId,
+    Actor, AgentId, AgentPolicy, BaseRight, Ended, Event, Grant, GrantId, HeldChange, Hold, Mode, Origin, OwnerId,
     Permission, Policy, Profile, RunId, Scope, Source, Timestamp, Widening,
 };
 
@@ -128,7 +128,12 @@ impl State {
             Some(agent) => Some(agent).filter(|agent| stays(agent, policy)),
             None => None,
         };
-        let profile = Arc::new(Profile { id: id.clone(), ..spec.profile.clone() });
+        let mode = known.map_or(spec.profile.mode, |agent| mode_under(agent, &spec.profile));
+        let profile = Arc::new(Profile { id: id.clone(), mode, ..spec.profile.clone() });
+        if let Some(agent) = known.filter(|agent| agent.written_mode.is_some_and(|written| written != mode_of(spec))) {
+            let (agent, before) = (id.clone(), agent.profile.mode);
+            events.push(Event::ModeChanged { agent, before, mode, written: None, by: None });
+        }
         match known {
             None => {
                 let source = Source::Config;
@@ -211,7 +216,10 @@ impl State {
                 None => vec![format!("new, {} in mode {:?}", spec.profile.kind, spec.profile.mode)],
                 Some(agent) => {
                     let rules = narrowed::widening_rules(agent.rules.written(), &spec.rules);
-                    narrowed::changed_profile(&agent.profile, &spec.profile).into_iter().chain(rules).collect()
+                    narrowed::changed_profile(&agent.profile, &as_set(agent, &spec.profile))
+                        .into_iter()
+                        .chain(rules)
+                        .collect()
                 }
             };
             sentences.into_iter().map(|sentence| (Some(id.clone()), sentence.into()))
@@ -226,7 +234,7 @@ impl State {
             let agent = self.agents.get(id).filter(|agent| stays(agent, policy))?;
             let AgentPolicy { profile, rights, rules } = spec;
             let rights = rights.iter().filter(|right| self.is_within(agent, right)).cloned().collect();
-            let profile = narrowed::profile(&agent.profile, profile);
+            let profile = narrowed_profile(agent, profile);
             let rules = narrowed::rules(agent.rules.written(), rules);
             Some((id.clone(), AgentPolicy { profile, rights, rules }))
         };
@@ -237,7 +245,7 @@ impl State {
     /// Whether what the file gives `agent` already lies within one line of the file as it was.
     fn is_within(&self, agent: &Agent, right: &BaseRight) -> bool {
         let path = right.right.permission.path();
-        let protected = path.is_some_and(|path| self.is_protected(path));
+        let protected = self.is_protected(&right.right.permission);
         // What names something sensitive is more than a broad line that covers it.
         let gives = self.gives(&right.right.permission);
         agent.held.iter().any(|grant| {
@@ -247,6 +255,28 @@ impl State {
                 && (!protected || grant.right.permission.path() == path)
         })
     }
+}
+
+fn mode_of(spec: &AgentPolicy) -> Mode {
+    spec.profile.mode
+}
+
+/// The mode of `agent` under a file that describes it as `profile`: the one that somebody has set, as long as the file says
+/// what it said then, and otherwise the file's.
+fn mode_under(agent: &Agent, profile: &Profile) -> Mode {
+    if agent.written_mode == Some(profile.mode) { agent.profile.mode } else { profile.mode }
+}
+
+fn as_set(agent: &Agent, profile: &Profile) -> Profile {
+    Profile { mode: mode_under(agent, profile), ..profile.clone() }
+}
+
+/// What of a description gives no more than now. A mode that is not taken over leaves the line of the file as it was.
+fn narrowed_profile(agent: &Agent, profile: &Profile) -> Profile {
+    let narrowed = narrowed::profile(&agent.profile, &as_set(agent, profile));
+    let is_kept = narrowed.mode == agent.profile.mode && narrowed.mode != profile.mode;
+    let mode = agent.written_mode.filter(|_| is_kept).unwrap_or(narrowed.mode);
+    Profile { mode, ..narrowed }
 }
 
 fn agreed_by(by: &Actor, mut event: Event) -> Event {

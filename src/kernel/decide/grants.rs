@@ -192,12 +192,12 @@ impl State {
         broken: &Broken,
         now: Timestamp,
     ) -> Option<&'a Arc<Grant>> {
-        if permission.path().is_some_and(|path| self.is_protected(path)) {
+        if self.is_protected(permission) {
             return None;
         }
         let gives = self.gives(permission);
         let one_shots = for_use(&holder.held).filter(|grant| {
-            let usable = grant.scope == Scope::Once && grant.is_live(now) && !broken.contains(&grant.id);
+            let usable = grant.scope == Scope::Once && grant.is_live(now) && self.counts(grant, broken, now);
             usable && gives(grant)
         });
         one_shots.min_by_key(|grant| (grant.until.is_none(), grant.until))
@@ -206,7 +206,7 @@ impl State {
     pub(super) fn refuse_protected(&self, permission: &Permission) -> Result<(), Refusal> {
         let governs = |root: &SanitizedPath| self.settings.governing.iter().any(|file| root.contains(file));
         match permission {
-            Permission::Path(_, path) if self.is_protected(path) => Err(Refusal::Protected(permission.clone())),
+            Permission::Path(..) if self.is_protected(permission) => Err(Refusal::Protected(permission.clone())),
             Permission::Path(Access::Write, root) if governs(root) => Err(Refusal::Governs(permission.clone())),
             Permission::Path(..) | Permission::Events | Permission::Network | Permission::Tool(_) => Ok(()),
         }

@@ -6,7 +6,9 @@ mod config;
 mod follow;
 mod grants;
 mod guards;
+mod mode;
 mod narrowed;
+mod processes;
 mod requests;
 mod resume;
 mod route;
@@ -16,7 +18,11 @@ mod time;
 
 use std::sync::Arc;
 
+pub(crate) use processes::StopOrder;
+
 use crate::model::{Event, GrantId, HookCall, Timestamp};
+#[cfg(feature = "sandbox")]
+use crate::model::{SandboxViolation, ViolationId};
 
 use super::{Command, Refusal, State, command::HookNews};
 
@@ -41,6 +47,9 @@ impl State {
                 self.authorize(&agent, &action, &opinions, request, &broken, now)
             }
             Command::Act { agent, action, opinions, broken } => self.act(&agent, &action, &opinions, &broken, now),
+            Command::ActConfined { agent, action, opinions, broken, applied } => {
+                self.act_confined(&agent, &action, &opinions, &broken, applied, now)
+            }
             Command::Enable { by, agent, action, reason } => self.enable(&by, &agent, &action, reason, now),
             Command::RevokeRuling { ruling, by, owner, reason } => {
                 self.revoke_ruling(ruling, by, owner.as_ref(), reason)
@@ -49,6 +58,8 @@ impl State {
             Command::SetPolicies { by, run, tool, policies } => self.set_policies(&by, &run, tool.as_ref(), &policies),
             Command::UpdatePolicy { by, run, patch, base } => self.update_policy(&by, &run, &patch, &base),
             Command::Reconsider { by, actions } => Ok(self.reconsider(&by, &actions, now)),
+            Command::SetMode { agent, mode, by, owner } => self.set_mode(&agent, mode, by, owner.as_ref()),
+            Command::JudgeAgain { actions } => Ok(self.judge_again(&actions, now)),
             Command::Cancel { request, by } => self.cancel(request, &by, now),
             Command::Grant { from, to, rights, reason, scope, broken } => {
                 self.grant(&from, &to, rights, &reason, scope, &broken, now)
@@ -69,12 +80,23 @@ impl State {
             Command::PollConfig { why } => Ok(vec![Event::ConfigPolled { why }]),
             #[cfg(feature = "sandbox")]
             Command::Sandboxed { agent, facts, cause } => {
-                self.agent(&agent).map(|_| vec![Event::SandboxApplied { agent: agent.clone(), facts, cause }])
+                let facts = self.with_violations(&agent, facts)?;
+                Ok(vec![Event::SandboxApplied { agent, facts, cause }])
             }
             #[cfg(feature = "sandbox")]
             Command::Violated { agent, violation, cause } => {
+                let id = Some(ViolationId::new(self.next_violation));
+                let violation = Arc::new(SandboxViolation { id, ..SandboxViolation::clone(&violation) });
                 self.agent(&agent).map(|_| vec![Event::SandboxViolated { agent: agent.clone(), violation, cause }])
             }
+            #[cfg(feature = "sandbox")]
+            Command::StartProcess(starting) => self.start_process(starting, now),
+            Command::StopProcess { process, order } => self.stop_process(process, order),
+            #[cfg(feature = "sandbox")]
+            Command::DenyProcess { process, why, .. } => Ok(self.deny_process(process, why)),
+            #[cfg(feature = "sandbox")]
+            Command::ProcessExited { process, exit, .. } => Ok(self.process_exited(process, exit)),
+            Command::EndProcesses => Ok(self.end_processes()),
             Command::Resume { settings, run, cut } => Ok(self.resume(settings, &run, cut)),
             Command::Hook { call, news } => self.agent(&call.agent).map(|_| vec![hook_told(call.clone(), news)]),
             #[cfg(feature = "schedule")]
@@ -94,6 +116,9 @@ impl State {
         }
         if let Command::UpdatePolicy { by, run, patch, base } = change {
             return self.narrow_policy(&by, &run, &patch, &base);
+        }
+        if let Command::SetMode { agent, mode, by, owner } = change {
+            return self.narrow_mode(&agent, mode, by, owner.as_ref());
         }
         Ok(Vec::new())
     }

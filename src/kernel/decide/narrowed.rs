@@ -26,6 +26,14 @@ impl State {
             .then(|| Event::AgentChanged { profile: Arc::new(Profile { mode: profile.mode, ..Profile::clone(now) }) })
     }
 
+    pub(in super::super) fn mode_within(&self, agent: &AgentId, once: Mode) -> Option<Event> {
+        let known = self.agents.get(agent)?;
+        let before = known.profile.mode;
+        let written = (known.source == crate::model::Source::Config).then(|| known.written_mode.unwrap_or(before));
+        let is_narrower = before != once && lets_no_more(before, once);
+        is_narrower.then(|| Event::ModeChanged { agent: agent.clone(), before, mode: once, written, by: None })
+    }
+
     pub(in super::super) fn rules_within(&self, agent: &AgentId, once: &[Rule]) -> Option<Event> {
         let now = self.agents.get(agent)?.rules.written();
         let rules = rules(now, once);
@@ -47,6 +55,7 @@ pub(super) fn settings(now: &Settings, new: &Settings) -> Settings {
         max_asks_per_minute,
         max_grants,
         max_children,
+        max_processes,
         max_depth,
         // One that has less time says less, be it yes or no.
         hook_timeout: _,
@@ -71,6 +80,7 @@ pub(super) fn settings(now: &Settings, new: &Settings) -> Settings {
         max_asks_per_minute: now.max_asks_per_minute.min(*max_asks_per_minute),
         max_grants: now.max_grants.min(*max_grants),
         max_children: now.max_children.min(*max_children),
+        max_processes: now.max_processes.min(*max_processes),
         max_depth: now.max_depth.min(*max_depth),
         hook_timeout: now.hook_timeout,
         // Fewer facts one by one are less of a record.
@@ -136,7 +146,7 @@ pub(super) fn profile(now: &Profile, new: &Profile) -> Profile {
 
 /// Whether nothing happens by itself in mode `new` that does not in mode `now`. Modes are in no one order: `never` asks
 /// nothing, and lets happen what `untrusted` asks about.
-fn lets_no_more(now: Mode, new: Mode) -> bool {
+pub(super) fn lets_no_more(now: Mode, new: Mode) -> bool {
     let asks_the_same = |mode| matches!(mode, Mode::Default | Mode::OnRequest);
     match new {
         Mode::Plan => true,
@@ -194,6 +204,7 @@ pub(super) fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
         max_asks_per_minute,
         max_grants,
         max_children,
+        max_processes,
         max_depth,
         hook_timeout,
         max_facts_per_minute,
@@ -224,6 +235,7 @@ pub(super) fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
         field!(max_changes_per_minute, "max_changes_per_minute"),
         field!(max_grants, "max_grants"),
         field!(max_children, "max_children"),
+        field!(max_processes, "max_processes"),
         field!(max_depth, "max_depth"),
         field!(tasks, "tasks"),
     ];

@@ -47,6 +47,9 @@ impl State {
                 asked.push(right);
             }
         }
+        if self.silenced(agent).is_some() {
+            settled.extend(asked.drain(..).map(|right| (right.permission, Reply::Deny)));
+        }
         let nothing_refused = settled.iter().all(|(_, reply)| *reply == Reply::Allow);
         if nothing_refused && let Some(request) = self.same_question(agent, &asked, scope) {
             return Ok(vec![Event::Joined { request }]);
@@ -60,6 +63,7 @@ impl State {
             asked,
             settled,
             action: None,
+            details: None,
             hooks: Vec::new(),
             hook_failed: false,
             hooks_say: Vec::new(),
@@ -83,7 +87,7 @@ impl State {
         if !request.is_open() {
             let refused = request.settled.iter().any(|(_, reply)| *reply == Reply::Deny);
             let (outcome, decider) = if refused {
-                (Outcome::Denied, Decider::FreshRefusal)
+                (Outcome::Denied, self.silenced(agent).unwrap_or(Decider::FreshRefusal))
             } else {
                 (Outcome::Granted, Decider::AlreadyHeld)
             };
@@ -181,6 +185,9 @@ impl State {
             refuse_past(scope, now)?;
             self.refuse_too_many(&request.from, from_people(receiver), allowed.len())?;
             allowed.iter().try_for_each(|right| self.refuse_protected(&right.permission))?;
+        }
+        if answer.allowed != Allowed::Nothing && request.is_once_only() && scope != Scope::Once {
+            return Err(Refusal::NotShownWhole { answered: scope });
         }
         let origin = Origin::Person { by: by.by.clone(), means: Arc::clone(&by.means), request: Some(id) };
         let draft = Draft::new(&request.from, origin, Some(request.reason.clone()), scope, now).in_run_of(receiver);
@@ -287,7 +294,7 @@ impl State {
     pub(super) fn shutdown(&self, now: Timestamp) -> Vec<Event> {
         let cancelled =
             |waiting: &Waiting| waiting.resolved_without_grant(Outcome::Cancelled, Decider::EngineGone, now);
-        self.pending.values().map(cancelled).collect()
+        self.pending.values().map(cancelled).chain(self.end_processes()).collect()
     }
 }
 

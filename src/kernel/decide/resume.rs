@@ -28,7 +28,14 @@ impl State {
         let said =
             said.map(|(ruling, run)| Event::RulingEnded { ruling: Arc::clone(ruling), ended: Ended::RunEnded(run) });
         let opened = iter::once(Event::StoreOpened { cut });
-        opened.chain(changed).chain(carriers).chain(approvers).chain(said).chain(runs).collect()
+        opened
+            .chain(changed)
+            .chain(self.processes_of_before())
+            .chain(carriers)
+            .chain(approvers)
+            .chain(said)
+            .chain(runs)
+            .collect()
     }
 
     /// What ends with the run before; an agent that was alone in it and has nothing of it need not begin another one. What it

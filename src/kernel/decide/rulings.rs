@@ -28,6 +28,9 @@ impl State {
         if verdict != Verdict::Allow && scope == Scope::Once {
             return Ok(None);
         }
+        if verdict == Verdict::Allow && action.cut && scope != Scope::Once {
+            return Err(Refusal::NotShownWhole { answered: scope });
+        }
         refuse_past(scope, now)?;
         let about = match (subject(action, scope)?, &action.doing) {
             (Subject::Access(_), Some(doing)) if verdict == Verdict::Deny => Subject::Doing(doing.clone()),

@@ -1,6 +1,6 @@
 //! What becomes of a question: whether the mode lets it be asked, and whether anybody can answer.
 
-use crate::model::{DecisionSource as Source, Interaction, Mode, OnNoUser, Ruled};
+use crate::model::{Decider, DecisionSource as Source, Interaction, Mode, OnNoUser, RuleRef, Ruled};
 
 use super::{
     super::{State, state::Agent},
@@ -19,6 +19,14 @@ pub(super) fn settled(case: &Case<'_>, mode: Mode, stage: Stage, finding: Findin
         }
         None => finding,
     };
+    let violations = if mode == Mode::OnFailure && lacks_rights { violations(case) } else { Vec::new() };
+    let finding = if finding.ruled == Ruled::Ask && !violations.is_empty() {
+        let reason = format!("the sandbox kept it from what it lacks; {}", finding.reason);
+        let refs = violations.into_iter().chain(finding.refs).collect();
+        Finding { source: Source::SandboxOverride, reason: reason.into(), refs, ..finding }
+    } else {
+        finding
+    };
     if finding.ruled == Ruled::Ask && !case.state.somebody_can_answer(case.agent) {
         let reason = format!("nobody is there to ask; {}", finding.reason);
         return Finding { ruled: Ruled::Unavailable, reason: reason.into(), ..finding };
@@ -34,7 +42,7 @@ fn by_mode(case: &Case<'_>, mode: Mode, stage: Stage, lacks_rights: bool) -> Opt
         Mode::Bypass if !lacks_rights && stage != Stage::Denied && !case.opinions.iter().any(|one| one.failed) => {
             Some((Ruled::Allow, "in mode bypass, questions are left out"))
         }
-        Mode::OnFailure if lacks_rights && !has_failed(case) => {
+        Mode::OnFailure if lacks_rights && violations(case).is_empty() => {
             Some((Ruled::Deny, "in mode on_failure, only what the sandbox has kept it from can be asked for"))
         }
         Mode::Default
@@ -47,13 +55,26 @@ fn by_mode(case: &Case<'_>, mode: Mode, stage: Stage, lacks_rights: bool) -> Opt
     }
 }
 
+/// The violations that show that the sandbox has kept the agent from the paths of this action, in this run.
+fn violations(case: &Case<'_>) -> Vec<RuleRef> {
+    let paths: Vec<_> = case.action.permissions().filter_map(|permission| permission.path()).collect();
+    let about_it = case.agent.kept_from.iter().filter(|violated| paths.contains(&&violated.path));
+    about_it.map(|violated| RuleRef::Violation(violated.id)).collect()
+}
+
 /// Whether the sandbox has kept the agent from one of the paths that it lacks, in this run.
-fn has_failed(case: &Case<'_>) -> bool {
-    let mut paths = case.action.permissions().filter_map(|permission| permission.path());
-    paths.any(|path| case.agent.kept_from.contains(path))
+pub(super) fn has_failed(case: &Case<'_>) -> bool {
+    !violations(case).is_empty()
 }
 
 impl State {
+    /// The mode in which nobody is asked for `agent`: its own, or that of an agent above it. None if it may ask.
+    pub(in super::super) fn silenced(&self, agent: &Agent) -> Option<Decider> {
+        let never = |bound: &&Agent| bound.profile.mode == Mode::Never;
+        let silencing = std::iter::once(agent).chain(self.above(agent)).find(never)?;
+        Some(Decider::Mode { mode: silencing.profile.mode, of: silencing.profile.id.clone() })
+    }
+
     /// Whether a question of `agent` would wait for anybody.
     pub(in super::super) fn somebody_can_answer(&self, agent: &Agent) -> bool {
         let owner = &agent.profile.owner;

@@ -5,8 +5,8 @@ use std::{fmt, sync::Arc};
 use serde::Serialize;
 
 use crate::model::{
-    Decision, DecisionSource, Mode, Policies, RuleRef, Ruled, SanitizedPath, Shown, ToolName, UseFacts, UseOrigin,
-    Verdict,
+    Decision, DecisionSource, Effect, Mode, Policies, RuleRef, Ruled, SanitizedPath, Shown, ToolName, UseFacts,
+    UseOrigin,
 };
 
 use super::{
@@ -67,7 +67,10 @@ pub struct Step {
 impl Judgement<'_> {
     /// The same with everything that led to it.
     pub(crate) fn explanation(&self, case: &Case<'_>) -> Explanation {
-        let held = case.action.permissions().map(|needed| case.state.why(&case.agent.profile.id, needed, case.now));
+        let held = case
+            .action
+            .permissions()
+            .map(|needed| case.state.why(&case.agent.profile.id, needed, case.broken, case.now));
         Explanation {
             decision: self.decision(case),
             decided_by: self.stage,
@@ -94,23 +97,26 @@ impl Judgement<'_> {
 
     /// One for each stage that stands in the way, down to the first that says yes.
     fn ways_out(&self, case: &Case<'_>) -> Vec<String> {
-        if self.conclusion.ruled.verdict() == Verdict::Allow {
+        if self.conclusion.ruled.verdict() == Effect::Allow {
             return Vec::new();
         }
         let spoken = self.walk.iter().filter_map(|(stage, finding)| Some((*stage, finding.as_ref()?)));
-        let in_the_way = spoken.take_while(|(_, finding)| finding.ruled.verdict() > Verdict::Allow);
+        let in_the_way = spoken.take_while(|(_, finding)| finding.ruled.verdict() > Effect::Allow);
         let speaks = |of: Stage| self.walk.iter().any(|(stage, finding)| *stage == of && finding.is_some());
         // Who enables what nobody can undo has answered what is asked besides.
         let is_answered = |stage: Stage| match stage {
             Stage::AskRule | Stage::Tier => speaks(Stage::Destructive),
             Stage::Default => speaks(Stage::Destructive) || speaks(Stage::Tier),
-            Stage::Held => self.lacks_only_protected(),
+            Stage::Held => self.lacks_only_protected() || speaks(Stage::Destructive) && self.lacks_only_named(case),
             Stage::Protected | Stage::Denied | Stage::Mode | Stage::Destructive | Stage::AllowRule => false,
         };
         let mut ways: Vec<_> = in_the_way
             .filter(|(stage, _)| !is_answered(*stage))
             .map(|(stage, finding)| self.way_out(case, stage, finding))
             .collect();
+        if self.conclusion.ruled == Ruled::Sandboxed {
+            ways.insert(0, "run it confined (`exec`); a host that confines by itself reports how (`confine`)".into());
+        }
         if self.conclusion.ruled == Ruled::Unavailable {
             ways.push("make a user reachable: connect a foreground agent or an approver of the same owner".into());
         }
@@ -131,6 +137,17 @@ impl Judgement<'_> {
         })
     }
 
+    /// Whether all that is missing is what the line names: who enables just this line gives it.
+    fn lacks_only_named(&self, case: &Case<'_>) -> bool {
+        let held = self.walk.iter().find(|(stage, _)| *stage == Stage::Held);
+        let lacking = held.and_then(|(_, finding)| finding.as_ref()).map(|finding| &finding.uses);
+        let is_named = |place: &usize| {
+            let used = case.action.uses.iter().nth(*place);
+            used.is_some_and(|used| matches!(used.origin, UseOrigin::Named | UseOrigin::Needed))
+        };
+        lacking.is_some_and(|lacking| lacking.iter().all(is_named))
+    }
+
     fn way_out(&self, case: &Case<'_>, stage: Stage, finding: &Finding) -> String {
         let (agent, judged_as) = (&case.agent.profile.id, &self.manner.of.profile.id);
         match stage {
@@ -142,6 +159,7 @@ impl Judgement<'_> {
                     | RuleRef::Policy { .. }
                     | RuleRef::Ruling(_)
                     | RuleRef::Hook(_)
+                    | RuleRef::Violation(_)
                     | RuleRef::OfParent { .. } => None,
                 };
                 let paths = finding.refs.iter().filter_map(protected).collect::<Vec<_>>().join(" and ");
@@ -195,6 +213,7 @@ fn change_of(rule: &RuleRef) -> String {
         RuleRef::Ruling(id) => format!("take back the ruling {id}"),
         RuleRef::Protected(path) => format!("name exactly `{}` in agents.toml", Shown(path.as_str())),
         RuleRef::Hook(name) => format!("have the hook {} say otherwise", Shown(name)),
+        RuleRef::Violation(id) => format!("hold what the sandbox kept it from ({id})"),
         RuleRef::OfParent { agent, rule } => format!("for {agent}: {}", change_of(rule)),
     }
 }

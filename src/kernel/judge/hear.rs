@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::model::{
-    AgentId, OwnerId, Rule, RuleRef, Ruling, RunId, Scope, Shown, Subject, Tier, Timestamp, UseOrigin, Verdict,
+    AgentId, OwnerId, Quoted, Rule, RuleRef, Ruling, RunId, Scope, Shown, Subject, Tier, Timestamp, UseOrigin, Verdict,
 };
 
 use super::{
@@ -33,7 +33,7 @@ impl Opinion {
             (false, Verdict::Ask) => "wants a person to say",
             (false, Verdict::Allow) => "says yes",
         };
-        let why = self.why.as_ref().map(|why| format!(": {}", Shown(why))).unwrap_or_default();
+        let why = self.why.as_ref().map(|why| format!(": {}", Quoted(why))).unwrap_or_default();
         format!("the hook {} {does}{why}", Shown(&self.hook))
     }
 }
@@ -55,7 +55,9 @@ pub(super) struct Heard {
     pub(super) asks: Vec<Voice>,
     pub(super) allows: Vec<RuleRef>,
     pub(super) hook_allows: Vec<RuleRef>,
-    /// A person's yes.
+    /// Every yes of a person that counts.
+    yeses: Vec<Arc<Ruling>>,
+    /// The one that is used.
     pub(super) yes: Option<Arc<Ruling>>,
     /// That yes is for exactly this input, once: it enables even what is destructive.
     pub(super) enabled: bool,
@@ -89,9 +91,8 @@ pub(super) fn all(case: &Case<'_>, above: &[&Agent]) -> Heard {
             Verdict::Ask | Verdict::Deny => heard.say(opinion.verdict, hook, opinion.about),
         }
     }
-    if let Some(yes) = &heard.yes {
-        heard.asks.retain(|voice| !answers(yes, case.action, voice.about));
-    }
+    let yeses = std::mem::take(&mut heard.yeses);
+    heard.asks.retain(|voice| !yeses.iter().any(|yes| answers(yes, case.action, voice.about)));
     heard
 }
 
@@ -196,6 +197,7 @@ fn people(case: &Case<'_>, heard: &mut Heard) {
         is_yes && answers_hooks(ruling, case.opinions) && is_about(ruling, case.action)
     };
     let live = case.agent.rulings.iter().filter(counts);
+    heard.yeses = live.clone().cloned().collect();
     // A word that lasts is not spared by using up one that does not.
     heard.yes = live.clone().min_by_key(|ruling| is_single(ruling)).cloned();
     let mut singles = live.filter(|ruling| is_single(ruling));

@@ -4,6 +4,7 @@
 //! so that an explanation is the decision itself and not a second opinion.
 
 mod ask;
+mod carried;
 mod explain;
 mod hear;
 mod stages;
@@ -12,7 +13,7 @@ mod worse;
 use std::{borrow::Cow, sync::Arc};
 
 use crate::model::{
-    Decision, DecisionSource, Grant, Mode, Origin, RequestId, Right, RuleRef, Ruled, Ruling, Scope, Timestamp, Verdict,
+    Decision, DecisionSource, Effect, Grant, Mode, Origin, RequestId, Right, RuleRef, Ruled, Ruling, Scope, Timestamp,
 };
 
 use super::{State, command::Broken, considered::Considered, state::Agent};
@@ -160,7 +161,8 @@ pub(crate) struct Manner<'s> {
 /// Decides: in the mode of the agent and in the modes of those above it, of which the strictest counts.
 pub(crate) fn judge<'s>(case: &Case<'s>) -> Judgement<'s> {
     let above = case.state.above(case.agent);
-    let (heard, held) = (hear::all(case, &above), stages::held(case));
+    let heard = hear::all(case, &above);
+    let held = stages::held(case, &heard);
     let own = Manner { mode: case.agent.profile.mode, of: case.agent };
     let mut strictest = judged_in(own, case, &heard, &held);
     if above.is_empty() {
@@ -199,7 +201,7 @@ fn judged_in<'s>(manner: Manner<'s>, case: &Case<'s>, heard: &Heard, held: &Held
         (Stage::Denied, stages::denied(case, heard)),
         (Stage::Mode, stages::mode(case, mode)),
         (Stage::Destructive, stages::destructive(case, heard)),
-        (Stage::Held, stages::missing(held)),
+        (Stage::Held, stages::missing(case, mode, held)),
         (Stage::AskRule, stages::ask_rule(case, heard)),
         (Stage::AllowRule, stages::allow_rule(heard)),
         (Stage::Tier, stages::tier(case, mode, heard)),
@@ -217,18 +219,23 @@ fn judged_in<'s>(manner: Manner<'s>, case: &Case<'s>, heard: &Heard, held: &Held
         let (below, about_action) = spoken(Stage::AskRule).unwrap_or_else(nothing_spoke);
         asks_about_action = about_action.ruled == Ruled::Ask;
         match about_action.ruled.verdict() {
-            Verdict::Deny => (stage, finding) = (below, about_action),
-            Verdict::Ask | Verdict::Allow => finding.refs.extend(about_action.refs),
+            Effect::Deny => (stage, finding) = (below, about_action),
+            Effect::Ask | Effect::Confined | Effect::Allow => finding.refs.extend(about_action.refs),
         }
     }
-    let conclusion = ask::settled(case, mode, stage, finding, !held.missing.is_empty());
-    let allowed = conclusion.ruled.verdict() == Verdict::Allow;
+    let is_lacking = walk.iter().any(|(stage, finding)| *stage == Stage::Held && finding.is_some());
+    let mut conclusion = ask::settled(case, mode, stage, finding, is_lacking);
+    if conclusion.ruled == Ruled::Allow && !held.missing.is_empty() && !is_lacking && !case.action.in_sandbox {
+        // What it lacks was passed over only because the sandbox keeps it from that.
+        conclusion = stages::tried(conclusion);
+    }
+    let allowed = conclusion.ruled.verdict() <= Effect::Confined;
     // Something that needs nobody's word uses up nobody's word.
     let word = heard.yes.clone().filter(|_| stage == Stage::AllowRule || heard.enabled || heard.overridden);
     let said = word.clone().filter(|_| allowed);
     let uses_ruling = word.filter(|ruling| allowed && ruling.scope == Scope::Once);
     let uses_grants = if allowed { held.once.clone() } else { Vec::new() };
-    let missing = held.missing.clone();
+    let missing = if is_lacking { held.missing.clone() } else { Vec::new() };
     Judgement { manner, walk, stage, conclusion, missing, asks_about_action, uses_ruling, uses_grants, said }
 }
 
@@ -245,7 +252,7 @@ impl Judgement<'_> {
     /// The same as a record.
     pub(crate) fn decision(&self, case: &Case<'_>) -> Decision {
         let (facts, said) = (case.action.facts(), self.said.as_deref());
-        let given = self.uses_grants.iter().filter_map(|grant| grant.until);
+        let carried = self.carried(case);
         Decision {
             id: None,
             agent: case.agent.profile.id.clone(),
@@ -257,8 +264,8 @@ impl Judgement<'_> {
             rule_refs: self.conclusion.refs.clone(),
             updated_input_ref: case.action.updated.then(|| facts.input),
             approval_action_id: said.and_then(|ruling| ruling.request).or_else(|| self.answered()),
-            expires_at: said.and_then(|ruling| ruling.until).into_iter().chain(given).min(),
-            scope: said.map(|ruling| ruling.scope),
+            expires_at: carried.until,
+            scope: carried.scope,
             missing: self.missing.iter().map(|right| right.permission.clone()).collect(),
             used: self.uses_ruling.as_ref().map(|ruling| ruling.id),
         }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::{
-    DecisionSource as Source, Grant, Mode, Operation, Permission, Right, RuleRef, Ruled, Scope, Tier, Verdict,
+    DecisionSource as Source, Grant, Mode, Operation, Permission, Right, RuleRef, Ruled, Ruling, Scope, Subject, Tier,
+    UseOrigin, Verdict,
 };
 
 use super::{
@@ -11,6 +12,9 @@ use super::{
     Case, Finding, Opinion,
     hear::{Heard, Voice},
 };
+
+/// How many rights one question asks for, as a request does.
+const MOST_ASKED: usize = 32;
 
 /// What of the rights that an action uses is there.
 #[derive(Debug, Default)]
@@ -22,10 +26,15 @@ pub(super) struct Held {
     pub(super) once: Vec<Arc<Grant>>,
 }
 
-pub(super) fn held(case: &Case<'_>) -> Held {
+pub(super) fn held(case: &Case<'_>, heard: &Heard) -> Held {
     let mut held = Held::default();
+    // Who lets exactly this line happen once, without having been asked, has let it use what it names.
+    let lets_name = heard.yes.as_ref().is_some_and(|yes| is_enabling(yes));
     for (place, used) in case.action.uses.iter().enumerate() {
         let Some(right) = &used.takes else { continue };
+        if lets_name && matches!(used.origin, UseOrigin::Named | UseOrigin::Needed) {
+            continue;
+        }
         if case.state.uses(case.agent, &right.permission, case.now, case.broken) {
             continue;
         }
@@ -38,11 +47,24 @@ pub(super) fn held(case: &Case<'_>) -> Held {
     held
 }
 
+fn is_enabling(yes: &Ruling) -> bool {
+    matches!(yes.about, Subject::Input(_)) && yes.scope == Scope::Once && yes.request.is_none()
+}
+
 impl Held {
     fn lack(&mut self, right: &Right, place: usize) {
         self.missing.push(right.clone());
         self.lacking.push(place);
     }
+}
+
+/// Whether all that a command lacks is what its line names: then a sandbox keeps it from just that.
+pub(super) fn is_only_named(case: &Case<'_>, held: &Held) -> bool {
+    let is_named = |place: &usize| {
+        let used = case.action.uses.iter().nth(*place);
+        used.is_some_and(|used| matches!(used.origin, UseOrigin::Named | UseOrigin::Needed))
+    };
+    case.action.operation() == Operation::Command && held.lacking.iter().all(is_named)
 }
 
 pub(super) fn protected(case: &Case<'_>) -> Option<Finding> {
@@ -64,9 +86,9 @@ pub(super) fn protected(case: &Case<'_>) -> Option<Finding> {
     }
     let (mut protected, mut uses) = (Vec::new(), Vec::new());
     for (place, used) in case.action.uses.iter().enumerate() {
-        let Some(path) = used.path().filter(|path| case.state.is_protected(path)) else { continue };
-        let is_held = |permission: &Permission| case.state.uses(case.agent, permission, case.now, case.broken);
-        if !used.permission().is_some_and(|permission| is_held(&permission)) {
+        let (Some(path), Some(permission)) = (used.path(), used.permission()) else { continue };
+        let is_held = || case.state.uses(case.agent, &permission, case.now, case.broken);
+        if case.state.is_protected(&permission) && !is_held() {
             protected.push(RuleRef::Protected(path.clone()));
             uses.push(place);
         }
@@ -127,7 +149,7 @@ pub(super) fn mode(case: &Case<'_>, mode: Mode) -> Option<Finding> {
         | Mode::Auto => return None,
     }
     let acts =
-        |used: &Use| !used.only_reads() || used.operation == Operation::Command && case.action.tier != Some(Tier::Safe);
+        |used: &Use| !used.only_reads() || used.operation == Operation::Command && tier_now(case) != Some(Tier::Safe);
     let uses: Vec<_> =
         case.action.uses.iter().enumerate().filter(|(_, used)| acts(used)).map(|(place, _)| place).collect();
     let finding = || Finding::new(Ruled::Deny, Source::Mode, "in mode plan, nothing but reading happens");
@@ -141,13 +163,26 @@ pub(super) fn destructive(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
     Some(Finding::new(Ruled::Deny, Source::Classifier, case.action.tier_reason.as_ref().to_owned()))
 }
 
-pub(super) fn missing(held: &Held) -> Option<Finding> {
+pub(super) fn missing(case: &Case<'_>, mode: Mode, held: &Held) -> Option<Finding> {
     if held.missing.is_empty() {
         return None;
     }
+    // A sandbox keeps it from what it only names; in `on_failure`, it is tried in one before anybody is asked.
+    let is_tried = mode == Mode::OnFailure && !super::ask::has_failed(case);
+    if (case.action.in_sandbox || is_tried) && is_only_named(case, held) {
+        return None;
+    }
+    if held.missing.len() > MOST_ASKED {
+        let reason =
+            "it lacks more than anybody is asked for at once: ask for a directory above, or do it in several steps";
+        return Some(Finding::new(Ruled::Deny, Source::HostPolicy, reason).about(held.lacking.clone()));
+    }
     let missing: Vec<_> = held.missing.iter().map(|right| right.permission.describe().to_string()).collect();
     let reason = format!("not held: {}", missing.join(", "));
-    Some(Finding::new(Ruled::Ask, Source::HostPolicy, reason).about(held.lacking.clone()))
+    // A capability of a tool is missing because the tool itself says that it needs it.
+    let of_tool = held.missing.iter().all(|right| matches!(right.permission, Permission::Tool(_)));
+    let source = if of_tool { Source::ToolContract } else { Source::HostPolicy };
+    Some(Finding::new(Ruled::Ask, source, reason).about(held.lacking.clone()))
 }
 
 pub(super) fn ask_rule(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
@@ -180,9 +215,9 @@ fn all_policies(voices: &[Voice]) -> bool {
 }
 
 pub(super) fn tier(case: &Case<'_>, mode: Mode, heard: &Heard) -> Option<Finding> {
-    let tier = case.action.tier?;
+    let tier = tier_now(case)?;
     let reason = case.action.tier_reason.as_ref().to_owned();
-    if tier == Tier::Safe {
+    if tier == Tier::Safe || is_written_by_name(case) {
         return Some(if mode == Mode::Untrusted && !only_reads(case) {
             Finding::new(Ruled::Ask, Source::Mode, "in mode untrusted, only known reads happen by themselves")
         } else {
@@ -196,6 +231,17 @@ pub(super) fn tier(case: &Case<'_>, mode: Mode, heard: &Heard) -> Option<Finding
         );
     }
     confined(case, mode).or_else(|| Some(Finding::new(Ruled::Ask, Source::Classifier, reason + &left_over(case))))
+}
+
+/// The tier, as the agent is bound now: a line that was drawn for another mode proves nothing.
+fn tier_now(case: &Case<'_>) -> Option<Tier> {
+    let is_proven = case.action.strictly || !case.state.only_reads_by_itself(&case.agent.profile.id);
+    case.action.tier.map(|tier| if is_proven { tier } else { tier.max(Tier::Dangerous) })
+}
+
+/// True for a write of a path: a sensitive one takes a right that names it, and that right is the yes.
+fn is_written_by_name(case: &Case<'_>) -> bool {
+    case.action.operation() == Operation::Write && matches!(case.action.target(), Target::Path(_))
 }
 
 /// Why a rule that nearly allows the action does not.
@@ -215,6 +261,12 @@ fn confined(case: &Case<'_>, mode: Mode) -> Option<Finding> {
         Mode::Default | Mode::OnRequest | Mode::Bypass | Mode::Auto => (runs && case.action.confined).then(by_host),
         Mode::Untrusted | Mode::Never | Mode::Plan => None,
     }
+}
+
+/// A yes that is good for a try in the sandbox, and no further.
+pub(super) fn tried(yes: Finding) -> Finding {
+    let reason = format!("in mode on_failure, it runs confined first; {}", yes.reason);
+    Finding { ruled: Ruled::Sandboxed, source: Source::Mode, reason: reason.into(), ..yes }
 }
 
 /// Whether an action reads and does nothing else, by whatever it uses.

@@ -1,6 +1,6 @@
 //! Whether one action may take the place of another that was asked about.
 
-use crate::model::{ActionFacts, Permission, Ruled, Verdict};
+use crate::model::{ActionFacts, Effect, Permission, Ruled};
 
 use super::{Case, judge};
 
@@ -11,7 +11,7 @@ pub(crate) fn is_no_worse(asked: &ActionFacts, lacked: &[&Permission], case: &Ca
     let climbs = facts.tier > asked.tier || facts.operation != asked.operation || facts.tool != asked.tool;
     let judgement = judge(case);
     let ruled = judgement.conclusion.ruled;
-    let denied = ruled.verdict() == Verdict::Deny && ruled != Ruled::Unavailable;
+    let denied = ruled.verdict() == Effect::Deny && ruled != Ruled::Unavailable;
     let lacks_more = judgement.missing.iter().any(|right| !lacked.contains(&&right.permission));
     !climbs && !denied && !lacks_more
 }

@@ -11,8 +11,10 @@ use std::{collections::BTreeMap, sync::Arc};
 use triomphe::ThinArc;
 
 use self::index::Shape;
-use super::support::for_use;
-use crate::model::{Access, Grant, Hold, Origin, Permission, Reads, SanitizedPath, Scope, Timestamp, ToolPath, Want};
+use super::{Protected, Standing, support::for_use};
+use crate::model::{
+    Access, ByName, Grant, Hold, Origin, Permission, Reads, SanitizedPath, Scope, Timestamp, ToolPath, Want, by_name,
+};
 
 /// What a check answers.
 ///
@@ -48,10 +50,14 @@ pub(crate) struct Ground {
 
 impl Ground {
     /// `seed` makes fingerprints differ from engine to engine, so that nobody can choose paths that collide.
-    pub(crate) fn new(reads: Reads, protected: &[SanitizedPath], seed: u64) -> Ground {
-        let roots: Vec<_> = protected.iter().map(|path| (path.as_str(), 1)).collect();
+    pub(crate) fn new(reads: Reads, protected: &Protected, seed: u64) -> Ground {
+        let (paths, closed) = protected.paths();
+        let numbered = |number| move |path: &'_ SanitizedPath| (path.as_str().to_owned(), number);
+        let roots = closed.iter().map(numbered(CLOSED)).chain(paths.iter().map(numbered(PROTECTED)));
+        let roots: Vec<_> = roots.collect();
+        let roots: Vec<_> = roots.iter().map(|(path, number)| (path.as_str(), *number)).collect();
         let (shape, bytes) = index::build(seed, &roots);
-        let everything = protected.iter().any(|path| path.as_str() == "/");
+        let everything = paths.iter().any(|path| path.as_str() == "/");
         Ground { reads, seed, protected: shape, bytes: bytes.into(), everything }
     }
 }
@@ -80,6 +86,10 @@ struct More {
     /// The capabilities of the host program, with their numbers.
     tools: Box<[(ToolPath, u16)]>,
 }
+
+// The number of a protected path: reached by a line that names exactly it, or by nothing.
+const PROTECTED: u16 = 1;
+const CLOSED: u16 = 2;
 
 // The number of a root: four flags, or 16 plus an index into the terms.
 const READ: u16 = 1;
@@ -272,7 +282,7 @@ struct Found<'r> {
     text: &'r [u8],
     access: Access,
     best: Check,
-    protected: bool,
+    protected: Standing,
     /// Whether a file names just this path.
     named: Check,
 }
@@ -280,13 +290,23 @@ struct Found<'r> {
 impl<'r> Found<'r> {
     fn new(rights: &'r Rights, access: Access, text: &'r [u8]) -> Found<'r> {
         let (best, named) = (Check::NotHeld, Check::NotHeld);
-        Found { header: &rights.header.header, bytes: &rights.slice, text, access, best, protected: false, named }
+        Found {
+            header: &rights.header.header,
+            bytes: &rights.slice,
+            text,
+            access,
+            best,
+            protected: Standing::Open,
+            named,
+        }
     }
 
     #[inline]
     fn meet(&mut self, prefix: walk::Prefix, now: &impl Fn() -> Option<Timestamp>) {
         let ground = &self.header.ground;
-        self.protected |= index::find(ground.protected, &ground.bytes, self.text, prefix).is_some();
+        if let Some(number) = index::find(ground.protected, &ground.bytes, self.text, prefix) {
+            self.protected = self.protected.max(if number == CLOSED { Standing::Closed } else { Standing::Protected });
+        }
         if let Some(number) = index::find(self.header.shape, self.bytes, self.text, prefix) {
             self.best = self.best.min(self.header.answer(number, self.access, now));
             if prefix.len == self.text.len() && self.header.names_exactly(number, self.access) {
@@ -296,8 +316,33 @@ impl<'r> Found<'r> {
     }
 
     fn verdict(self, now: &impl Fn() -> Option<Timestamp>) -> Check {
-        if self.protected || self.header.ground.everything {
-            return self.named;
+        // All that is closed by its name lies there.
+        if self.text.starts_with(b"/proc") || self.text.starts_with(b"/dev") {
+            return self.verdict_by_name(now);
+        }
+        let standing = self.protected;
+        self.verdict_of(standing, now)
+    }
+
+    #[cold]
+    fn verdict_by_name(self, now: &impl Fn() -> Option<Timestamp>) -> Check {
+        let by_name = str::from_utf8(self.text).map_or(ByName::Proc, |path| by_name(self.access, path));
+        let standing = match by_name {
+            ByName::Open => Standing::Open,
+            ByName::Device => Standing::Protected,
+            ByName::Proc => Standing::Closed,
+        };
+        let standing = standing.max(self.protected);
+        self.verdict_of(standing, now)
+    }
+
+    #[inline]
+    fn verdict_of(self, standing: Standing, now: &impl Fn() -> Option<Timestamp>) -> Check {
+        match standing {
+            Standing::Open if self.header.ground.everything => return self.named,
+            Standing::Open => {}
+            Standing::Protected => return self.named,
+            Standing::Closed => return Check::NotHeld,
         }
         if self.access == Access::Read && self.header.ground.reads == Reads::Anywhere {
             return Check::Held;

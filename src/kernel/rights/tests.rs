@@ -21,6 +21,7 @@ fn grant(number: u64, permission: &str, scope: Scope, until: Option<u64>) -> Arc
 
 fn ground(reads: Reads, protected: &[&str]) -> Arc<Ground> {
     let protected: Vec<_> = protected.iter().map(|path| path.parse().unwrap()).collect();
+    let protected = Protected::of(&crate::model::Floor::default(), &protected);
     Arc::new(Ground::new(reads, &protected, 11))
 }
 

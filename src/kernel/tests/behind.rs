@@ -11,7 +11,7 @@ use super::{
     tale::{Step, Tale},
     *,
 };
-use crate::model::{Answer, Policies, Scope, Tier, Verdict};
+use crate::model::{Answer, Policies, Scope, Tier};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]
@@ -81,7 +81,10 @@ fn guards_and_rulings_are_written_down_replayed_and_end_with_the_run_before() {
     assert!(back == tale.state && replayed(tale.first.clone(), &tale.events) == tale.state);
     for state in [&mut back, &mut tale.state.clone()] {
         let decided = done(state, authorize(4, "b", &push));
-        assert_eq!(decided.iter().find_map(Event::decided).map(|decision| decision.verdict()), Some(Verdict::Deny));
+        assert_eq!(
+            decided.iter().find_map(Event::decided).map(|decision| decision.verdict()),
+            Some(crate::model::Effect::Deny)
+        );
     }
 
     tale.tell(Command::Resume { settings: None, run: "r9".parse().unwrap(), cut: None }).unwrap();

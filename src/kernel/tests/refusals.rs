@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::*;
+#[cfg(feature = "sandbox")]
+use crate::kernel::Starting;
+use crate::kernel::StopOrder;
 use crate::model::{
-    Actor, AgentPolicy, Answer, GrantId, PathGlob, Policies, Policy, PolicyPatch, RulingId, Scope, Tier,
+    Actor, AgentPolicy, Answer, GrantId, PathGlob, Policies, Policy, PolicyPatch, ProcessId, RulingId, Scope, Tier,
 };
 
 /// The names of the reasons, so that a new one breaks the build here until it has a row below.
@@ -17,8 +20,10 @@ fn name(refusal: &Refusal) -> &'static str {
         Refusal::NotYours(_) => "NotYours",
         Refusal::NotHeld { .. } => "NotHeld",
         Refusal::NotAllowed(_) => "NotAllowed",
+        Refusal::WiderThanDecided(_) => "WiderThanDecided",
         Refusal::InputClimbs { .. } => "InputClimbs",
         Refusal::NotForGood(_) => "NotForGood",
+        Refusal::NotShownWhole { .. } => "NotShownWhole",
         Refusal::UnknownRuling(_) => "UnknownRuling",
         Refusal::NotAsked(_) => "NotAsked",
         Refusal::NothingHeldBack => "NothingHeldBack",
@@ -43,6 +48,8 @@ fn name(refusal: &Refusal) -> &'static str {
         Refusal::TooDeep { .. } => "TooDeep",
         Refusal::TooManyPending { .. } => "TooManyPending",
         Refusal::TooManyGrants { .. } => "TooManyGrants",
+        Refusal::UnknownProcess(_) => "UnknownProcess",
+        Refusal::TooManyProcesses { .. } => "TooManyProcesses",
         Refusal::UnknownAgent(_) => "UnknownAgent",
         Refusal::UnknownGrant(_) => "UnknownGrant",
         Refusal::UnknownRequest(_) => "UnknownRequest",
@@ -54,16 +61,18 @@ fn name(refusal: &Refusal) -> &'static str {
         // Directories, codes and handles are looked up by the engine; no command names one.
         Refusal::SeveralBases(_) => "SeveralBases",
         Refusal::Gone(_) => "Gone",
+        Refusal::ProcessEnded(_) => "ProcessEnded",
         Refusal::UnknownCode(_) => "UnknownCode",
         Refusal::AmbiguousCode(_) => "AmbiguousCode",
     }
 }
 
 /// A state in which everything can go wrong: `lead`, `ann`, `bob` of one owner, `eve` of another, `cfg` from a file;
-/// request 1 waits, request 2 is over, request 3 is about an action.
+/// request 1 waits, request 2 is over, request 3 is about an action, request 4 about one that is too long to be shown.
 fn world() -> State {
     let mut state = State::new(settings(|settings| {
         settings.max_depth = 1;
+        settings.max_processes = 0;
         settings.max_pending = 1;
         settings.max_grants = 3;
     }));
@@ -82,6 +91,7 @@ fn world() -> State {
     done(&mut state, answer(2, "you", Answer::deny()));
     done(&mut state, scoped_request(1, "ann", Some(Scope::Once)));
     done(&mut state, authorize(3, "bob", &command("make", Tier::Dangerous)));
+    done(&mut state, authorize(4, "cfg", &command(&"make ".repeat(500), Tier::Dangerous)));
     state
 }
 
@@ -106,6 +116,14 @@ fn create(agent: &str, owner: &str, kind: Kind, tags: &[&str]) -> Command {
 
 fn revoke(grant: u64, by: Actor, owner: Option<&str>) -> Command {
     Command::Revoke { grant: GrantId::new(grant), by, owner: owner.map(|owner| owner.parse().unwrap()), reason: None }
+}
+
+fn confined(agent: &str, network: bool) -> Command {
+    let mut facts = crate::model::SandboxFacts::stated("jail", "/w".parse().unwrap());
+    facts.network = network;
+    let (agent, action) = (id(agent), command("make", Tier::Dangerous));
+    let applied = Some(std::sync::Arc::new(facts));
+    Command::ActConfined { agent, action, opinions: Vec::new(), broken: Broken::new(), applied }
 }
 
 fn give(to: &str, owner: &str, tags: &[&str], scope: Scope) -> Command {
@@ -141,8 +159,20 @@ fn declare(owner: &str, run: &str, count: usize) -> Command {
     Command::DeclareTools { by: person(owner), run: run.parse().unwrap(), tools }
 }
 
+fn stop_process(by: Actor) -> Command {
+    let order = StopOrder { by, owner: None, reason: None, grace_ms: 0 };
+    Command::StopProcess { process: ProcessId::new(7), order }
+}
+
+#[cfg(feature = "sandbox")]
+fn start_process(agent: &str, permissions: &[&str]) -> Command {
+    let permissions = permissions.iter().map(|text| tag(text)).collect();
+    let (command, by) = ("make".into(), Actor::Agent(id(agent)));
+    Command::StartProcess(Starting { agent: id(agent), command, permissions, cause: None, again: None, by })
+}
+
 /// Reasons for which something else must be true than in the world above.
-fn rows_of_their_own() -> [(&'static str, State, Command); 4] {
+fn rows_of_their_own() -> [(&'static str, State, Command); 5] {
     let mut with_a_child = State::new(settings(|settings| settings.max_children = 1));
     done(&mut with_a_child, register("lead", "you", Kind::Foreground, &[]));
     done(&mut with_a_child, create("first", "you", Kind::Subagent, &[]));
@@ -154,7 +184,11 @@ fn rows_of_their_own() -> [(&'static str, State, Command); 4] {
     let mut waiting = State::new(settings(|settings| settings.widening = crate::model::Widening::Confirm));
     let policy = Policy { settings: settings(|_| ()), agents: [].into(), left_out: Vec::new() };
     done(&mut waiting, configure(policy));
+    let mut tries_first = State::new(settings(|_| ()));
+    let tries = profile("tries", "you", Kind::Subagent).in_mode(crate::model::Mode::OnFailure);
+    done(&mut tries_first, Command::Register { profile: tries, run: "r0".parse().unwrap(), rights: Vec::new() });
     [
+        ("WiderThanDecided", tries_first, confined("tries", true)),
         ("TooManyChildren", with_a_child, create("second", "you", Kind::Subagent, &[])),
         ("TooManyAsked", asked_once, request(2, "bob", &["@events"])),
         ("HeldOnce", for_once, grant("ann", "bob", &["@read:/w/q"])),
@@ -252,8 +286,11 @@ fn a_refused_command_leaves_the_state_equal() {
         ("UnknownAgent", Command::UserActive { agent: id("nobody") }),
         ("NotAllowed", act("ann", "make", Tier::Dangerous)),
         ("NotAllowed", act("ann", "rm -rf x", Tier::Destructive)),
+        ("NotAllowed", confined("ann", false)),
         ("InputClimbs", instead(3, "rm -rf x", Tier::Destructive)),
         ("NotForGood", answer(3, "you", Answer::allow().scope(Scope::Always))),
+        ("NotShownWhole", answer(4, "you", Answer::allow().scope(Scope::Session))),
+        ("NotShownWhole", answer(4, "you", Answer::allow().scope(Scope::Always))),
         ("ScopePast", answer(3, "you", Answer::allow().scope(past))),
         ("OtherOwner", answer(3, "them", Answer::deny())),
         (
@@ -269,11 +306,17 @@ fn a_refused_command_leaves_the_state_equal() {
         ("TooManyPolicies", set("you", "r0", None, 1025)),
         ("TooManyPolicies", set("you", "r0", Some("bash"), 1025)),
         ("TooManyPolicies", declare("you", "r0", 1025)),
+        ("UnknownProcess", stop_process(Actor::Operator)),
+        ("UnknownProcess", stop_process(Actor::Agent(id("ann")))),
+        #[cfg(feature = "sandbox")]
+        ("TooManyProcesses", start_process("ann", &[])),
         ("UnknownGrant", revoke(999, Actor::Operator, None)),
         ("UnknownRequest", answer(9, "you", Answer::allow())),
         ("UnknownRequest", Command::Cancel { request: request_id(9), by: id("ann") }),
     ];
-    let mut met = BTreeSet::from(["UnknownCode", "AmbiguousCode", "Gone", "SeveralBases"]);
+    let mut met = BTreeSet::from(["UnknownCode", "AmbiguousCode", "Gone", "SeveralBases", "ProcessEnded"]);
+    // Without a sandbox no process is started.
+    met.extend((!cfg!(feature = "sandbox")).then_some("TooManyProcesses"));
     let rows = rows.into_iter().map(|(expected, command)| (expected, state.clone(), command));
     for (expected, state, command) in rows.chain(rows_of_their_own()) {
         let mut after = state.clone();
@@ -285,5 +328,5 @@ fn a_refused_command_leaves_the_state_equal() {
         assert!(!sentence.ends_with('.') && !sentence.contains('\n'), "{sentence}");
         met.insert(expected);
     }
-    assert_eq!(met.len(), 41, "each reason has a row");
+    assert_eq!(met.len(), 46, "each reason has a row");
 }

@@ -98,6 +98,46 @@ struct Plain {
     resource: String,
     tier: Tier,
     holds: bool,
+    /// What it uses besides: a path, or one with all below it.
+    further: Vec<Further>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Further {
+    operation: Operation,
+    path: String,
+    tree: bool,
+}
+
+impl Further {
+    fn random(numbers: &mut Numbers) -> Further {
+        let operation = numbers.pick(&[Operation::Read, Operation::Write]);
+        let path = (0..=numbers.below(2)).fold("/w".to_owned(), |path, _| path + "/" + numbers.pick(&NAMES));
+        Further { operation, path, tree: numbers.below(3) == 0 }
+    }
+
+    fn used(&self) -> crate::kernel::uses::Use {
+        let path = || self.path.parse().unwrap();
+        let right = match self.operation {
+            Operation::Write => Permission::write(path()),
+            _ => Permission::read(path()),
+        };
+        crate::kernel::uses::Use {
+            operation: self.operation,
+            target: if self.tree { Target::Tree(path()) } else { Target::Path(path()) },
+            takes: Some(Right::from(right)),
+            origin: crate::model::UseOrigin::Named,
+        }
+    }
+
+    /// Whether `about` a path is about this: about it, or about all that lies in it.
+    fn is(&self, about: impl Fn(&str) -> bool) -> bool {
+        about(&self.path) || self.tree && about(&self.inside())
+    }
+
+    fn inside(&self) -> String {
+        format!("{}/any name at all", self.path)
+    }
 }
 
 impl Plain {
@@ -106,12 +146,14 @@ impl Plain {
         let (tool, tier) = (numbers.pick(&TOOLS), numbers.pick(&[Tier::Safe, Tier::Safe, Tier::Dangerous]));
         if operation == Operation::Command {
             let tier = if numbers.below(9) == 0 { Tier::Destructive } else { tier };
-            return Plain { operation, tool, resource: numbers.pick(&COMMANDS).to_owned(), tier, holds: true };
+            let resource = numbers.pick(&COMMANDS).to_owned();
+            let further = (0..numbers.below(3)).map(|_| Further::random(numbers)).collect();
+            return Plain { operation, tool, resource, tier, holds: true, further };
         }
         let holds = numbers.below(8) > 0;
         let top = if holds { "/w" } else { "/x" };
         let deep = (0..=numbers.below(3)).fold(top.to_owned(), |path, _| path + "/" + numbers.pick(&NAMES));
-        Plain { operation, tool, resource: deep, tier, holds }
+        Plain { operation, tool, resource: deep, tier, holds, further: Vec::new() }
     }
 
     fn considered(&self) -> Arc<Considered> {
@@ -128,12 +170,16 @@ impl Plain {
         } else {
             Target::Path(self.resource.parse().unwrap())
         };
+        let mut uses = own(self.operation, target, takes);
+        self.further.iter().for_each(|further| uses.add(further.used()));
         Arc::new(Considered {
             tool: tool(self.tool),
-            uses: own(self.operation, target, takes),
+            uses,
             shown: self.resource.as_str().into(),
+            cut: false,
             tier: Some(self.tier),
             tier_reason: self.tier.as_str().into(),
+            strictly: true,
             shape: None,
             destructive: None,
             input: String::new(),
@@ -144,6 +190,8 @@ impl Plain {
             overrides: false,
             cwd: None,
             circumstances: None,
+            details: None,
+            in_sandbox: false,
             confined: false,
             updated: false,
         })
@@ -267,6 +315,30 @@ impl Sayings {
         said.extend(naive_policies(guard, action));
         let boss = rules(&self.rules_of_boss).into_iter().chain(naive_policies(&self.of_boss, action));
         said.extend(boss.filter(|verdict| *verdict > Verdict::Allow));
+        let mut asked_on_the_way = false;
+        for further in &action.further {
+            let rules = |rules: &[Rule]| -> Vec<Verdict> {
+                let about = rules.iter().filter(|rule| naive_rule_on_the_way(rule, action, further));
+                about.map(|rule| rule.verdict).filter(|verdict| *verdict != Verdict::Allow).collect()
+            };
+            let own = rules(&self.rules).into_iter().chain(naive_policies_on_the_way(guard, further));
+            let boss = rules(&self.rules_of_boss).into_iter().chain(naive_policies_on_the_way(&self.of_boss, further));
+            let (own, boss): (Vec<_>, Vec<_>) = (own.collect(), boss.collect());
+            let no_of_person = self.said.iter().any(|(other, verdict)| {
+                *verdict == Verdict::Deny && other.operation == further.operation && other.resource == further.path
+            });
+            if own.contains(&Verdict::Deny) || boss.contains(&Verdict::Deny) || no_of_person {
+                said.push(Verdict::Deny);
+            }
+            // A person's yes is one to what the question showed.
+            let answered = self.said.iter().any(|(other, verdict)| {
+                let same = (other.operation, other.tool, &other.resource);
+                *verdict == Verdict::Allow
+                    && same == (action.operation, action.tool, &action.resource)
+                    && other.further.contains(further)
+            });
+            asked_on_the_way |= (own.contains(&Verdict::Ask) || boss.contains(&Verdict::Ask)) && !answered;
+        }
         let session: Vec<_> = self
             .said
             .iter()
@@ -279,6 +351,9 @@ impl Sayings {
             return Verdict::Deny;
         }
         if !action.holds {
+            return Verdict::Ask;
+        }
+        if asked_on_the_way {
             return Verdict::Ask;
         }
         if session.contains(&Verdict::Allow) {
@@ -301,6 +376,28 @@ fn naive_rule(rule: &Rule, action: &Plain) -> bool {
     });
     let tool = rule.tool.as_ref().is_none_or(|tool| tool.as_str() == action.tool);
     path && command && tool && rule.operation.is_none_or(|operation| operation == action.operation)
+}
+
+/// What a rule says about command lines is about lines.
+fn naive_rule_on_the_way(rule: &Rule, action: &Plain, further: &Further) -> bool {
+    let path = rule.path.as_ref().is_none_or(|glob| further.is(|path| about_path(glob.as_str(), path)));
+    let command = rule.command.is_none();
+    let tool = rule.tool.as_ref().is_none_or(|tool| tool.as_str() == action.tool);
+    path && command && tool && rule.operation.is_none_or(|operation| operation == further.operation)
+}
+
+fn naive_policies_on_the_way(policies: &Policies, further: &Further) -> Vec<Verdict> {
+    let none = |globs: &[PathGlob]| globs.iter().any(|glob| further.is(|path| denies_path(glob.as_str(), path)));
+    let whole = if further.tree { further.inside() } else { further.path.clone() };
+    let policy = if further.operation == Operation::Write { &policies.write } else { &policies.read };
+    let mut said = Vec::new();
+    said.extend(none(&policies.forbidden).then_some(Verdict::Deny));
+    if none(&policy.deny) {
+        said.push(Verdict::Deny);
+    } else if !policy.allow.iter().any(|glob| about_path(glob.as_str(), &whole)) {
+        said.extend(policy.default.filter(|verdict| *verdict != Verdict::Allow));
+    }
+    said
 }
 
 fn naive_policies(policies: &Policies, action: &Plain) -> Vec<Verdict> {
@@ -330,7 +427,7 @@ fn naive_policies(policies: &Policies, action: &Plain) -> Vec<Verdict> {
     said
 }
 
-fn judged(state: &State, action: &Considered) -> Verdict {
+fn judged(state: &State, action: &Considered) -> crate::model::Effect {
     let (agent, broken) = (state.agent(&id("bot")).unwrap(), Broken::new());
     judge(&Case { state, agent, action, broken: &broken, opinions: &[], now: NOW }).conclusion.ruled.verdict()
 }
@@ -341,7 +438,7 @@ fn explained(state: &State, action: &Considered) -> Explanation {
     judge(&case).explanation(&case)
 }
 
-fn decided(state: &State, action: &Arc<Considered>) -> Verdict {
+fn decided(state: &State, action: &Arc<Considered>) -> crate::model::Effect {
     let events = state.decide(authorize(u128::MAX, "bot", action), NOW).unwrap();
     events.iter().find_map(Event::decided).unwrap().verdict()
 }

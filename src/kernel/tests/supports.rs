@@ -64,9 +64,9 @@ fn a_diamond_stands_on_either_leg_and_on_no_less() {
         matches!(&fell[1], Event::GrantRevoked { grant, ended } if grant.id == from_left && *ended == Ended::SupportLost { with: Some(left) })
     );
     assert_eq!(fell.len(), 2);
-    assert!(!state.why(&id("bottom"), &tag("@read:/w/a/b"), NOW).is_empty());
+    assert!(!state.why(&id("bottom"), &tag("@read:/w/a/b"), &Broken::new(), NOW).is_empty());
     assert_eq!(revoke(&mut state, right).len(), 2);
-    assert!(state.why(&id("bottom"), &tag("@read:/w/a/b"), NOW).is_empty());
+    assert!(state.why(&id("bottom"), &tag("@read:/w/a/b"), &Broken::new(), NOW).is_empty());
 }
 
 #[test]
@@ -137,7 +137,11 @@ fn circles_of_reads_fall_when_reading_is_no_longer_free() {
     let configure = Command::Configure { policy: policy.into(), run: "r0".parse().unwrap() };
     let events = done(&mut state, configure);
     assert!(state.grants.values().all(|grant| grant.right.permission == tag("@read:/w/held")));
-    assert!(["a", "b", "c"].iter().all(|agent| !state.why(&id(agent), &tag("@read:/w/held"), NOW).is_empty()));
+    assert!(
+        ["a", "b", "c"]
+            .iter()
+            .all(|agent| !state.why(&id(agent), &tag("@read:/w/held"), &Broken::new(), NOW).is_empty())
+    );
     let without_reason =
         |event: &&Event| matches!(event, Event::GrantRevoked { ended: Ended::SupportLost { with: None }, .. });
     assert_eq!(events.iter().filter(without_reason).count(), 4);

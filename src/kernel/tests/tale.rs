@@ -357,7 +357,7 @@ impl Tale {
     /// What the compiled rights answer.
     pub(super) fn compiled_check(&self, agent: &AgentId, wanted: &Permission) -> Check {
         let Some(known) = self.state.agents.get(agent) else { return Check::NotHeld };
-        let ground = Ground::new(self.state.settings.reads, &self.state.settings.protected, 7);
+        let ground = Ground::new(self.state.settings.reads, &self.state.protected, 7);
         check(&compile(&known.held, &Arc::new(ground)), Want::from(wanted), || Some(self.now))
     }
 

@@ -74,7 +74,7 @@ proptest! {
                 let wanted = tag(wanted);
                 let plain = tale.plain_check(&agent, &wanted);
                 prop_assert_eq!(tale.compiled_check(&agent, &wanted), plain, "{} {}", agent, wanted);
-                let told = tale.state.why(&agent, &wanted, tale.now);
+                let told = tale.state.why(&agent, &wanted, &crate::kernel::Broken::new(), tale.now);
                 prop_assert!(plain == Check::NotHeld || !told.is_empty(), "{} {} is not explained", agent, wanted);
                 let uses = tale.state.agents.get(&agent).is_some_and(|known| tale.state.uses(known, &wanted, tale.now, &Broken::new()));
                 prop_assert_eq!(uses, plain == Check::Held);

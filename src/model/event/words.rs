@@ -15,6 +15,13 @@ impl fmt::Display for Event {
                 write!(f, "{} ({}) belongs to {}", profile.label(), profile.kind, profile.owner)
             }
             Event::AgentChanged { profile } => write!(f, "{} is described differently", profile.label()),
+            Event::ModeChanged { agent, before, mode, by, .. } => {
+                write!(f, "{agent} is judged in mode {mode}, and was in {before}: ")?;
+                match by {
+                    Some(by) => write!(f, "{by} said so"),
+                    None => f.write_str("the file says so"),
+                }
+            }
             Event::AgentRetired { agent } => write!(f, "{agent} is gone"),
             Event::RunEnded { agent, run } => write!(f, "run {run} of {agent} is over"),
             Event::RunBegan { agent, run, by: None } => write!(f, "{agent} began run {run}"),
@@ -104,6 +111,7 @@ impl fmt::Display for Event {
             Event::HookFailed { call, why, .. } => {
                 write!(f, "hook {} failed, and what it was to say counts as a question: {}", call.hook, Shown(why))
             }
+            Event::Process(event) => event.fmt(f),
             Event::Task(event) => event.fmt(f),
         }
     }

@@ -37,8 +37,11 @@ fn a_command_runs_with_what_it_is_granted_and_its_streams_are_this_ones() {
     assert_eq!(told.status.code(), Some(1));
     assert!(!world.exists("workspace/new"));
     // The file that says who may what is hidden from it.
-    let told = exec(&config, &[], "cat ../agents.toml");
+    let told = exec(&config, &[], "cat ../*.toml");
     assert_eq!((told.status.code(), text(&told.stdout)), (Some(1), ""));
+    // A line that names it does not run.
+    let told = exec(&config, &[], "cat ../agents.toml");
+    assert_eq!((told.status.code(), text(&told.stdout)), (Some(3), ""));
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! A yes for good goes into the policy file: through the command, with an engine on the file and without one.
 
-use std::{fs, path::PathBuf, time::Duration};
+use std::{fs, path::PathBuf, sync::Mutex, time::Duration};
 
-use bestow::{Action, Ask, Authorization, Check, Engine, NoEvent, Outcome, Permission, PolicyFile, Want};
+use bestow::{
+    Action, Ask, Authorization, Check, Engine, NoEvent, Outcome, Permission, PolicyFile, Want, control::Surfaces,
+};
 
-use super::bestow;
+use super::{bestow, ended, started_for};
 use crate::support::{id, tag, why};
 
 const FILE: &str = "\
@@ -22,11 +24,12 @@ kind = \"cron\"
 
 pub(super) struct Place {
     directory: tempfile::TempDir,
+    surfaces: Mutex<Option<Surfaces>>,
 }
 
 impl Place {
     pub(super) fn new() -> Place {
-        let place = Place { directory: tempfile::tempdir().unwrap() };
+        let place = Place { directory: tempfile::tempdir().unwrap(), surfaces: Mutex::default() };
         fs::write(place.file(), FILE).unwrap();
         fs::set_permissions(place.file(), std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
         place
@@ -47,7 +50,14 @@ impl Place {
     }
 
     pub(super) async fn engine(&self) -> Engine {
-        Engine::open_durable(self.file(), self.path("state")).await.unwrap()
+        let engine = Engine::open_durable(self.file(), self.path("state")).await.unwrap();
+        *self.surfaces.lock().unwrap() = Some(engine.surfaces());
+        engine
+    }
+
+    /// Whom the engine on it takes for people.
+    pub(super) fn surfaces(&self) -> Option<Surfaces> {
+        self.surfaces.lock().unwrap().clone()
     }
 
     pub(super) fn run(&self, words: &[&str]) -> (String, String, i32) {
@@ -55,7 +65,7 @@ impl Place {
         let places = ["--state", state.to_str().unwrap(), "--config", file.to_str().unwrap()];
         let places = if words[0] == "keep" || words.contains(&"--write") { &places[..] } else { &places[..2] };
         let all: Vec<_> = words.iter().chain(places).copied().collect();
-        let output = bestow(&all, b"");
+        let output = ended(started_for(self.surfaces(), &all), b"");
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         (text(output.stdout), text(output.stderr), output.status.code().unwrap())
     }
@@ -181,7 +191,7 @@ async fn a_file_that_the_engine_does_not_follow_is_left_alone() {
     let state = place.path("state");
     let to = |file: &std::path::Path, words: &[&str]| {
         let places = ["--state", state.to_str().unwrap(), "--config", file.to_str().unwrap()];
-        let output = bestow(&[words, &places].concat(), b"");
+        let output = ended(started_for(place.surfaces(), &[words, &places].concat()), b"");
         (String::from_utf8(output.stderr).unwrap(), output.status.code().unwrap())
     };
     let (complaint, ended) = to(&other, &["approve", &code, "--write"]);
@@ -249,7 +259,7 @@ async fn a_change_that_is_held_back_is_listed_and_agreed_to_with_and_without_an_
     assert_eq!((complaint.as_str(), code), ("", 0));
     assert_eq!(out, format!("change {number} is in force, as eve agreed\n"));
     let (out, _, _) = place.run(&["audit", "show"]);
-    assert!(out.contains("the file took effect, as eve (cli) agreed"), "{out}");
+    assert!(out.contains("the file took effect, as eve (cli, name claimed by uid "), "{out}");
     let (_, complaint, code) = place.run(&["agree", &number.to_string()]);
     assert_eq!((complaint.contains("no change of the file is waiting"), code), (true, 3), "{complaint}");
     let engine = place.engine().await;

@@ -16,7 +16,7 @@ use notify::Watcher as _;
 
 use super::{
     keep::{Place, asks_to},
-    started,
+    started_for,
 };
 use crate::support::{id, tag, why};
 
@@ -52,7 +52,8 @@ enum Killed {
 fn starts(place: &Place, ticket: &Ticket) -> Child {
     let (state, file, code) = (place.path("state"), place.file(), ticket.code().to_string());
     let (state, file) = (state.to_str().unwrap(), file.to_str().unwrap());
-    started(&["approve", &code, "--write", "--as", "eve", "--state", state, "--config", file])
+    let words = ["approve", &code, "--write", "--as", "eve", "--state", state, "--config", file];
+    started_for(place.surfaces(), &words)
 }
 
 /// Stands between the engine and who gives it orders, and kills them at that point.

@@ -15,10 +15,24 @@ use std::{
     process::{Child, Command, Output, Stdio},
 };
 
+use bestow::control::Surfaces;
 use serde_json::Value;
 
 /// The binary under test.
 const BESTOW: &str = env!("CARGO_BIN_EXE_bestow");
+
+/// The same as a person's process: the engine under test runs in this process, and hears none that it has started otherwise.
+fn started_for(surfaces: Option<Surfaces>, words: &[&str]) -> Child {
+    let Some(surfaces) = surfaces else { return started(words) };
+    let [stdin, stdout, stderr] = [Stdio::piped(), Stdio::piped(), Stdio::piped()];
+    // It waits for a line, and so begins only when the engine knows of it.
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", "read -r go; exec \"$0\" \"$@\"", BESTOW]).args(words);
+    let mut child = shell.stdin(stdin).stdout(stdout).stderr(stderr).spawn().unwrap();
+    surfaces.admit(child.id()).unwrap();
+    child.stdin.as_mut().unwrap().write_all(b"go\n").unwrap();
+    child
+}
 
 fn started(words: &[&str]) -> Child {
     let [stdin, stdout, stderr] = [Stdio::piped(), Stdio::piped(), Stdio::piped()];
@@ -49,7 +63,10 @@ fn unheard(words: &[&str], question: &str) -> (Option<i32>, String) {
 
 /// Runs it with these words and this input.
 fn bestow(words: &[&str], input: &[u8]) -> Output {
-    let mut child = started(words);
+    ended(started(words), input)
+}
+
+fn ended(mut child: Child, input: &[u8]) -> Output {
     let mut stdin = child.stdin.take().unwrap();
     std::thread::scope(|scope| {
         // From a thread: it answers while it is asked, and neither side may wait for the other.

@@ -1,37 +1,43 @@
 //! A state directory from the command line: with an engine on it, and without one.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Mutex,
+};
 
-use bestow::{Ask, Check, Engine, Holding, Kind, Outcome, Permission, Scope, Settings, Want};
+use bestow::{Ask, Check, Engine, Holding, Kind, Outcome, Permission, Scope, Settings, Want, control::Surfaces};
 
-use super::bestow;
+use super::{ended, started_for};
 use crate::support::{id, profile, tag, why};
 
 struct Place {
     _directory: tempfile::TempDir,
     state: PathBuf,
+    surfaces: Mutex<Option<Surfaces>>,
 }
 
 impl Place {
     fn new() -> Place {
         let directory = tempfile::tempdir().unwrap();
         let state = directory.path().join("state");
-        Place { _directory: directory, state }
+        Place { _directory: directory, state, surfaces: Mutex::default() }
     }
 
     async fn engine(&self) -> Engine {
-        Engine::durable(Settings::default(), &self.state).await.unwrap()
+        let engine = Engine::durable(Settings::default(), &self.state).await.unwrap();
+        *self.surfaces.lock().unwrap() = Some(engine.surfaces());
+        engine
     }
 
     /// What it printed, what it complained of, and how it ended.
     fn run(&self, words: &[&str]) -> (String, String, i32) {
-        run(&self.state, words)
+        run_for(self.surfaces.lock().unwrap().clone(), &self.state, words)
     }
 }
 
-fn run(state: &Path, words: &[&str]) -> (String, String, i32) {
+fn run_for(surfaces: Option<Surfaces>, state: &Path, words: &[&str]) -> (String, String, i32) {
     let all: Vec<_> = words.iter().copied().chain(["--state", state.to_str().unwrap()]).collect();
-    let output = bestow(&all, b"");
+    let output = ended(started_for(surfaces, &all), b"");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (text(output.stdout), text(output.stderr), output.status.code().unwrap())
 }
@@ -70,7 +76,7 @@ async fn a_running_engine_is_asked_and_told() {
     let (_, complaint, ended) = place.run(&["approve", &code]);
     assert_eq!((complaint.contains("is over: ") && complaint.contains("eve"), ended), (true, 3), "{complaint}");
     let (out, _, _) = place.run(&["grants", "--agent", "bob"]);
-    assert!(out.contains("allowed by eve (cli), always: "), "{out}");
+    assert!(out.contains("allowed by eve (cli, name claimed by uid "), "{out}");
 
     let asked = bob.request(Ask::new(tag("@events"), why())).await.unwrap();
     let (_, complaint, ended) = place.run(&["deny", &asked.code().to_string(), "--scope", "always"]);

@@ -228,7 +228,7 @@ async fn what_is_written_covers_what_was_said_and_nothing_more() {
         place.file().keep(&yes(&request).unwrap()).unwrap();
         let file = bestow::Rehearsal::of(place.load().unwrap()).unwrap();
         let verdict = |text| file.explain(&id("lead"), &Action::command(text)).unwrap().decision.verdict();
-        assert_eq!((verdict(said), verdict(other)), (Verdict::Allow, Verdict::Ask), "{said} / {other}");
+        assert_eq!((verdict(said), verdict(other)), (bestow::Effect::Allow, bestow::Effect::Ask), "{said} / {other}");
         let by_other = file.explain(&id("lead"), &Action::command(said).by_tool("other".parse().unwrap())).unwrap();
         assert_eq!(by_other.decision.verdict(), Verdict::Ask, "another tool was not allowed");
         let of_other = file.explain(&id("worker"), &Action::command(said)).unwrap();

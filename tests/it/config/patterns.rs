@@ -311,7 +311,7 @@ pub(crate) fn with(said: &str, pattern: &str) -> super::Place {
     saved(&rule(&format!("verdict = \"{said}\"\ncommand = \"{pattern}\"")))
 }
 
-fn says(place: &super::Place, lines: &[&str], wanted: impl Fn(Verdict) -> bool) -> Vec<String> {
+fn says(place: &super::Place, lines: &[&str], wanted: impl Fn(bestow::Effect) -> bool) -> Vec<String> {
     let wrong = |line: &&&str| !wanted(verdict(place, &Action::command(line)));
     lines.iter().filter(wrong).map(|line| (*line).to_owned()).collect()
 }

@@ -31,7 +31,7 @@ fn decided(place: &Place, action: &Action) -> Decision {
     Rehearsal::of(place.load().unwrap()).unwrap().explain(&lead(), action).unwrap().decision
 }
 
-pub(crate) fn verdict(place: &Place, action: &Action) -> Verdict {
+pub(crate) fn verdict(place: &Place, action: &Action) -> bestow::Effect {
     decided(place, action).verdict()
 }
 

@@ -15,11 +15,11 @@ fn test(agent: &str, write: &str, expect: &str) -> String {
 }
 
 impl Following {
-    fn says(&self, action: Action) -> Verdict {
+    fn says(&self, action: Action) -> bestow::Effect {
         self.engine.agent(&"lead".parse().unwrap()).unwrap().verdict(&action).unwrap()
     }
 
-    fn writes(&self, name: &str) -> Verdict {
+    fn writes(&self, name: &str) -> bestow::Effect {
         self.says(Action::write(&self.place.text(name)))
     }
 

@@ -19,11 +19,11 @@ async fn a_question_about_an_unknown_tool_shows_its_whole_input() {
     let told = r#"deploy {"api_key":"[redacted 12]","args":["b","a"],"password":"rm -rf ~","target":"prod"}"#;
     assert_eq!(&*decision.action.resource, told);
     let (decision, _) = asked(&ann, call("deploy", json!({ "text": "x".repeat(5_000) }))).await;
-    assert!(
-        decision.action.resource.ends_with("… (3011 more characters are not shown)"),
-        "{}",
-        decision.action.resource
-    );
+    let resource = &decision.action.resource;
+    // Both ends, with how much stands between them.
+    assert!(resource.starts_with("deploy {\"text\":\"xxx"), "{resource}");
+    assert!(resource.contains("x… (3211 characters are not shown) …x") && resource.ends_with("xxx\"}"), "{resource}");
+    assert!(decision.action.cut);
 }
 
 /// The naive way, the name of the tool as what it is about, lets a yes to one input be one to all.

@@ -1,4 +1,5 @@
-//! Rules that allow mean what they read, and nothing more.
+//! Rules that allow mean what they read, and nothing more; what is safe obeys nothing that an agent wrote.
 
+mod obeyed;
 #[cfg(feature = "config")]
 mod words;

@@ -198,7 +198,7 @@ fn actions() -> Vec<Action> {
 }
 
 /// The strictness of the answer to each action.
-fn answers(agent: &Agent) -> Vec<Verdict> {
+fn answers(agent: &Agent) -> Vec<bestow::Effect> {
     actions().iter().map(|action| agent.verdict(action).unwrap()).collect()
 }
 

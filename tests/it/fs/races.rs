@@ -116,7 +116,7 @@ fn exchange(world: &World, one: &str, other: &str) {
 
 fn identity(file: &File) -> FileIdentity {
     let meta = file.metadata().unwrap();
-    FileIdentity { dev: meta.dev(), ino: meta.ino() }
+    FileIdentity::new(meta.dev(), meta.ino())
 }
 
 fn identity_of(path: &Path) -> FileIdentity {

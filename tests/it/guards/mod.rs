@@ -62,7 +62,7 @@ pub(super) async fn authorize(agent: &Agent, action: Action) -> Authorization {
     agent.authorize(action).await.unwrap()
 }
 
-pub(super) async fn verdict(agent: &Agent, action: Action) -> Verdict {
+pub(super) async fn verdict(agent: &Agent, action: Action) -> bestow::Effect {
     let before = agent.verdict(&action).unwrap();
     let decided = authorize(agent, action).await.decision().verdict();
     assert_eq!(before, decided, "looking and doing agree");

@@ -178,7 +178,7 @@ async fn a_policy_that_allows_what_is_not_held_leaves_a_question_for_the_right()
     let (you, run) = (world.you(), run_of(&bot));
     you.update_policy(&run, PolicyPatch::writing().allow("**").by_default(Verdict::Allow)).await.unwrap();
     let explained = bot.explain(&write("a")).unwrap();
-    assert_eq!((explained.decision.verdict(), explained.decided_by), (Verdict::Ask, Stage::Held));
+    assert_eq!((explained.decision.verdict(), explained.decided_by), (bestow::Effect::Ask, Stage::Held));
     assert!(!world.engine.grants().unwrap().iter().any(|grant| grant.to.as_str() == "bot"));
     let (request, _ticket) = question(&bot, write("a")).await;
     let pending = world.engine.pending().unwrap();

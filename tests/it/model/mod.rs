@@ -347,6 +347,7 @@ impl Pair {
         let mut below = (agent.clone(), wanted.clone());
         for (place, link) in chain.iter().enumerate() {
             match link {
+                Support::Replaced(_) => prop_assert!(false, "nothing is replaced without a disk"),
                 Support::FreeReading => prop_assert!(place + 1 == chain.len() && self.plain.is_free(&below.1)),
                 Support::Grant(grant) => {
                     prop_assert!(

@@ -139,7 +139,8 @@ fn a_violation_is_told_with_evidence_and_an_ordinary_failure_is_not_one() {
             let [violation] = &wrote.violations[..] else { panic!("{wrote:?}") };
             assert_eq!((violation.path.as_str(), violation.rule.as_str()), (&*outside, "it lies below no write root"));
             assert!(violation.evidence.contains("Read-only file system"), "{violation:?}");
-            let hidden = exec(format!("cat {}/dir/s", ground.world.text("outside"))).await.unwrap();
+            let hidden = format!("cat {}/dir/$(echo S | tr S s)", ground.world.text("outside"));
+            let hidden = exec(hidden).await.unwrap();
             assert_eq!(hidden.violations[0].rule, "it is protected");
             let kinds = std::iter::from_fn(|| events.next().now_or_never()).map(|event| event.unwrap().event.kind());
             let kinds: Vec<_> = kinds.collect();
@@ -198,8 +199,11 @@ fn files_and_commands_of_one_agent_get_the_same_answer() {
                     paths.push(ground.world.text(&format!("{dir}/{name}")));
                 }
             }
-            let line = "for p in \"$@\"; do if (: >> \"$p\") 2>/dev/null; then echo yes; else echo no; fi; done";
-            let command = sh(line).arg("sh").args(&paths);
+            // A line that named what is protected would not run at all.
+            std::fs::write(ground.path("workspace/list"), paths.join("\n") + "\n").unwrap();
+            let line =
+                "while IFS= read -r p; do if (: >> \"$p\") 2>/dev/null; then echo yes; else echo no; fi; done < list";
+            let command = sh(line);
             let named = [write(&ground.world.workspace())];
             let done = host.agent.exec(&ground.sandbox, command, &named).await.unwrap();
             let told = shown(&done.stdout.bytes);
@@ -230,11 +234,40 @@ fn what_is_denied_by_name_after_a_profile_was_made_is_kept_from_its_command_too(
             let policies = bestow::Policies { forbidden: vec![denied.unwrap()], ..Default::default() };
             you.set_policies(&run, None, policies).await.unwrap();
             for line in ["echo y > private/b", "cat private/a", "mv private other"] {
-                let done = exec(line).await.unwrap();
+                assert!(exec(line).await.unwrap_err().to_string().contains("denied by a policy"), "{ground}: {line}");
+            }
+            // What the line does not name, the sandbox keeps from it.
+            let unnamed = "d=$(echo Private | tr P p); ";
+            for line in ["echo y > $d/b", "cat $d/a", "mv $d other"].map(|line| format!("{unnamed}{line}")) {
+                let done = exec(&line).await.unwrap();
                 assert_ne!(done.code, Some(0), "{ground}: {line}");
                 assert_eq!(shown(&done.stdout.bytes), "", "{ground}: {line}");
             }
             assert!(ground.path("workspace/private/a").exists() && !ground.path("workspace/private/b").exists());
+        });
+    });
+}
+
+/// A14.
+#[test]
+fn what_a_denied_glob_means_is_kept_from_a_command_that_does_not_name_it() {
+    with_bubblewrap(|ground| {
+        alone(async {
+            let host = host(ground, &[]).await;
+            std::fs::create_dir_all(ground.path("workspace/deep/down")).unwrap();
+            std::fs::write(ground.path("workspace/deep/down/one.secret"), "hush").unwrap();
+            let run: bestow::RunId = "night".parse().unwrap();
+            host.agent.begin_run(run.clone()).await.unwrap();
+            let you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+            let workspace = ground.world.workspace();
+            let glob = |text| bestow::PathGlob::at(text, &workspace.parse().unwrap(), bestow::Reach::Below).unwrap();
+            let policies = bestow::Policies { forbidden: vec![glob("**/*.secret")], ..Default::default() };
+            let exec = |line: &'static str| host.agent.exec(&ground.sandbox, sh(line), &[]);
+            let line = "cd deep/down; for f in $(ls); do cat $f; done";
+            assert_eq!(shown(&exec(line).await.unwrap().stdout.bytes), "hush", "{ground}");
+            you.set_policies(&run, None, policies).await.unwrap();
+            assert_eq!(shown(&exec(line).await.unwrap().stdout.bytes), "", "{ground}");
+            assert!(exec("cat deep/down/one.secret").await.is_err(), "{ground}: a line that names it does not run");
         });
     });
 }

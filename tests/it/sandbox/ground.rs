@@ -16,29 +16,29 @@ use rustix::process::geteuid;
 use crate::fs::{process::as_ordinary_user, world::World};
 
 /// The user that owns nothing else.
-pub(super) const NOBODY: u32 = 65_534;
+pub(crate) const NOBODY: u32 = 65_534;
 
-pub(super) struct Ground {
-    pub(super) world: World,
-    pub(super) sandbox: Sandbox,
-    pub(super) is_root: bool,
-    pub(super) over: &'static str,
+pub(crate) struct Ground {
+    pub(crate) world: World,
+    pub(crate) sandbox: Sandbox,
+    pub(crate) is_root: bool,
+    pub(crate) over: &'static str,
 }
 
 /// Lets `test` loose as root (if root runs the tests) and as an ordinary user, over bubblewrap and Landlock alone.
-pub(super) fn everywhere(test: impl Fn(&Ground) + Sync) {
+pub(crate) fn everywhere(test: impl Fn(&Ground) + Sync) {
     for over in ["bubblewrap", "landlock"] {
         over_backend(over, &test);
     }
 }
 
 /// The same over bubblewrap only.
-pub(super) fn with_bubblewrap(test: impl Fn(&Ground) + Sync) {
+pub(crate) fn with_bubblewrap(test: impl Fn(&Ground) + Sync) {
     over_backend("bubblewrap", &test);
 }
 
 /// The same over Landlock only.
-pub(super) fn with_landlock(test: impl Fn(&Ground) + Sync) {
+pub(crate) fn with_landlock(test: impl Fn(&Ground) + Sync) {
     over_backend("landlock", &test);
 }
 
@@ -54,7 +54,7 @@ fn over_backend(over: &'static str, test: &(impl Fn(&Ground) + Sync)) {
     as_ordinary_user(|| test(&ground));
 }
 
-pub(super) fn can_run(program: &str) -> bool {
+pub(crate) fn can_run(program: &str) -> bool {
     Process::new(program).arg("--version").output().is_ok_and(|told| told.status.success())
 }
 
@@ -99,22 +99,22 @@ impl Ground {
         }
     }
 
-    pub(super) fn path(&self, below: &str) -> PathBuf {
+    pub(crate) fn path(&self, below: &str) -> PathBuf {
         self.world.path(below)
     }
 
     /// Writes the workspace, reads everything, and nothing else.
-    pub(super) fn profile(&self) -> Profile {
+    pub(crate) fn profile(&self) -> Profile {
         self.profile_with(&[])
     }
 
     /// The same with more permissions.
-    pub(super) fn profile_with(&self, more: &[Permission]) -> Profile {
+    pub(crate) fn profile_with(&self, more: &[Permission]) -> Profile {
         self.profile_hiding(more, &[])
     }
 
     /// The same, hiding these paths below the ground.
-    pub(super) fn profile_hiding(&self, more: &[Permission], hidden: &[&str]) -> Profile {
+    pub(crate) fn profile_hiding(&self, more: &[Permission], hidden: &[&str]) -> Profile {
         let workspace = Permission::write(self.world.workspace().parse().unwrap());
         let named: Vec<_> = [workspace].into_iter().chain(more.iter().cloned()).collect();
         let hidden = hidden.iter().map(|path| self.world.text(path).parse().unwrap());
@@ -123,28 +123,28 @@ impl Ground {
     }
 
     /// Runs a line of shell in the workspace.
-    pub(super) fn sh(&self, line: &str) -> Finished {
+    pub(crate) fn sh(&self, line: &str) -> Finished {
         self.sh_under(&self.profile(), line)
     }
 
-    pub(super) fn sh_under(&self, profile: &Profile, line: &str) -> Finished {
+    pub(crate) fn sh_under(&self, profile: &Profile, line: &str) -> Finished {
         let command = Command::new("sh").args(["-c", line]).env("O", self.world.text("outside"));
         self.sandbox.run(profile, &command).unwrap_or_else(|why| panic!("{self}: {line}: {why}"))
     }
 
     /// The line must succeed.
-    pub(super) fn can(&self, line: &str) -> String {
+    pub(crate) fn can(&self, line: &str) -> String {
         let done = self.sh(line);
         assert_eq!(done.code, Some(0), "{self}: {line}: {}{}", shown(&done.stdout.bytes), shown(&done.stderr.bytes));
         shown(&done.stdout.bytes)
     }
 
     /// The line must fail, and the outside must be as it was.
-    pub(super) fn cannot(&self, line: &str) {
+    pub(crate) fn cannot(&self, line: &str) {
         self.cannot_under(&self.profile(), line);
     }
 
-    pub(super) fn cannot_under(&self, profile: &Profile, line: &str) {
+    pub(crate) fn cannot_under(&self, profile: &Profile, line: &str) {
         let done = self.sh_under(profile, line);
         assert!(!done.timed_out, "{self}: {line}");
         assert_ne!(done.code, Some(0), "{self}: {line}: {}", shown(&done.stdout.bytes));
@@ -160,12 +160,12 @@ impl std::fmt::Display for Ground {
     }
 }
 
-pub(super) fn scope(working_dir: &str, named: &[Permission]) -> ExecScope {
+pub(crate) fn scope(working_dir: &str, named: &[Permission]) -> ExecScope {
     let mut caller = PermissionSet::empty(working_dir.parse().unwrap());
     named.iter().for_each(|permission| caller.insert(permission.clone()));
     ExecScope::of(&caller, named).unwrap()
 }
 
-pub(super) fn shown(bytes: &[u8]) -> String {
+pub(crate) fn shown(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

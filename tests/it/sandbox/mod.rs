@@ -3,7 +3,7 @@
 mod agents;
 mod events;
 mod files;
-mod ground;
+pub(crate) mod ground;
 mod kernel;
 mod network;
 mod processes;

@@ -437,9 +437,10 @@ async fn rules_for_an_agent_bind_its_tasks() {
         assert!(agent.check(Want::Network).is_held());
         let authorization = agent.authorize(Action::network("example.com")).await.unwrap();
         let decided = match &authorization {
-            Authorization::Allowed(_) | Authorization::Updated(..) => Verdict::Allow,
-            Authorization::Asked(..) => Verdict::Ask,
-            Authorization::Denied(_) => Verdict::Deny,
+            Authorization::Allowed(_) | Authorization::Updated(..) => bestow::Effect::Allow,
+            Authorization::Confined(..) => bestow::Effect::Confined,
+            Authorization::Asked(..) => bestow::Effect::Ask,
+            Authorization::Denied(_) => bestow::Effect::Deny,
         };
         assert_eq!(decided, verdict, "{authorization:?}");
     }

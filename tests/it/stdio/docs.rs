@@ -73,6 +73,7 @@ fn every_error_code_is_documented() {
         ErrorCode::UnsupportedVersion,
         ErrorCode::Forbidden,
         ErrorCode::NoPendingPermission,
+        ErrorCode::RunNotFound,
         ErrorCode::AlreadyResolved,
         ErrorCode::Refused,
         ErrorCode::PathError,

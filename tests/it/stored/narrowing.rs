@@ -54,7 +54,7 @@ fn after() -> Policy {
 }
 
 /// What ann may do, and who is there.
-fn view(world: &World, ann: &Agent) -> (Check, Check, Check, Verdict, Vec<String>) {
+fn view(world: &World, ann: &Agent) -> (Check, Check, Check, bestow::Effect, Vec<String>) {
     let agents = world.engine.agents().unwrap().iter().map(|profile| profile.id.to_string()).collect();
     let command = ann.verdict(&Action::command("ls")).unwrap();
     (check(ann, "@network"), check(ann, "@events"), ann.check(Want::write("/ws/closed/x")), command, agents)
@@ -68,13 +68,13 @@ async fn a_changed_file_takes_at_once_what_it_takes_and_gives_nothing_while_the_
         world.engine.configure(before()).await.unwrap();
         let ann = world.engine.agent(&id("ann")).unwrap();
         let all = vec!["ann".to_owned(), "bob".to_owned()];
-        let expected = (Check::Held, Check::NotHeld, Check::Held, Verdict::Allow, all);
+        let expected = (Check::Held, Check::NotHeld, Check::Held, bestow::Effect::Allow, all);
         assert_eq!(view(&world, &ann), expected, "{failing}");
         let mut events = world.engine.subscribe();
         fail(&disk);
         let told = world.engine.configure(after()).await;
         assert!(matches!(&told, Err(Error::Store(_))), "{failing}: {told:?}");
-        let narrowed = (Check::NotHeld, Check::NotHeld, Check::NotHeld, Verdict::Deny, vec!["ann".to_owned()]);
+        let narrowed = (Check::NotHeld, Check::NotHeld, Check::NotHeld, bestow::Effect::Deny, vec!["ann".to_owned()]);
         assert_eq!(view(&world, &ann), narrowed, "{failing}");
         let failures = heard(&mut events).into_iter().filter(|told| matches!(told.event, Event::StoreFailed { .. }));
         assert_eq!(failures.count(), 1, "{failing}: said once");
@@ -84,12 +84,12 @@ async fn a_changed_file_takes_at_once_what_it_takes_and_gives_nothing_while_the_
         let later = open(&disk.copy()).await.unwrap();
         let ann_later = later.engine.agent(&id("ann")).unwrap();
         // The settings are those that the host gives.
-        let expected = (Check::NotHeld, Check::NotHeld, Check::Held, Verdict::Deny, vec!["ann".to_owned()]);
+        let expected = (Check::NotHeld, Check::NotHeld, Check::Held, bestow::Effect::Deny, vec!["ann".to_owned()]);
         assert_eq!(view(&later, &ann_later), expected, "and stored, so that the next engine knows it, too");
         disk.room(None);
         world.engine.configure(after()).await.unwrap();
         let all = vec!["ann".to_owned(), "eve".to_owned()];
-        let whole = (Check::NotHeld, Check::Held, Check::NotHeld, Verdict::Deny, all);
+        let whole = (Check::NotHeld, Check::Held, Check::NotHeld, bestow::Effect::Deny, all);
         assert_eq!(view(&world, &ann), whole, "with room, all of it");
     }
 }

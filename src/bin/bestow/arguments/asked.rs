@@ -22,6 +22,8 @@ pub(crate) enum Asked {
     Explain(Deciding),
     /// `check-config`
     CheckConfig(PathBuf),
+    /// `protected`
+    Protected(Option<PathBuf>),
     /// `classify`
     Classify(Classifying),
     /// `path --jsonl`
@@ -60,6 +62,8 @@ pub(crate) struct Ordered {
     pub(crate) order: Order,
     /// The file in which the yes is written down for good.
     pub(crate) write: Option<PathBuf>,
+    /// The file with the secret of a person's surface, where no terminal is.
+    pub(crate) token: Option<PathBuf>,
     pub(crate) style: Style,
 }
 

@@ -4,6 +4,7 @@ pub(crate) const HELP: &str = "\
 usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
        bestow explain --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
        bestow check-config [FILE | --config FILE]
+       bestow protected [--config FILE]
        bestow classify [--json] [--profile default|strict] [--config FILE] [--] COMMAND
        bestow classify --jsonl [--profile default|strict] [--config FILE]
        bestow path --jsonl
@@ -15,11 +16,19 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
        bestow grants [--agent ID] --state DIRECTORY [--json]
        bestow why AGENT TAG --state DIRECTORY [--json]
        bestow requests --state DIRECTORY [--json]
-       bestow approve|deny CODE --state DIRECTORY [--scope SCOPE] [--feedback TEXT] [--as NAME] [--json]
-       bestow approve CODE --state DIRECTORY --write [--config FILE] [--feedback TEXT] [--as NAME] [--json]
-       bestow agree CHANGE --state DIRECTORY [--as NAME] [--json]
+       bestow approve|deny CODE --state DIRECTORY [--scope SCOPE] [--feedback TEXT] [--as NAME] [--token-file FILE] [--json]
+       bestow approve CODE --state DIRECTORY --write [--config FILE] [--feedback TEXT] [--as NAME] [--token-file FILE] [--json]
+       bestow agree CHANGE --state DIRECTORY [--as NAME] [--token-file FILE] [--json]
+       bestow state --agent ID --state DIRECTORY [--json]
+       bestow mode AGENT [MODE] --state DIRECTORY [--as NAME] [--token-file FILE] [--json]
        bestow keep GRANT|RULING --state DIRECTORY [--config FILE]
-       bestow revoke GRANT|RULING --state DIRECTORY [--reason TEXT] [--as NAME] [--json]
+       bestow revoke GRANT|RULING --state DIRECTORY [--reason TEXT] [--as NAME] [--token-file FILE] [--json]
+       bestow process start --agent ID --state DIRECTORY [--grant TAG]... [--as NAME] [--token-file FILE] [--json] -- COMMAND...
+       bestow process list --state DIRECTORY [--agent ID] [--json]
+       bestow process read PROCESS --state DIRECTORY [--stderr] [--from BYTE] [--json]
+       bestow process write PROCESS [--close] --state DIRECTORY [--] WORDS...
+       bestow process stop PROCESS --state DIRECTORY [--grace SECONDS] [--reason TEXT] [--as NAME] [--token-file FILE]
+       bestow process restart PROCESS --state DIRECTORY [--as NAME] [--token-file FILE]
        bestow audit show --state DIRECTORY [--agent ID] [--request CODE] [--grant GRANT|RULING] [--since TIME] [--until TIME] [--json]
        bestow audit verify --state DIRECTORY [--expect HEAD]
        bestow audit head --state DIRECTORY
@@ -37,6 +46,10 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
 
   check-config
       Tells everything that is wrong with the file, and every [[test]] in it that fails. No agent notices.
+
+  protected
+      Lists the paths that no grant reaches in any engine of this user, and with --config what the file adds. Only a line
+      of a file that names exactly such a path reaches it; `/proc` is closed but for a few system-wide files.
 
   classify
       Says how much harm a command can do: safe, dangerous or destructive, and why. COMMAND is one word: quote it.
@@ -76,14 +89,21 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
       the task runs, 3 if its gate says no or may not be asked, 2 if a person would have to be asked for what the gate
       lacks, 1 if there is no such task, nobody to run it, or its gate could not run.
 
-  grants, why, requests, approve, deny, agree, revoke
+  grants, why, requests, approve, deny, agree, state, mode, revoke
       Ask and tell the engine that runs on the state directory; if none runs there, the directory itself. `why` shows
       the chain back to a person, a line of a file, or the host program. A request is named by its code, or its id; --as says who
-      answers; otherwise it is USER, or LOGNAME, or `operator` if neither is set. A scope is `once`, `session`, `always` or
+      answers; otherwise it is USER, or LOGNAME, or `operator` if neither is set. The name is a claim: the trail has the user
+      and the process that made it besides. A running engine hears no process of another user, none that comes from its own
+      process, as its agents do, and from a process without a terminal no order that changes something unless
+      --token-file names the file with its secret (`approver-token` in the state directory). A scope is `once`, `session`, `always` or
       `until TIME`; a right without one is given for the session. A session ends with its engine: where none runs, that
-      is refused, and the question goes on waiting. A no to a right takes no scope. `grants` also lists what people said
+      is refused, and the question goes on waiting. A no to a right takes no scope. What is too
+      long to be shown as a whole is approved for `once` only. `grants` also lists what people said
       about actions (r0, r1, …). `requests` also tells the change of the file that `confirm_widening` holds back, and what
       it would give; `agree` takes it over, by the number that is told there.
+      `state` shows what an agent may do now and why: mode, rules with file and line, policies of its run, rights.
+      `mode` says in which mode an agent is judged, or sets it: it stays until somebody sets another one, or the file changes
+      its own line for that agent.
 
   approve --write, keep
       Writes a yes for good into the policy file (agents.toml here, if none is named), with a comment that says who gave
@@ -91,6 +111,13 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
       is, and what the file cannot say exactly is not written, nor is anything in a file that the engine does not follow.
       With --write the engine is told yes for this time, and the file says the rest; keep writes down what the engine
       keeps for good already, which stays until you revoke it.
+
+  process
+      Processes of agents that go on, in the engine that runs on the state directory; without one there are none (1). `start`
+      runs a command as `exec` does and comes back at once with its name (p0, p1, …); whoever types it stands behind it,
+      once. It ends with the engine, its agent, the agent's run, and any right it was granted here. `read` prints the
+      latest of what it wrote, `--from` a byte on; `write` gives it a line of words, `--close` ends its input. `stop` asks it
+      to end, and kills it after --grace (5).
 
   audit show
       Prints every record that meets all that is asked, a line each, with who decided and through what. A name that no
@@ -113,5 +140,6 @@ exit code:
    1  error: there is no answer, and so no permission; or the command ran and failed
    2  a person would have to be asked
    3  denied
+   4  it may happen inside a sandbox, and nowhere else
   64  the command line makes no sense
 ";

@@ -12,35 +12,57 @@ use bestow::Scope;
 use super::{ApproverId, Asked, Audit, CONFIG, Filter, Held, Keeping, Order, Ordered, Style, Verdict};
 
 /// The commands that are orders.
-pub(super) const ORDERS: [&str; 7] = ["agree", "approve", "deny", "grants", "requests", "revoke", "why"];
+pub(super) const ORDERS: [&str; 9] =
+    ["agree", "approve", "deny", "grants", "mode", "requests", "revoke", "state", "why"];
 
 /// What can be done with a trail.
 const AUDITS: [&str; 4] = ["show", "verify", "head", "cut"];
 
 /// Every option there is, each at most once; which of them a command takes is for it to say.
 #[derive(Debug, Default)]
-struct Options {
+pub(super) struct Options {
     named: Vec<(&'static str, String)>,
     values: Vec<String>,
     style: Option<Style>,
     write: bool,
+    flags: Vec<&'static str>,
 }
 
+/// Options that have none, but for those that every command knows.
+const FLAGS: [&str; 2] = ["close", "stderr"];
+
 /// Options that have a value.
-const VALUED: [&str; 13] = [
-    "agent", "as", "before", "config", "expect", "feedback", "grant", "reason", "request", "scope", "since", "state",
+const VALUED: [&str; 16] = [
+    "agent",
+    "as",
+    "before",
+    "config",
+    "expect",
+    "feedback",
+    "from",
+    "grace",
+    "grant",
+    "reason",
+    "request",
+    "scope",
+    "since",
+    "state",
+    "token-file",
     "until",
 ];
 
 impl Options {
     /// None if help is wanted.
-    fn read(mut parser: Parser) -> Result<Option<Options>, Error> {
+    pub(super) fn read(mut parser: Parser) -> Result<Option<Options>, Error> {
         let mut options = Options::default();
         while let Some(word) = parser.next()? {
             match word {
                 Short('h') | Long("help") => return Ok(None),
                 Long("write") => options.write = true,
                 Long("json") => options.style = Some(Style::Json),
+                Long(name) if FLAGS.contains(&name) => {
+                    options.flags.extend(FLAGS.into_iter().find(|flag| *flag == name))
+                }
                 Long(name) => match VALUED.into_iter().find(|known| *known == name) {
                     Some(name) => options.named.push((name, parser.value()?.string()?)),
                     None => return Err(word.unexpected()),
@@ -52,12 +74,12 @@ impl Options {
         Ok(Some(options))
     }
 
-    fn take(&mut self, name: &str) -> Option<String> {
+    pub(super) fn take(&mut self, name: &str) -> Option<String> {
         let place = self.named.iter().position(|(there, _)| *there == name)?;
         Some(self.named.remove(place).1)
     }
 
-    fn parsed<T: FromStr<Err: Into<Box<dyn std::error::Error + Send + Sync>>>>(
+    pub(super) fn parsed<T: FromStr<Err: Into<Box<dyn std::error::Error + Send + Sync>>>>(
         &mut self,
         name: &str,
     ) -> Result<Option<T>, Error> {
@@ -65,12 +87,12 @@ impl Options {
         self.take(name).map(|text| text.parse().map_err(wrong)).transpose()
     }
 
-    fn state(&mut self) -> Result<PathBuf, Error> {
+    pub(super) fn state(&mut self) -> Result<PathBuf, Error> {
         let missing = "`--state` is missing: name the state directory that the engine was opened with";
         self.take("state").map(PathBuf::from).ok_or_else(|| missing.into())
     }
 
-    fn refuse_write(&self) -> Result<(), Error> {
+    pub(super) fn refuse_write(&self) -> Result<(), Error> {
         if self.write { Err("`--write` goes with `approve` only".into()) } else { Ok(()) }
     }
 
@@ -78,20 +100,34 @@ impl Options {
         self.take("config").unwrap_or_else(|| CONFIG.to_owned()).into()
     }
 
-    fn value(&mut self, what: &str) -> Result<String, Error> {
+    pub(super) fn value(&mut self, what: &str) -> Result<String, Error> {
         if self.values.is_empty() { Err(format!("{what} is missing").into()) } else { Ok(self.values.remove(0)) }
     }
 
     /// Whoever is logged in, unless somebody else is named.
-    fn by(&mut self) -> Result<ApproverId, Error> {
+    pub(super) fn by(&mut self) -> Result<ApproverId, Error> {
         let name = self.take("as").or_else(logged_in).unwrap_or_else(|| "operator".to_owned());
         name.parse().map_err(|why| Error::Custom(Box::new(why)))
     }
 
+    pub(super) fn flag(&mut self, name: &str) -> bool {
+        let before = self.flags.len();
+        self.flags.retain(|flag| *flag != name);
+        self.flags.len() < before
+    }
+
+    /// All words that are left.
+    pub(super) fn rest(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.values)
+    }
+
     /// Nothing may be left that nobody asked for.
-    fn done(self) -> Result<Style, Error> {
+    pub(super) fn done(self) -> Result<Style, Error> {
         if let Some((name, _)) = self.named.first() {
             return Err(format!("`--{name}` makes no sense here").into());
+        }
+        if let Some(flag) = self.flags.first() {
+            return Err(format!("`--{flag}` makes no sense here").into());
         }
         match self.values.first() {
             Some(value) => Err(Error::UnexpectedArgument(value.into())),
@@ -123,6 +159,15 @@ pub(super) fn order(command: &str, parser: Parser) -> Result<Asked, Error> {
             let agent = options.value("the agent")?.parse().map_err(custom)?;
             Order::Why { agent, permission: options.value("the tag")?.parse().map_err(custom)? }
         }
+        "state" => {
+            let agent = options.parsed("agent")?.ok_or("`--agent` is missing")?;
+            Order::State { agent }
+        }
+        "mode" => {
+            let agent = options.value("the agent")?.parse().map_err(custom)?;
+            let mode = options.values.pop().map(|mode| mode.parse().map_err(custom)).transpose()?;
+            Order::Mode { agent, mode, by: options.by()? }
+        }
         "revoke" => {
             let held = options.value("the grant")?.parse().map_err(custom)?;
             Order::Revoke { held, reason: options.parsed("reason")?, by: options.by()? }
@@ -135,7 +180,8 @@ pub(super) fn order(command: &str, parser: Parser) -> Result<Asked, Error> {
     };
     let write = if options.write { Some(written_to(&order, &mut options)?) } else { None };
     let state = options.state()?;
-    Ok(Asked::Order(Ordered { state, order, write, style: options.done()? }))
+    let token = options.take("token-file").map(PathBuf::from);
+    Ok(Asked::Order(Ordered { state, order, write, token, style: options.done()? }))
 }
 
 /// The file that an answer goes into, if it is a yes for good.

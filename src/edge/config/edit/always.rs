@@ -41,6 +41,10 @@ impl Always {
             let why = format_args!("[{code}] asks for no more than `{asked}`, so the answer cannot last for good");
             return Err(KeepError::not_sayable(why));
         }
+        if request.is_once_only() {
+            let why = format_args!("not all of [{}] was shown, so nobody can say yes to it for good", request.code());
+            return Err(KeepError::not_sayable(why));
+        }
         refuse_hooked(&request.hooks)?;
         let rule = request.action.as_deref().map(rule_about).transpose()?;
         Ok(Always {

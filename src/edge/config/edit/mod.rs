@@ -13,7 +13,7 @@ use super::{ConfigError, PolicyFile, PolicyText};
 use crate::{
     engine::Rehearsal,
     kernel::Stage,
-    model::{AgentPolicy, Place, Policy, Rule, Shown, Verdict, Widening},
+    model::{AgentPolicy, Effect, Place, Policy, Rule, Shown, Widening},
 };
 
 pub use always::Always;
@@ -263,7 +263,7 @@ fn counts(policy: &Policy, said: &Always) -> Result<(), KeepError> {
     // What the agent does not hold in the file it may hold otherwise; the stages below tell whether the rule counts.
     let in_the_way = explanation.walk.iter().find(|step| {
         let rights_aside = step.stage != Stage::Held && step.stage < Stage::AllowRule;
-        rights_aside && step.says.is_some_and(|ruled| ruled.verdict() > Verdict::Allow)
+        rights_aside && step.says.is_some_and(|ruled| ruled.verdict() > Effect::Confined)
     });
     let Some(step) = in_the_way else { return Ok(()) };
     let reason = step.reason.clone().unwrap_or_default();

@@ -13,7 +13,7 @@ use rustix::fs::{CWD, RenameFlags};
 use rustix::fs::{Gid, OFlags, Uid};
 
 use super::{super::PolicyText, KeepError};
-use crate::model::FileIdentity;
+use crate::{fs::identity_of, model::FileIdentity};
 
 /// What became of it.
 pub(super) enum Replaced {
@@ -87,7 +87,7 @@ fn writable(old: &PolicyText) -> Result<Option<Metadata>, KeepError> {
             format!("it is read-only (mode {:o}): `chmod u+w` it, or add the lines by hand", about.mode() & 0o777);
         return Err(KeepError::disk(old, what));
     }
-    let same = old.ground.trail.identity == Some(FileIdentity { dev: about.dev(), ino: about.ino() });
+    let same = old.ground.trail.identity == Some(identity_of(&about));
     Ok(Some(about).filter(|_| same))
 }
 
@@ -174,7 +174,7 @@ impl Named {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let held = rustix::fs::open(path, flags, rustix::fs::Mode::empty())?;
         let about = rustix::fs::fstat(&held)?;
-        Ok(Named { _held: held, identity: FileIdentity { dev: about.st_dev, ino: about.st_ino } })
+        Ok(Named { _held: held, identity: FileIdentity::new(about.st_dev, about.st_ino) })
     }
 }
 
@@ -194,7 +194,7 @@ fn is_what_was_read(path: &Path, old: &PolicyText) -> bool {
         let mut bytes = Vec::new();
         let limit = u64::try_from(old.bytes.len()).unwrap_or(u64::MAX).saturating_add(1);
         file.take(limit).read_to_end(&mut bytes)?;
-        let same = old.ground.trail.identity == Some(FileIdentity { dev: about.dev(), ino: about.ino() });
+        let same = old.ground.trail.identity == Some(identity_of(&about));
         Ok(same && bytes == old.bytes)
     };
     look().unwrap_or(false)

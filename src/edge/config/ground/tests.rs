@@ -1,12 +1,12 @@
 //! A directory that is mounted in a second place has one identity and two names; tests may not mount.
 
-use std::{fs, os::unix::fs::MetadataExt, path::Path};
+use std::{fs, path::Path};
 
 use super::*;
 
 fn identity(path: &Path) -> FileIdentity {
     let found = fs::metadata(path).unwrap();
-    FileIdentity { dev: found.dev(), ino: found.ino() }
+    crate::fs::identity_of(&found)
 }
 
 #[test]

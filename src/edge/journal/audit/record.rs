@@ -126,6 +126,7 @@ fn decider(decider: &Decider) -> (String, String) {
         Decider::EngineGone | Decider::NextEngine | Decider::Retired | Decider::RunOver => because(decider, "end"),
         Decider::FreshRefusal => because(decider, "memory"),
         Decider::NobodyThere => because(decider, "setting"),
+        Decider::Mode { .. } => because(decider, "mode"),
         Decider::Timeout => because(decider, "timeout"),
     }
 }

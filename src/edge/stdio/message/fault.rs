@@ -23,6 +23,8 @@ pub enum ErrorCode {
     Forbidden,
     /// No request that this bot may answer has this id or code.
     NoPendingPermission,
+    /// No agent of this owner is in this run, or no longer.
+    RunNotFound,
     /// Somebody was faster, or the request ended otherwise; the message says how.
     AlreadyResolved,
     /// The engine says no; the message says why.

@@ -1,10 +1,13 @@
 //! What an agent's bot says.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 use crate::model::{Action, AgentId, CallId, Operation, Permissions, Reason, Scope, ToolName};
 
-use super::{About, Bye, Hello, RevokePermission};
+use super::{
+    About, Bye, Hello, ProcessList, ProcessRead, ProcessRestart, ProcessStart, ProcessStop, ProcessWrite,
+    RevokePermission,
+};
 
 /// A line from a bot that acts as an agent. The agent is the one that the bot was started for; no line names it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,6 +30,20 @@ pub enum FromAgent {
     UsePermission(UsePermission),
     /// It is about to do something.
     Authorize(Authorize),
+    /// It asks for its permission state.
+    PermissionState(AskPermissionState),
+    /// It starts a process that goes on.
+    ProcessStart(ProcessStart),
+    /// It asks which processes it has.
+    ProcessList(ProcessList),
+    /// It reads what a process wrote.
+    ProcessRead(ProcessRead),
+    /// It writes to a process.
+    ProcessWrite(ProcessWrite),
+    /// It stops a process.
+    ProcessStop(ProcessStop),
+    /// It starts a process again.
+    ProcessRestart(ProcessRestart),
     /// It says something to another agent, or to its user.
     Message(MessageFromAgent),
     /// It ends.
@@ -127,6 +144,9 @@ pub struct Authorize {
     /// The input of the tool, instead of `operation` and `resource`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_input: Option<serde_json::Map<String, serde_json::Value>>,
+    /// The content that is about to be written or sent: an object or a text.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "content")]
+    pub details: Option<serde_json::Value>,
     /// What it uses besides, as a command does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<Permissions>,
@@ -144,6 +164,16 @@ pub struct Authorize {
     pub request_id: Option<String>,
 }
 
+pub(super) fn content<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<serde_json::Value>, D::Error> {
+    let content = Option::<serde_json::Value>::deserialize(deserializer)?;
+    match content {
+        Some(value) if !value.is_object() && !value.is_string() => {
+            Err(D::Error::custom("`details` must be an object or a text"))
+        }
+        content => Ok(content),
+    }
+}
+
 impl Authorize {
     /// The action that is meant, if the line means one.
     pub(in super::super) fn action(self) -> Result<Action, &'static str> {
@@ -159,8 +189,20 @@ impl Authorize {
         let action = self.permissions.into_iter().fold(action, Action::needing);
         let action = self.reason.into_iter().fold(action, Action::because);
         let action = self.tool_call_id.into_iter().fold(action, Action::as_call);
+        let action = self.details.into_iter().fold(action, Action::with_details);
         Ok(if self.overrides { action.overriding() } else { action })
     }
+}
+
+/// `permission_state`: asks for the mode, rules, policies, interaction and rights of the agent itself. Answered with
+/// `permission_state_result`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
+pub struct AskPermissionState {
+    /// Comes back with the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
 }
 
 /// `message`: words, which carry no right.

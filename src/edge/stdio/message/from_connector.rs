@@ -2,9 +2,12 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::model::{Permissions, Reason, RunId, Scope};
+use crate::model::{
+    Access, Action, AgentId, Operation, Permissions, PolicyPatch, Reason, RunId, SanitizedPath, Scope, ToolName,
+    Verdict,
+};
 
-use super::{About, Bye, Hello, RevokePermission, about::Named};
+use super::{About, Authorize, Bye, Hello, RevokePermission, about::Named};
 
 /// A line from a bot that is the way to a user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +22,12 @@ pub enum FromConnector {
     RevokePermission(RevokePermission),
     /// The user agrees to what the policy file gives more than before.
     AgreeToWidening(AgreeToWidening),
+    /// The user changes what the tools of a run may do.
+    UpdatePolicy(UpdatePolicy),
+    /// The user asks what guards the tools of a run.
+    ListPolicies(ListPolicies),
+    /// The user lets exactly one action happen once, even if nobody can undo it.
+    EnableAction(EnableAction),
     /// The user says something to the agent.
     Message(MessageFromUser),
     /// It ends.
@@ -68,9 +77,24 @@ pub struct PermissionDecision {
     /// A word to the asker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<Reason>,
+    /// Yes to this instead of what was asked about (`sources/003`): a text in the place of the resource, or an object in
+    /// the place of the tool's input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modified_input: Option<ModifiedInput>,
     /// Comes back with an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
+}
+
+/// What takes the place of what was asked about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[allow(clippy::exhaustive_enums, reason = "an action is written in one of two ways")]
+pub enum ModifiedInput {
+    /// The path, command line or host.
+    Resource(String),
+    /// The input of the tool.
+    Tool(serde_json::Map<String, serde_json::Value>),
 }
 
 /// A decision as it was written.
@@ -87,6 +111,9 @@ struct Written {
     permissions: Option<Vec<String>>,
     scope: Option<Scope>,
     feedback: Option<Reason>,
+    // Nothing in its place would be a yes to what was asked about.
+    #[serde(default, deserialize_with = "there")]
+    modified_input: Option<ModifiedInput>,
     request_id: Option<String>,
 }
 
@@ -101,8 +128,17 @@ impl TryFrom<Written> for PermissionDecision {
         let Written { run_id, permission_request_id, decision, permission, permissions, .. } = written;
         let named = Named { permission, permissions };
         let permissions = if named.is_nothing() { None } else { Some(About::try_from(named)?.permissions) };
-        let Written { scope, feedback, request_id, .. } = written;
-        Ok(PermissionDecision { run_id, permission_request_id, decision, permissions, scope, feedback, request_id })
+        let Written { scope, feedback, modified_input, request_id, .. } = written;
+        Ok(PermissionDecision {
+            run_id,
+            permission_request_id,
+            decision,
+            permissions,
+            scope,
+            feedback,
+            modified_input,
+            request_id,
+        })
     }
 }
 
@@ -116,6 +152,132 @@ pub struct AgreeToWidening {
     /// Comes back with an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
+}
+
+/// Which half of a path policy is changed (`sources/000`, "Request: update_policy").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "paths are read or written")]
+pub enum PolicyMode {
+    /// What is read.
+    Read,
+    /// What is written.
+    Write,
+}
+
+/// `update_policy`: adds to the path policies of one tool, or of all that the run has and will have. Success is silent but
+/// for the `policy_updated` of each tool whose policies changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
+pub struct UpdatePolicy {
+    /// The run.
+    pub run_id: RunId,
+    /// The tool; all of them, if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<ToolName>,
+    /// What is read, or what is written.
+    pub mode: PolicyMode,
+    /// Globs that are allowed from now on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<String>,
+    /// Globs that are denied from now on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deny: Vec<String>,
+    /// What is said of the rest from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<Verdict>,
+    /// The directory below which globs count that do not begin with `/`; the working directory of the run's agents, if
+    /// there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<SanitizedPath>,
+    /// Comes back with an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+impl UpdatePolicy {
+    /// The change that is meant.
+    pub(in super::super) fn patch(&self) -> PolicyPatch {
+        let access = match self.mode {
+            PolicyMode::Read => Access::Read,
+            PolicyMode::Write => Access::Write,
+        };
+        let patch = self.allow.iter().fold(PolicyPatch::new(access), |patch, glob| patch.allow(glob));
+        let patch = self.deny.iter().fold(patch, |patch, glob| patch.deny(glob));
+        let patch = self.default.into_iter().fold(patch, PolicyPatch::by_default);
+        let patch = self.tool.iter().cloned().fold(patch, PolicyPatch::of);
+        self.base.iter().cloned().fold(patch, PolicyPatch::below)
+    }
+}
+
+/// `list_policies`: asks what guards the tools of a run. Answered with `policies`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
+pub struct ListPolicies {
+    /// The run.
+    pub run_id: RunId,
+    /// The tool; every one that was declared or used, if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<ToolName>,
+    /// Comes back with the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+/// `enable_action`: exactly this action of an agent may happen once, even if nobody can undo it. Answered with
+/// `action_enabled`. It gives no right, and rules that deny it stay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
+pub struct EnableAction {
+    /// Whose.
+    pub agent_id: AgentId,
+    /// What kind of thing: with `resource`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<Operation>,
+    /// The path, command line or host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource: Option<String>,
+    /// By which tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_name: Option<ToolName>,
+    /// The input of the tool, instead of `operation` and `resource`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_input: Option<serde_json::Map<String, serde_json::Value>>,
+    /// The content that it writes or sends, if the bot names it: an object or a text.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "super::from_agent::content")]
+    pub details: Option<serde_json::Value>,
+    /// What it uses besides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permissions: Option<Permissions>,
+    /// Why.
+    pub reason: Reason,
+    /// Comes back with the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+impl EnableAction {
+    /// The action that is meant, if the line means one: written as the agent's bot writes it.
+    pub(in super::super) fn action(self) -> Result<Action, &'static str> {
+        let EnableAction { operation, resource, tool_name, tool_input, details, permissions, .. } = self;
+        let (reason, tool_call_id, overrides, request_id) = (None, None, false, None);
+        let as_asked = Authorize {
+            operation,
+            resource,
+            tool_name,
+            tool_input,
+            details,
+            permissions,
+            reason,
+            tool_call_id,
+            overrides,
+            request_id,
+        };
+        as_asked.action()
+    }
 }
 
 /// `message`: what the user says to the agent. Counts as the user being active here.

@@ -5,6 +5,7 @@ mod fault;
 mod from_agent;
 mod from_connector;
 mod parse;
+mod process;
 mod shape;
 mod to_agent;
 mod to_connector;
@@ -15,18 +16,26 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 pub use about::About;
 pub use fault::{ErrorCode, Fault};
 pub use from_agent::{
-    Authorize, CancelRequest, CheckPermission, FromAgent, GrantPermission, MessageFromAgent, RequestPermission,
-    UsePermission,
+    AskPermissionState, Authorize, CancelRequest, CheckPermission, FromAgent, GrantPermission, MessageFromAgent,
+    RequestPermission, UsePermission,
 };
-pub use from_connector::{AgreeToWidening, Decision, FromConnector, MessageFromUser, PermissionDecision};
+pub use from_connector::{
+    AgreeToWidening, Decision, EnableAction, FromConnector, ListPolicies, MessageFromUser, ModifiedInput,
+    PermissionDecision, PolicyMode, UpdatePolicy,
+};
 pub use parse::InvalidMessage;
 pub(super) use parse::{Incoming, parse};
+pub use process::{
+    ListedProcess, ProcessExited, ProcessList, ProcessListResult, ProcessOutput, ProcessRead, ProcessRestart,
+    ProcessStart, ProcessStarted, ProcessStop, ProcessStopping, ProcessWrite, ProcessWritten,
+};
 pub use to_agent::{
     AgentHello, AuthorizeResult, CheckResult, Checked, CheckedPermission, GrantResult, Holdings, MessageToAgent,
-    PermissionResult, PolicyUpdated, RequestAccepted, ToAgent, UseResult,
+    PermissionResult, PermissionStateResult, PolicyUpdated, RequestAccepted, ToAgent, UseResult,
 };
 pub use to_connector::{
-    ConnectorHello, MessageToUser, Operation, PermissionRequest, PermissionResolved, ReasonKind, ToConnector,
+    ActionEnabled, ConnectorHello, Content, GuardUpdated, MessageToUser, Operation, PermissionRequest,
+    PermissionResolved, PoliciesOfRun, PolicyName, ReasonKind, ToConnector, ToolGuard,
 };
 pub use to_either::{Bye, Hello, Notice, NoticeKind, RevokePermission, RevokeResult};
 

@@ -50,6 +50,13 @@ impl Incoming for FromAgent {
         "check_permission",
         "use_permission",
         "authorize",
+        "permission_state",
+        "process_start",
+        "process_list",
+        "process_read",
+        "process_write",
+        "process_stop",
+        "process_restart",
         "message",
         "bye",
     ];
@@ -57,8 +64,17 @@ impl Incoming for FromAgent {
 }
 
 impl Incoming for FromConnector {
-    const TYPES: &'static [&'static str] =
-        &["hello", "permission_decision", "revoke_permission", "agree_to_widening", "message", "bye"];
+    const TYPES: &'static [&'static str] = &[
+        "hello",
+        "permission_decision",
+        "revoke_permission",
+        "agree_to_widening",
+        "update_policy",
+        "list_policies",
+        "enable_action",
+        "message",
+        "bye",
+    ];
     const FORBIDDEN: (&'static [&'static str], &'static str) = (FromAgent::TYPES, "a connector");
 }
 

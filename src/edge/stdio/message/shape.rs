@@ -6,10 +6,11 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Map, Value};
 
 use crate::model::{
-    AgentId, CallId, GrantId, InvalidPermissions, Operation, Permission, Permissions, Reason, RunId, Scope, ToolName,
+    AgentId, CallId, GrantId, InvalidPermissions, Operation, OutputStream, Permission, Permissions, ProcessId, Reason,
+    RunId, SanitizedPath, Scope, ToolName, Verdict,
 };
 
-use super::{super::quote::quoted, Decision, MAX_TEXT};
+use super::{super::quote::quoted, Decision, MAX_TEXT, PolicyMode};
 
 /// What is wrong with a value; nothing, if it fits.
 type Wrong = Option<String>;
@@ -51,7 +52,13 @@ fn lenient(fields: impl Into<Vec<Field>>) -> Shape {
 const TAG: Field = may("permission", tag);
 const TAGS: Field = may("permissions", tags);
 const REASON: Field = needed("reason", parsed::<Reason>);
+const PROCESS: Field = needed("processId", parsed::<ProcessId>);
 const SCOPE: Field = may("scope", parsed::<Scope>);
+
+/// The content of an action: an object or a text.
+fn content(value: &Value) -> Wrong {
+    (!value.is_object() && !value.is_string()).then(|| "it must be an object or a text".to_owned())
+}
 
 /// The shape of the messages of a type.
 pub(super) fn of(kind: &str) -> Shape {
@@ -74,9 +81,18 @@ pub(super) fn of(kind: &str) -> Shape {
                 may("reason", parsed::<Reason>),
                 may("toolCallId", parsed::<CallId>),
                 may("override", flag),
+                may("details", content),
             ],
             strict: true,
         },
+        // What a process may do must not get lost.
+        "process_start" => Shape { fields: vec![needed("command", program), TAGS], strict: true },
+        "process_read" => {
+            lenient([PROCESS, may("stream", parsed::<OutputStream>), may("from", count), may("max", number)])
+        }
+        "process_write" => lenient([PROCESS, may("text", words), may("base64", text), may("close", flag)]),
+        "process_stop" => lenient([PROCESS, may("graceMs", number)]),
+        "process_restart" => lenient([PROCESS]),
         "message" => lenient([may("agentId", parsed::<AgentId>), needed("text", words)]),
         "bye" => lenient([may("reason", text)]),
         // What narrows an answer must not get lost: without it, more would be allowed than was meant.
@@ -89,6 +105,34 @@ pub(super) fn of(kind: &str) -> Shape {
                 there(TAGS),
                 SCOPE,
                 may("feedback", parsed::<Reason>),
+                there(may("modifiedInput", input)),
+            ],
+            strict: true,
+        },
+        // What denies, or says where it counts, must not get lost.
+        "update_policy" => Shape {
+            fields: vec![
+                needed("runId", parsed::<RunId>),
+                may("tool", parsed::<ToolName>),
+                needed("mode", mode),
+                there(may("allow", texts)),
+                there(may("deny", texts)),
+                may("default", parsed::<Verdict>),
+                may("base", parsed::<SanitizedPath>),
+            ],
+            strict: true,
+        },
+        "list_policies" => lenient([needed("runId", parsed::<RunId>), may("tool", parsed::<ToolName>)]),
+        "enable_action" => Shape {
+            fields: vec![
+                needed("agentId", parsed::<AgentId>),
+                may("operation", parsed::<Operation>),
+                may("resource", words),
+                may("toolName", parsed::<ToolName>),
+                may("toolInput", object),
+                may("details", content),
+                TAGS,
+                needed("reason", parsed::<Reason>),
             ],
             strict: true,
         },
@@ -149,6 +193,19 @@ fn object(value: &Value) -> Wrong {
     (!value.is_object()).then(|| "it must be an object".to_owned())
 }
 
+fn input(value: &Value) -> Wrong {
+    (!value.is_object() && !value.is_string()).then(|| "it must be a text, or an object".to_owned())
+}
+
+fn mode(value: &Value) -> Wrong {
+    PolicyMode::deserialize(value).is_err().then(|| "it must be `read` or `write`".to_owned())
+}
+
+fn texts(value: &Value) -> Wrong {
+    let all_texts = value.as_array().is_some_and(|all| all.iter().all(Value::is_string));
+    (!all_texts).then(|| "it must be a list of texts".to_owned())
+}
+
 fn flag(value: &Value) -> Wrong {
     (!value.is_boolean()).then(|| "it must be true or false".to_owned())
 }
@@ -160,6 +217,15 @@ fn text(value: &Value) -> Wrong {
 fn parsed<T: FromStr<Err: fmt::Display>>(value: &Value) -> Wrong {
     let Value::String(given) = value else { return text(value) };
     given.parse::<T>().err().map(|why| why.to_string())
+}
+
+fn program(value: &Value) -> Wrong {
+    let is_list = value.as_array().is_some_and(|words| !words.is_empty() && words.iter().all(Value::is_string));
+    (!is_list).then(|| "it must be a list of texts that begins with a program".to_owned())
+}
+
+fn count(value: &Value) -> Wrong {
+    (!value.is_u64()).then(|| "it must be a whole number".to_owned())
 }
 
 fn number(value: &Value) -> Wrong {

@@ -7,7 +7,10 @@ use crate::model::{
     Tier, Timestamp,
 };
 
-use super::{Bye, Fault, Notice, RevokeResult, Role};
+use super::{
+    Bye, Fault, Notice, ProcessExited, ProcessListResult, ProcessOutput, ProcessStarted, ProcessStopping,
+    ProcessWritten, RevokeResult, Role,
+};
 
 /// A line to a bot that acts as an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +33,20 @@ pub enum ToAgent {
     UseResult(UseResult),
     /// Whether it may do what it is about to do.
     AuthorizeResult(AuthorizeResult),
+    /// Its permission state.
+    PermissionStateResult(PermissionStateResult),
+    /// Its process goes on.
+    ProcessStarted(ProcessStarted),
+    /// Its processes.
+    ProcessListResult(ProcessListResult),
+    /// What a process wrote.
+    ProcessOutput(ProcessOutput),
+    /// What a process was given.
+    ProcessWritten(ProcessWritten),
+    /// A process was told to end.
+    ProcessStopping(ProcessStopping),
+    /// A process of its ended.
+    ProcessExited(ProcessExited),
     /// What it holds has changed.
     PolicyUpdated(PolicyUpdated),
     /// Something it should know.
@@ -119,6 +136,10 @@ pub struct PermissionResult {
     /// For how long, where something was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
+    /// What may happen instead of what was asked about, if the person changed it: the path, command line or host, or the
+    /// tool with its input, as it may be shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_input: Option<String>,
     /// A word from the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<Reason>,
@@ -201,7 +222,8 @@ pub struct UseResult {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AuthorizeResult {
-    /// `allow` and `sandboxed`: go ahead, once; `sandboxed` only if it is confined. `ask`: wait for `permission_result`.
+    /// `allow`: go ahead, once. `sandboxed`: do not go ahead; it may happen inside a sandbox only, which the orchestrator
+    /// puts around it. `ask`: wait for `permission_result`.
     pub decision: Ruled,
     /// Its name in the records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -223,6 +245,20 @@ pub struct AuthorizeResult {
     pub code: Option<String>,
     /// All of this as a sentence for people.
     pub text: String,
+    /// As it came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    /// When.
+    pub ts: Timestamp,
+}
+
+/// `permission_state_result`: the mode, rules, policies, interaction and rights of the agent, as they are now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct PermissionStateResult {
+    /// All of it.
+    pub state: serde_json::Value,
     /// As it came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,

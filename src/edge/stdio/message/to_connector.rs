@@ -1,9 +1,12 @@
 //! What a connector's bot hears.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    AgentId, Kind, Name, Outcome, OwnerId, Permission, Reason, RequestId, RunId, Scope, Tier, Timestamp, ToolName,
+    AgentId, Details, Digest, Kind, Name, Outcome, OwnerId, Permission, Policies, Reason, RequestId, RulingId, RunId,
+    Scope, Tier, Timestamp, ToolName,
 };
 
 use super::{Bye, Fault, Notice, RevokeResult, Role};
@@ -21,6 +24,12 @@ pub enum ToConnector {
     PermissionResolved(PermissionResolved),
     /// What the user took away is gone.
     RevokeResult(RevokeResult),
+    /// What guards a tool of a run has changed.
+    PolicyUpdated(GuardUpdated),
+    /// What guards the tools of a run.
+    Policies(PoliciesOfRun),
+    /// What the user let happen once may happen once.
+    ActionEnabled(ActionEnabled),
     /// Something the user should know.
     Notice(Notice),
     /// The agent says something.
@@ -125,18 +134,24 @@ pub struct PermissionRequest {
     /// The tool that is about to act, if the question is about an action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<ToolName>,
-    /// What kind of thing the action is; else what kind of access the first permission is.
+    /// What kind of thing the action is; else what kind of access the widest permission is.
     pub operation: Operation,
-    /// The path, command line or host of the action; else the path of the first permission, or its tag. Links are
+    /// The path, command line or host of the action; else the path of the widest permission, or its tag. Links are
     /// followed already.
     pub resource: String,
+    /// The content that the action writes or sends, without secrets and bounded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Content>,
     /// How harmful the action is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<Tier>,
     /// What `allow-always` would allow, in full; without it, it is not on offer for a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub always: Option<String>,
-    /// Everything asked.
+    /// Whether not all of it is shown, so that only `allow` without a scope, or `allow-once`, says yes to it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub once_only: bool,
+    /// Everything asked: what lets most happen comes first.
     pub permissions: Vec<Permission>,
     /// The widest scope wanted; an answer must fit within it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -151,6 +166,25 @@ pub struct PermissionRequest {
     pub expires_at: Timestamp,
     /// Since when it waits.
     pub ts: Timestamp,
+}
+
+/// The content that an action writes or sends, as it may be shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Content {
+    /// JSON, or the beginning and the end of it.
+    pub shown: String,
+    /// The number of characters that are not shown.
+    pub left_out: u64,
+    /// SHA-256 of the whole.
+    pub digest: Digest,
+}
+
+impl From<&Details> for Content {
+    fn from(details: &Details) -> Content {
+        Content { shown: details.shown.to_string(), left_out: details.left_out, digest: details.digest }
+    }
 }
 
 /// `permission_resolved`: a question that was shown here is over, whoever answered it.
@@ -175,6 +209,75 @@ pub struct PermissionResolved {
     pub scope: Option<Scope>,
     /// All of this as a sentence for people.
     pub text: String,
+    /// When.
+    pub ts: Timestamp,
+}
+
+/// One policy, by its name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PolicyName {
+    /// The name: what it is for reading, and nothing is found by it.
+    pub name: String,
+}
+
+/// `policy_updated` (`sources/000`): the policies that guard a tool of a run have changed. Told to every connector of the
+/// owner, whoever changed them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct GuardUpdated {
+    /// The run.
+    pub run_id: RunId,
+    /// The tool.
+    pub tool: ToolName,
+    /// What speaks about it: policies, then what people said for this run.
+    pub policies: Vec<PolicyName>,
+    /// When.
+    pub ts: Timestamp,
+}
+
+/// `policies`: what guards the tools of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct PoliciesOfRun {
+    /// The run.
+    pub run_id: RunId,
+    /// Its guards, one for each tool.
+    pub guards: Vec<ToolGuard>,
+    /// The `requestId` of the question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    /// When.
+    pub ts: Timestamp,
+}
+
+/// The guard of one tool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ToolGuard {
+    /// The tool.
+    pub tool: ToolName,
+    /// What speaks about it, by name.
+    pub policies: Vec<PolicyName>,
+    /// The policies in full, without what people said.
+    pub rules: Arc<Policies>,
+}
+
+/// `action_enabled`: exactly that may happen once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ActionEnabled {
+    /// Whose action.
+    pub agent_id: AgentId,
+    /// What was said, as it can be taken back.
+    pub ruling_id: RulingId,
+    /// The `requestId` of what the user said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
     /// When.
     pub ts: Timestamp,
 }

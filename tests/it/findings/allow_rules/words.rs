@@ -35,7 +35,7 @@ fn explained(place: &Place, command: &str) -> Explanation {
     Rehearsal::of(place.load().unwrap()).unwrap().explain(&lead, &Action::command(&command)).unwrap()
 }
 
-fn verdict(place: &Place, command: &str) -> Verdict {
+fn verdict(place: &Place, command: &str) -> bestow::Effect {
     explained(place, command).decision.verdict()
 }
 

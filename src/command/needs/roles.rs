@@ -1,0 +1,436 @@
+//! Known programs, and what they do with the files that their words name.
+
+use smol_str::{SmolStr, format_smolstr};
+
+use super::{Operand, exact, path};
+use crate::{
+    command::{judge::basename, walk::Arg},
+    model::Access,
+};
+
+/// What a program does with its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// Reads all of them.
+    Reads,
+    /// Reads all of them but the first, which is no path, unless an option gives that.
+    Searches,
+    /// Reads all of them, with everything below.
+    ReadsTrees,
+    /// Writes all of them.
+    Writes,
+    /// Writes all of them but the first, which is no path.
+    Changes,
+    /// Reads all but the last, and writes that.
+    Copies,
+    /// Takes away all but the last, and writes that.
+    Moves,
+}
+
+/// Each role with its programs and the options of those that take a value.
+const ROLES: &[(Role, &[&str], &str)] = &[
+    (
+        Role::Reads,
+        &[
+            "b2sum",
+            "base32",
+            "base64",
+            "bat",
+            "batcat",
+            "bzcat",
+            "cat",
+            "cksum",
+            "cmp",
+            "comm",
+            "csplit",
+            "cut",
+            "diff",
+            "diff3",
+            "expand",
+            "file",
+            "fold",
+            "fmt",
+            "head",
+            "hexdump",
+            "hd",
+            "join",
+            "less",
+            "ls",
+            "md5sum",
+            "more",
+            "nl",
+            "od",
+            "paste",
+            "pr",
+            "readlink",
+            "rev",
+            "sha1sum",
+            "sha224sum",
+            "sha256sum",
+            "sha384sum",
+            "sha512sum",
+            "sort",
+            "source",
+            ".",
+            "split",
+            "stat",
+            "strings",
+            "sum",
+            "tac",
+            "tail",
+            "tsort",
+            "unexpand",
+            "uniq",
+            "wc",
+            "xxd",
+            "xzcat",
+            "zcat",
+            "zless",
+            "zmore",
+        ],
+        "-n -c -k -t -d -f -w -s -l -S -T -b -N -j -A -I --lines --bytes --key --field-separator --delimiter --fields \
+         --width --skip --length --buffer-size --characters --format --printf --time-style --color --sort --indent",
+    ),
+    (
+        Role::Searches,
+        &["ag", "awk", "egrep", "fgrep", "gawk", "grep", "jq", "mawk", "perl", "rg", "sed", "yq", "zgrep"],
+        "-A -B -C -m -F -v -g -t -T -e -f -E -l --include --exclude --exclude-dir --max-count --context --after-context \
+         --before-context --regexp --file --expression --arg --argjson --type --glob --color --colors --sort",
+    ),
+    (Role::ReadsTrees, &["du", "tree"], "-L -I -P -d --max-depth --exclude -o"),
+    (
+        Role::Writes,
+        &["mkdir", "mkfifo", "rm", "rmdir", "shred", "tee", "unlink"],
+        "-m -n -s --mode --iterations --size",
+    ),
+    (Role::Writes, &["touch", "truncate"], "-d -r -t -s --date --reference --size"),
+    (Role::Changes, &["chgrp", "chmod", "chown", "setfacl"], "--reference -m -x -M -X --from"),
+    (Role::Copies, &["cp", "install", "ln"], "-S -m -o -g -t --suffix --mode --owner --group --target-directory"),
+    (Role::Moves, &["mv"], "-S -t --suffix --target-directory"),
+];
+
+/// Programs whose words are texts and no paths.
+pub(super) fn only_says(name: &str) -> bool {
+    matches!(
+        name,
+        "echo" | "printf" | "true" | "false" | ":" | "exit" | "return" | "sleep" | "seq" | "date" | "expr" | "kill"
+    )
+}
+
+/// The files that `name` certainly reads and writes with these words.
+pub(super) fn of(name: &str, rest: &[Arg]) -> Vec<Operand> {
+    match name {
+        "dd" => return dd(rest),
+        "curl" => return curl(rest),
+        "wget" => return wget(rest),
+        "tar" | "bsdtar" => return tar(rest),
+        "find" | "gfind" => return find(rest),
+        _ => {}
+    }
+    let Some((role, _, values)) = ROLES.iter().find(|(_, programs, _)| programs.contains(&name)) else {
+        return Vec::new();
+    };
+    let words = Words::read(rest, values);
+    let mut named = match role {
+        Role::Reads => words.named(Access::Read, false),
+        Role::ReadsTrees => words.named(Access::Read, true),
+        Role::Searches => searched(name, &words),
+        Role::Writes => words.named(Access::Write, words.has("-r -R -rf -fr -Rf -fR --recursive")),
+        Role::Changes => changed(&words),
+        Role::Copies => copied(name, &words, Access::Read),
+        Role::Moves => copied(name, &words, Access::Write),
+    };
+    if name == "sort" {
+        named.extend(words.values_of("-o --output").filter_map(|value| value.path(Access::Write)));
+    }
+    if matches!(name, "uniq" | "xxd") {
+        // The second operand is the output.
+        if let [_, output] = words.operands.as_slice() {
+            named.extend(path(output, Access::Write, false));
+        }
+    }
+    named
+}
+
+/// A command line taken apart as far as it takes to find its operands.
+struct Words<'a> {
+    operands: Vec<&'a Arg>,
+    options: Vec<Given<'a>>,
+}
+
+/// An option and its value, if it has one.
+struct Given<'a> {
+    name: SmolStr,
+    value: Option<Text<'a>>,
+}
+
+/// A value: a word of its own, or the end of one.
+enum Text<'a> {
+    Word(&'a Arg),
+    End(SmolStr),
+}
+
+impl Text<'_> {
+    fn text(&self) -> Option<SmolStr> {
+        match self {
+            Text::Word(arg) => exact(arg),
+            Text::End(text) => Some(text.clone()),
+        }
+    }
+
+    fn path(&self, access: Access) -> Option<Operand> {
+        Some(Operand { access, text: self.text()?, tree: false, certain: true })
+    }
+}
+
+impl<'a> Words<'a> {
+    /// `values` are the options that take a value.
+    fn read(rest: &'a [Arg], values: &str) -> Words<'a> {
+        let mut words = Words { operands: Vec::new(), options: Vec::new() };
+        let takes = |name: &str| values.split_whitespace().any(|option| option == name);
+        let mut args = rest.iter();
+        while let Some(arg) = args.next() {
+            let text = arg.text.as_str();
+            if text == "--" {
+                words.operands.extend(args);
+                break;
+            }
+            if !text.starts_with('-') || text == "-" {
+                words.operands.push(arg);
+                continue;
+            }
+            let given = match (text.split_once('='), text.get(..2).filter(|_| !text.starts_with("--"))) {
+                (Some((name, value)), _) if text.starts_with("--") => {
+                    Given { name: name.into(), value: Some(Text::End(value.into())) }
+                }
+                (_, Some(name)) if text.len() > 2 && takes(name) => {
+                    Given { name: name.into(), value: text.get(2..).map(|value| Text::End(value.into())) }
+                }
+                _ if takes(text) => Given { name: text.into(), value: args.next().map(Text::Word) },
+                _ => Given { name: text.into(), value: None },
+            };
+            words.options.push(given);
+        }
+        words
+    }
+
+    fn has(&self, names: &str) -> bool {
+        self.options.iter().any(|given| names.split(' ').any(|name| name == given.name))
+    }
+
+    /// Whether one of the joined short options is this letter.
+    fn has_letter(&self, letter: char) -> bool {
+        self.options.iter().any(|given| !given.name.starts_with("--") && given.name.contains(letter))
+    }
+
+    fn values_of(&self, names: &str) -> impl Iterator<Item = &Text<'a>> {
+        let given = self.options.iter().filter(move |given| names.split(' ').any(|name| name == given.name));
+        given.filter_map(|given| given.value.as_ref())
+    }
+
+    fn named(&self, access: Access, tree: bool) -> Vec<Operand> {
+        self.operands.iter().filter_map(|arg| path(arg, access, tree)).collect()
+    }
+}
+
+/// `grep pattern file…`, `sed script file…` and their kin; `sed -i` writes what it reads.
+fn searched(name: &str, words: &Words<'_>) -> Vec<Operand> {
+    let given = words.has("-e -f --regexp --file --expression --from-file");
+    let in_place = matches!(name, "sed" | "perl" | "gawk" | "yq")
+        && words.options.iter().any(|given| {
+            given.name.starts_with("-i") || given.name.starts_with("--in-place") || given.name.starts_with("-pi")
+        });
+    let access = if in_place { Access::Write } else { Access::Read };
+    let trees =
+        matches!(name, "rg" | "ag") || words.has_letter('r') || words.has_letter('R') || words.has("--recursive");
+    let tree = trees && !in_place;
+    let files = words.operands.iter().skip(usize::from(!given));
+    let patterns = words.values_of("-f --file").filter_map(|value| value.path(Access::Read));
+    files.filter_map(|arg| path(arg, access, tree)).chain(patterns).collect()
+}
+
+fn changed(words: &Words<'_>) -> Vec<Operand> {
+    let tree = words.has_letter('R') || words.has("--recursive");
+    let skipped = usize::from(!words.has("--reference -m -x -M -X"));
+    words.operands.iter().skip(skipped).filter_map(|arg| path(arg, Access::Write, tree)).collect()
+}
+
+/// All but the last operand are used so, and the last, or the directory that an option names, is written.
+fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Operand> {
+    let directory: Vec<_> = words.values_of("-t --target-directory").filter_map(Text::text).collect();
+    if name == "install" && (words.has_letter('d') || words.has("--directory")) {
+        return words.named(Access::Write, false);
+    }
+    let (last, sources) = match words.operands.split_last() {
+        Some((last, sources)) if directory.is_empty() => (Some(last), sources),
+        _ => (None, words.operands.as_slice()),
+    };
+    let tree = access == Access::Write
+        || words.has_letter('r')
+        || words.has_letter('R')
+        || words.has_letter('a')
+        || words.has("--recursive --archive");
+    let mut named: Vec<_> = sources.iter().filter_map(|arg| path(arg, access, tree)).collect();
+    // One operand of `ln` is what the link in the working directory leads to.
+    let into: Vec<SmolStr> = match last {
+        Some(last) if sources.is_empty() => {
+            named.extend(path(last, Access::Read, false));
+            vec![".".into()]
+        }
+        Some(last) => exact(last).into_iter().collect(),
+        None => directory.clone(),
+    };
+    let is_directory = |into: &str| !directory.is_empty() || sources.len() != 1 || into.ends_with(['/', '.']);
+    for into in &into {
+        // Below it, if it is a directory: nobody has looked yet.
+        let inside = sources.iter().filter_map(|source| {
+            let source = exact(source)?;
+            Some(format_smolstr!("{into}/{}", basename(source.trim_end_matches('/'))))
+        });
+        let certain = is_directory(into);
+        named.extend(inside.map(|text| Operand { access: Access::Write, text, tree, certain }));
+        if !certain {
+            named.push(Operand { access: Access::Write, text: into.clone(), tree: false, certain: true });
+        }
+    }
+    if let Some(last) = last.filter(|last| exact(last).is_none()) {
+        named.extend(path(last, Access::Write, true));
+    }
+    named
+}
+
+fn dd(rest: &[Arg]) -> Vec<Operand> {
+    let of = |arg: &Arg| {
+        let text = exact(arg)?;
+        let (name, value) = text.split_once('=')?;
+        let access = match name {
+            "if" => Access::Read,
+            "of" => Access::Write,
+            _ => return None,
+        };
+        Some(Operand { access, text: value.into(), tree: false, certain: true })
+    };
+    rest.iter().filter_map(of).collect()
+}
+
+fn curl(rest: &[Arg]) -> Vec<Operand> {
+    const VALUES: &str = "-o --output -T --upload-file -K --config -d --data --data-binary --data-raw --data-urlencode -F \
+                          --form -H --header -X --request -u --user -A --user-agent -e --referer -b --cookie -c \
+                          --cookie-jar -D --dump-header -x --proxy -w --write-out -m --max-time --connect-timeout --retry \
+                          -E --cert --key --cacert --output-dir --url -r --range -y -Y -z --trace --trace-ascii --stderr \
+                          --json --limit-rate --resolve --interface --etag-save --etag-compare";
+    let words = Words::read(rest, VALUES);
+    let mut named = Vec::new();
+    let dir = words.values_of("--output-dir").find_map(Text::text);
+    let below = |text: &str| match &dir {
+        Some(dir) if !text.starts_with('/') => format_smolstr!("{dir}/{text}"),
+        Some(_) | None => text.into(),
+    };
+    let write = |text: SmolStr| Operand { access: Access::Write, text, tree: false, certain: true };
+    named.extend(words.values_of("-o --output").filter_map(Text::text).map(|text| write(below(&text))));
+    let outputs = "-c --cookie-jar -D --dump-header --trace --trace-ascii --stderr --etag-save";
+    named.extend(words.values_of(outputs).filter_map(|value| value.path(Access::Write)));
+    let inputs = "-T --upload-file -K --config -E --cert --key --cacert --etag-compare";
+    named.extend(words.values_of(inputs).filter_map(|value| value.path(Access::Read)));
+    if words.has_letter('O') || words.has("--remote-name --remote-name-all") {
+        let names = words.operands.iter().filter_map(|arg| name_in_url(&exact(arg)?));
+        named.extend(names.map(|name| write(below(&name))));
+    }
+    named
+}
+
+fn wget(rest: &[Arg]) -> Vec<Operand> {
+    const VALUES: &str = "-O --output-document -o --output-file -a --append-output -P --directory-prefix -i --input-file \
+                          --post-file --body-file --load-cookies --save-cookies -U --user-agent --header -t --tries -T \
+                          --timeout -w --wait -Q --quota -l --level -A -R -D -I -X -e --execute --limit-rate -B --base";
+    let words = Words::read(rest, VALUES);
+    let write = |text: SmolStr| Operand { access: Access::Write, text, tree: false, certain: true };
+    let mut named: Vec<_> = Vec::new();
+    named.extend(
+        words
+            .values_of("-o --output-file -a --append-output --save-cookies")
+            .filter_map(|value| value.path(Access::Write)),
+    );
+    let inputs = "-i --input-file --post-file --body-file --load-cookies";
+    named.extend(words.values_of(inputs).filter_map(|value| value.path(Access::Read)));
+    let output: Vec<_> = words.values_of("-O --output-document").filter_map(Text::text).collect();
+    let quiet_to_stdout = words.options.iter().any(|given| given.name.ends_with("O-"));
+    if words.has("--spider") || quiet_to_stdout {
+        return named;
+    }
+    if !output.is_empty() {
+        named.extend(output.into_iter().map(write));
+        return named;
+    }
+    let dir = words.values_of("-P --directory-prefix").find_map(Text::text).unwrap_or_else(|| ".".into());
+    let trees = words.has_letter('r') || words.has_letter('m') || words.has("--recursive --mirror --page-requisites");
+    if trees {
+        named.push(Operand { access: Access::Write, text: dir, tree: true, certain: true });
+        return named;
+    }
+    for arg in &words.operands {
+        // Where the name comes from the server, the directory is what is written.
+        let name = exact(arg).and_then(|text| name_in_url(&text));
+        named.push(match name {
+            Some(name) => write(format_smolstr!("{dir}/{name}")),
+            None => write(format_smolstr!("{dir}/index.html")),
+        });
+    }
+    named
+}
+
+/// The last component of the path in a URL.
+fn name_in_url(url: &str) -> Option<SmolStr> {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let path = rest.split(['?', '#']).next().unwrap_or(rest);
+    let (_, path) = path.split_once('/')?;
+    let name = basename(path);
+    (!name.is_empty()).then(|| name.into())
+}
+
+fn tar(rest: &[Arg]) -> Vec<Operand> {
+    // The first word may be letters without a dash.
+    let (first, behind) = match rest.split_first() {
+        Some((first, behind)) if !first.text.starts_with('-') => (first.text.as_str(), behind),
+        _ => ("", rest),
+    };
+    let words = Words::read(behind, "-f --file -C --directory -T -X --files-from --exclude --exclude-from --transform");
+    let shorts = words.options.iter().filter(|given| !given.name.starts_with("--"));
+    let letters: String = shorts.map(|given| given.name.as_str()).chain([first]).collect();
+    let makes = letters.contains(['c', 'r', 'u']) || words.has("--create --append --update");
+    let takes_out = letters.contains('x') || words.has("--extract --get");
+    let mut operands = words.operands.iter();
+    let bundled = letters.contains('f') && words.values_of("-f --file").next().is_none();
+    let archive = if bundled { operands.next().and_then(|arg| exact(arg)) } else { None };
+    let archive = words.values_of("-f --file").find_map(Text::text).or(archive);
+    let access = if makes { Access::Write } else { Access::Read };
+    let mut named: Vec<_> =
+        archive.map(|text| Operand { access, text, tree: false, certain: true }).into_iter().collect();
+    let dir = words.values_of("-C --directory").find_map(Text::text);
+    if makes && dir.is_none() {
+        named.extend(operands.filter_map(|arg| path(arg, Access::Read, true)));
+    } else if takes_out && !letters.contains('O') {
+        let text = dir.unwrap_or_else(|| ".".into());
+        named.push(Operand { access: Access::Write, text, tree: true, certain: true });
+    }
+    named
+}
+
+fn find(rest: &[Arg]) -> Vec<Operand> {
+    let starts = rest.iter().skip_while(|arg| matches!(arg.text.as_str(), "-H" | "-L" | "-P"));
+    let starts: Vec<_> = starts.take_while(|arg| !arg.text.starts_with(['-', '(', '!'])).collect();
+    let deletes = rest.iter().any(|arg| arg.text == "-delete");
+    let access = if deletes { Access::Write } else { Access::Read };
+    let mut named: Vec<_> = starts.iter().filter_map(|arg| path(arg, access, true)).collect();
+    if starts.is_empty() {
+        named.push(Operand { access, text: ".".into(), tree: true, certain: deletes });
+    }
+    let outputs = rest.windows(2).filter_map(|pair| match pair {
+        [option, file] if matches!(option.text.as_str(), "-fprint" | "-fprintf" | "-fprint0" | "-fls") => {
+            path(file, Access::Write, false)
+        }
+        _ => None,
+    });
+    named.extend(outputs);
+    named
+}

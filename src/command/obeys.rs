@@ -1,0 +1,126 @@
+//! The files that programs obey where they run: settings that make a program which only reads run another one.
+//!
+//! A classification says which program obeys what; whether somebody may write that, the engine knows.
+
+use crate::model::{Obeyed, Obeys, base_name};
+
+use super::walk::Arg;
+use smol_str::SmolStr;
+
+const CARGO: &[&str] = &[".cargo/config.toml", ".cargo/config", "rust-toolchain.toml", "rust-toolchain"];
+const PYPROJECT: &[&str] = &["pyproject.toml", "poetry.toml", "pdm.toml", "hatch.toml", "Pipfile"];
+const PYTHON_TOOLS: &[&str] = &[
+    "conftest.py",
+    "pytest.ini",
+    "pyproject.toml",
+    "tox.ini",
+    "setup.cfg",
+    ".flake8",
+    "pylintrc",
+    ".pylintrc",
+    "mypy.ini",
+];
+const PRETTIER: &[&str] = &[
+    "package.json",
+    ".prettierrc",
+    ".prettierrc.cjs",
+    ".prettierrc.js",
+    ".prettierrc.json",
+    ".prettierrc.mjs",
+    ".prettierrc.toml",
+    ".prettierrc.yaml",
+    ".prettierrc.yml",
+    "prettier.config.cjs",
+    "prettier.config.js",
+    "prettier.config.mjs",
+];
+
+/// Programs, separated by blanks, and what each obeys in the directory in which it runs and in those above.
+const ROWS: &[(&str, Obeyed)] = &[
+    ("git gitk tig", Obeyed::Repository),
+    ("hg", Obeyed::Files(&[".hg/hgrc", ".hg"])),
+    ("cargo cargo-clippy clippy-driver rustc rustdoc rustfmt rustup", Obeyed::Files(CARGO)),
+    ("npm npx", Obeyed::Files(&[".npmrc"])),
+    ("pnpm pnpx", Obeyed::Files(&[".npmrc", ".pnpmfile.cjs"])),
+    ("yarn yarnpkg", Obeyed::Files(&[".npmrc", ".yarnrc", ".yarnrc.yml"])),
+    ("mvn mvnd", Obeyed::Files(&[".mvn"])),
+    ("mise rtx", Obeyed::Files(&["mise.toml", ".mise.toml"])),
+    ("poetry pdm hatch pipenv rye", Obeyed::Files(PYPROJECT)),
+    ("pytest py.test pylint flake8 mypy", Obeyed::Files(PYTHON_TOOLS)),
+    ("bundle bundler", Obeyed::Files(&["Gemfile", ".bundle/config"])),
+    ("composer", Obeyed::Files(&["composer.json", "vendor"])),
+    ("rails", Obeyed::Files(&["bin/rails"])),
+    ("terraform tofu", Obeyed::Files(&[".terraform"])),
+    ("pulumi", Obeyed::Files(&["Pulumi.yaml"])),
+    ("vagrant", Obeyed::Files(&["Vagrantfile"])),
+    (
+        "ansible ansible-config ansible-doc ansible-galaxy ansible-inventory ansible-playbook",
+        Obeyed::Files(&["ansible.cfg"]),
+    ),
+    ("task", Obeyed::Files(&["Taskfile.yml", "Taskfile.yaml"])),
+    ("prettier", Obeyed::Files(PRETTIER)),
+    ("tflint", Obeyed::Files(&[".tflint.hcl"])),
+    ("jest lerna nx webpack", Obeyed::Files(&["node_modules"])),
+];
+
+/// What a program that only reads obeys all the same, but for the directory in which it runs.
+pub(super) fn of(args: &[Arg]) -> Option<Obeys> {
+    let (program, rest) = args.split_first()?;
+    let name = base_name(&program.text);
+    let (_, files) = ROWS.iter().find(|(programs, _)| programs.split(' ').any(|known| known == name))?;
+    let only_answers = *files == Obeyed::Repository && answers(rest);
+    let obeys = Obeys { program: name.into(), files: *files, into: into(name, rest), dirs: Vec::new() };
+    (!only_answers).then_some(obeys)
+}
+
+/// Whether git only says what it is: it looks for no repository then.
+fn answers(rest: &[Arg]) -> bool {
+    matches!(rest.first().map(|word| word.text.as_str()), Some("--version" | "-v" | "version" | "--help" | "help"))
+}
+
+/// The directories that options in front of a subcommand lead to, one after the other. None if an option could lead
+/// anywhere.
+fn into(name: &str, rest: &[Arg]) -> Option<SmolStr> {
+    let mut at = String::new();
+    let mut words = rest.iter();
+    while let Some(word) = words.next() {
+        let text = word.text.as_str();
+        let named = match text.split_once('=') {
+            Some((option, value)) if leads(name, option) && option.starts_with("--") => Some(value),
+            _ if leads(name, text) => Some(words.next()?.text.as_str()),
+            _ if name == "git" && text.len() > 2 && text.starts_with("-C") => text.get(2..),
+            // What follows is the subcommand's.
+            _ if name == "git" && !text.starts_with('-') => break,
+            _ if name == "git" && text == "-c" => {
+                words.next();
+                None
+            }
+            _ => None,
+        };
+        if let Some(named) = named {
+            if named.starts_with('/') {
+                at.clear();
+            }
+            if !at.is_empty() {
+                at.push('/');
+            }
+            at += named;
+        }
+    }
+    Some(if at.is_empty() { ".".into() } else { at.into() })
+}
+
+/// Whether the option of the program takes a directory, or a file in one, to work in.
+fn leads(name: &str, option: &str) -> bool {
+    match name {
+        "git" => option == "-C",
+        "hg" => matches!(option, "-R" | "--cwd" | "--repository"),
+        "npm" | "npx" => matches!(option, "--prefix" | "-C"),
+        "pnpm" | "pnpx" => matches!(option, "-C" | "--dir" | "--prefix"),
+        "yarn" | "yarnpkg" => option == "--cwd",
+        "poetry" | "pdm" | "hatch" | "rye" => matches!(option, "-C" | "--directory" | "-P" | "--project"),
+        "terraform" | "tofu" => option == "-chdir" || option == "--chdir",
+        "composer" => matches!(option, "-d" | "--working-dir"),
+        _ => false,
+    }
+}

@@ -1,0 +1,119 @@
+//! What a bot, or somebody on the command line, orders of processes.
+
+use std::{io, sync::Arc};
+
+use async_trait::async_trait;
+
+use super::{Chunk, ProcessOptions};
+use crate::{
+    edge::{
+        process_order::{ProcessOrder, Processed, Runner, Unprocessed},
+        sandbox::{Command, ExecError, Profile, Sandbox, SandboxError},
+        stdio::Bot,
+    },
+    engine::Agent,
+    model::{Action, Permission},
+};
+
+impl From<ExecError> for Unprocessed {
+    fn from(why: ExecError) -> Unprocessed {
+        match why {
+            ExecError::Engine(why) => Unprocessed::Engine(why),
+            ExecError::Sandbox(why) => Unprocessed::Other(why.to_string()),
+        }
+    }
+}
+
+impl From<SandboxError> for Unprocessed {
+    fn from(why: SandboxError) -> Unprocessed {
+        ExecError::from(why).into()
+    }
+}
+
+impl Bot {
+    /// The same bot, which may start processes that go on, as its agent and confined by `sandbox`. For a connector, this
+    /// changes nothing.
+    ///
+    /// # Authority
+    ///
+    /// The bot gets no right by it: each start is decided as [`Agent::process_start`] is. The host runs commands for it.
+    #[must_use]
+    pub fn starting_processes_in(self, sandbox: Sandbox) -> Bot {
+        self.with_runner(Arc::new(InSandbox(sandbox)))
+    }
+}
+
+struct InSandbox(Sandbox);
+
+fn words(command: &[String]) -> Command {
+    let mut words = command.iter();
+    Command::new(words.next().cloned().unwrap_or_default()).args(words.cloned())
+}
+
+/// The profile of `agent` with what is `named`. It looks at every path that is protected, and a disk may be slow.
+async fn profile(agent: &Agent, named: &[Permission]) -> Result<Profile, Unprocessed> {
+    let (agent, named) = (agent.clone(), named.to_vec());
+    let profile = tokio::task::spawn_blocking(move || agent.sandbox_profile(&named)).await;
+    Ok(profile.map_err(|why| SandboxError::Io(io::Error::other(why)))??)
+}
+
+/// The action that an order of `agent` comes to, if it comes to one.
+pub(in crate::edge) async fn action(agent: &Agent, order: &ProcessOrder) -> Result<Option<Action>, Unprocessed> {
+    match order {
+        ProcessOrder::Start { command, named } => {
+            Ok(Some(profile(agent, named).await?.process_action(&words(command))?))
+        }
+        ProcessOrder::Restart { process } => Ok(Some(agent.process_restart_action(*process)?)),
+        ProcessOrder::List | ProcessOrder::Read { .. } | ProcessOrder::Write { .. } | ProcessOrder::Stop { .. } => {
+            Ok(None)
+        }
+    }
+}
+
+/// Does what is ordered as `agent`.
+pub(in crate::edge) async fn carry_out(
+    sandbox: &Sandbox,
+    agent: &Agent,
+    order: ProcessOrder,
+) -> Result<Processed, Unprocessed> {
+    match order {
+        ProcessOrder::Start { command, named } => {
+            let options = ProcessOptions::default();
+            Ok(Processed::Started(agent.process_start(sandbox, words(&command), &named, options).await?))
+        }
+        ProcessOrder::List => {
+            let all = agent.process_list()?.into_iter();
+            Ok(Processed::List(all.map(|status| (status.process, status.exit)).collect()))
+        }
+        ProcessOrder::Read { process, stream, from, most } => {
+            let Chunk { from, bytes, dropped, next, is_end } = agent.process_read(process, stream, from, most)?;
+            Ok(Processed::Output { from, bytes, dropped, next, is_end })
+        }
+        ProcessOrder::Write { process, bytes, close } => {
+            let written = if bytes.is_empty() { 0 } else { agent.process_write(process, &bytes).await? };
+            if close && written == bytes.len() {
+                agent.process_close_input(process)?;
+            }
+            Ok(Processed::Written(written))
+        }
+        ProcessOrder::Stop { process, grace } => {
+            agent.process_stop(process, grace).await?;
+            Ok(Processed::Stopping)
+        }
+        ProcessOrder::Restart { process } => {
+            agent.process_restart(process).await?;
+            Ok(Processed::Started(process))
+        }
+    }
+}
+
+#[async_trait]
+impl Runner for InSandbox {
+    async fn action(&self, agent: &Agent, order: &ProcessOrder) -> Result<Option<Action>, Unprocessed> {
+        action(agent, order).await
+    }
+
+    async fn carry_out(&self, agent: &Agent, order: ProcessOrder) -> Result<Processed, Unprocessed> {
+        carry_out(&self.0, agent, order).await
+    }
+}

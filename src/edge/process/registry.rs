@@ -1,0 +1,198 @@
+//! Every process of one engine: those that go on, and the latest of those that ended.
+
+use std::{
+    any::Any,
+    collections::BTreeMap,
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use super::entry::{Entry, Word};
+#[cfg(feature = "journal")]
+use crate::{
+    edge::process_order::{ProcessOrder, Processed, Unprocessed},
+    engine::{Agent, Engine},
+};
+use crate::{
+    engine::Outside,
+    model::{AgentId, Event, Process, ProcessEvent, ProcessId},
+};
+
+/// How many processes of one agent that ended can still be read, and started again.
+const ENDED: usize = 16;
+
+/// Every process of one engine.
+#[derive(Debug, Default)]
+pub(super) struct Registry {
+    entries: Mutex<BTreeMap<ProcessId, (AgentId, Arc<Entry>)>>,
+    running: Arc<Running>,
+    /// What confines processes that are ordered on the command line, if the host program said.
+    #[cfg(feature = "journal")]
+    sandbox: std::sync::OnceLock<crate::edge::sandbox::Sandbox>,
+    /// How often what binds agents has changed.
+    generation: AtomicU64,
+}
+
+/// How many supervisors there are.
+#[derive(Debug, Default)]
+struct Running {
+    count: Mutex<usize>,
+    fewer: Condvar,
+}
+
+/// A supervisor is there while this lives.
+#[derive(Debug)]
+pub(super) struct Seat(Arc<Running>);
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut count = self.0.count.lock().unwrap_or_else(PoisonError::into_inner);
+        *count = count.saturating_sub(1);
+        self.0.fewer.notify_all();
+    }
+}
+
+impl Registry {
+    fn entries(&self) -> MutexGuard<'_, BTreeMap<ProcessId, (AgentId, Arc<Entry>)>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How often what binds agents has changed.
+    pub(super) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// A place for one more supervisor.
+    pub(super) fn seat(&self) -> Seat {
+        *self.running.count.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        Seat(Arc::clone(&self.running))
+    }
+
+    /// `entry` is what `process` is from now on. The oldest that ended is forgotten, if there are too many.
+    pub(super) fn take(&self, process: &Process, entry: &Arc<Entry>) {
+        let mut entries = self.entries();
+        let before = entries.insert(process.id, (process.agent.clone(), Arc::clone(entry)));
+        // A step that was not stored may have given its name away before.
+        if let Some((_, other)) = before.filter(|(_, other)| !Arc::ptr_eq(other, entry)) {
+            other.tell(Word::End(Duration::ZERO));
+        }
+        let ended = |(id, (agent, entry)): (&ProcessId, &(AgentId, Arc<Entry>))| {
+            (*agent == process.agent && entry.exit().is_some()).then_some(*id)
+        };
+        let ended: Vec<_> = entries.iter().filter_map(ended).collect();
+        for old in ended.iter().take(ended.len().saturating_sub(ENDED)) {
+            entries.remove(old);
+        }
+    }
+
+    /// `entry` never was.
+    pub(super) fn let_go(&self, id: ProcessId, entry: &Arc<Entry>) {
+        let mut entries = self.entries();
+        if entries.get(&id).is_some_and(|(_, there)| Arc::ptr_eq(there, entry)) {
+            entries.remove(&id);
+        }
+    }
+
+    /// The process of this name, if it is `agent`'s.
+    pub(super) fn get(&self, id: ProcessId, agent: &AgentId) -> Option<Arc<Entry>> {
+        self.entries().get(&id).filter(|(whose, _)| whose == agent).map(|(_, entry)| Arc::clone(entry))
+    }
+
+    /// The processes of `agent`.
+    pub(super) fn of(&self, agent: &AgentId) -> Vec<Arc<Entry>> {
+        self.entries().values().filter(|(whose, _)| whose == agent).map(|(_, entry)| Arc::clone(entry)).collect()
+    }
+
+    fn tell_all(&self, word: Word) {
+        self.entries().values().for_each(|(_, entry)| entry.tell(word));
+    }
+}
+
+#[cfg(feature = "journal")]
+impl Engine {
+    /// Processes that somebody orders on the command line (`bestow process start`) are confined by `sandbox`. Otherwise they
+    /// are by the one that [`Sandbox::find`](crate::sandbox::Sandbox::find) finds. The first one counts.
+    pub fn confine_processes_in(&self, sandbox: crate::edge::sandbox::Sandbox) {
+        if let Some(registry) = self.outside::<Registry>() {
+            // One that is there stays.
+            let _ = registry.sandbox.set(sandbox);
+        }
+    }
+}
+
+/// Whose process that is, of those that go on and the latest of those that ended.
+#[cfg(feature = "journal")]
+pub(in crate::edge) fn whose(engine: &Engine, id: ProcessId) -> Option<AgentId> {
+    engine.outside::<Registry>()?.entries().get(&id).map(|(agent, _)| agent.clone())
+}
+
+/// Does what is ordered as `agent`, for the host program.
+#[cfg(feature = "journal")]
+pub(in crate::edge) async fn carry_out_for(
+    engine: &Engine,
+    agent: &Agent,
+    order: ProcessOrder,
+) -> Result<Processed, Unprocessed> {
+    let chosen = engine.outside::<Registry>().and_then(|registry| registry.sandbox.get().cloned());
+    let sandbox = match chosen {
+        Some(sandbox) => sandbox,
+        None => crate::edge::sandbox::Sandbox::find()?,
+    };
+    super::ordered::carry_out(&sandbox, agent, order).await
+}
+
+impl Outside for Registry {
+    fn hear(&self, events: &[Event]) {
+        let mut review = false;
+        for event in events {
+            if let Event::Process(ProcessEvent::Stopped { process, cause }) = event
+                && let Some((_, entry)) = self.entries().get(&process.id)
+            {
+                entry.tell(Word::End(cause.grace()));
+            }
+            if let Event::AgentRetired { agent } = event {
+                let mut entries = self.entries();
+                entries.values().filter(|(whose, _)| whose == agent).for_each(|(_, entry)| {
+                    entry.tell(Word::End(Duration::ZERO));
+                });
+                entries.retain(|_, (whose, _)| whose != agent);
+            }
+            review |= may_deny(event);
+        }
+        if review {
+            self.generation.fetch_add(1, Ordering::AcqRel);
+            self.tell_all(Word::Review);
+        }
+    }
+
+    fn end(&self) {
+        self.tell_all(Word::End(Duration::ZERO));
+    }
+
+    fn wait(&self) {
+        let mut count = self.running.count.lock().unwrap_or_else(PoisonError::into_inner);
+        while *count > 0 {
+            count = self.running.fewer.wait(count).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
+    }
+}
+
+/// Whether what was decided before may be denied after it.
+fn may_deny(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::AgentChanged { .. }
+            | Event::PolicyForAll { .. }
+            | Event::PolicyUpdated { .. }
+            | Event::RulesChanged { .. }
+            | Event::RulingMade { .. }
+            | Event::SettingsChanged { .. }
+    )
+}

@@ -1,0 +1,139 @@
+//! A confined process that goes on: it stands, is let go, and ends when it is told to or by itself.
+
+use std::{
+    io,
+    os::fd::OwnedFd,
+    os::unix::process::ExitStatusExt,
+    process::ExitStatus,
+    thread::{self, JoinHandle},
+};
+
+use rustix::{
+    io::retry_on_intr,
+    process::{
+        Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpgid, kill_process_group, pidfd_open, pidfd_send_signal,
+        waitid,
+    },
+};
+
+use super::{
+    Command, Limits, Profile, Sandbox, SandboxError,
+    evidence::evidence,
+    guard::Guards,
+    output::Heard,
+    run::{Plan, Running, Stands, go, unavailable},
+};
+use crate::model::{ProcessExit, SandboxFacts, SandboxViolation};
+
+/// What is kept of each stream for the words of a sandbox that does not stand. The rest is whoever hears it.
+const MOST_WORDS: usize = 4 << 10;
+
+const NO_BUBBLEWRAP: &str = "a process that goes on needs bubblewrap: with Landlock alone, what it started would outlive \
+                             an engine that is killed";
+
+/// A process that stands, or goes on. Dropping it ends it, and everything that it started.
+pub(in crate::edge) struct Going {
+    running: Running,
+    stands: Stands,
+    guards: Guards,
+    profile: Profile,
+    command: Command,
+    sandbox: Sandbox,
+    leader: OwnedFd,
+}
+
+/// How a process that went on is over.
+pub(in crate::edge) struct Gone {
+    pub(in crate::edge) exit: ProcessExit,
+    pub(in crate::edge) violations: Vec<SandboxViolation>,
+}
+
+impl Sandbox {
+    /// The process of `command`, confined, and waiting to be let go.
+    ///
+    /// Call it on the thread that stays until the process is gone: the kernel ends the process with that thread.
+    pub(in crate::edge) fn stand_up(
+        &self,
+        profile: &Profile,
+        command: &Command,
+        way: Option<OwnedFd>,
+        input: OwnedFd,
+        heard: [Heard; 2],
+    ) -> Result<Going, SandboxError> {
+        if self.backend() != "bubblewrap" {
+            return Err(unavailable(NO_BUBBLEWRAP));
+        }
+        let guards = self.guards(profile, way.as_ref())?;
+        let words = profile.clone().limited(Limits { output: MOST_WORDS, ..profile.limits().clone() });
+        let plan = Plan { sandbox: self, profile: &words, command, read_only: &guards.read_only };
+        let (stands, running) = plan.stand(way, input, heard.map(Some))?;
+        let pid = running.leader.ok_or_else(|| unavailable("nobody knows which process it is"))?;
+        let leader = pidfd_open(pid, PidfdFlags::empty())?;
+        let (profile, command, sandbox) = (profile.clone(), command.clone(), self.clone());
+        Ok(Going { running, stands, guards, profile, command, sandbox, leader })
+    }
+}
+
+impl Going {
+    /// What is in force.
+    pub(in crate::edge) fn facts(&self) -> &SandboxFacts {
+        &self.stands.facts
+    }
+
+    /// Lets it go.
+    pub(in crate::edge) fn go(&self) -> Result<(), SandboxError> {
+        let Going { sandbox, profile, command, guards, .. } = self;
+        let plan = Plan { sandbox, profile, command, read_only: &guards.read_only };
+        go(&self.stands.control, &self.stands.started).map_err(|why| plan.naming_what_is_missing(why))
+    }
+
+    /// Calls `tell` when it has ended by itself. Without reaping it, so that its number stays its own until it is finished.
+    pub(in crate::edge) fn when_ended(&self, tell: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+        let pid = Pid::from_child(&self.running.child);
+        let wait = move || {
+            let _ = retry_on_intr(|| waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT));
+            tell();
+        };
+        thread::Builder::new().name("bestow-process-end".into()).spawn(wait)
+    }
+
+    /// Asks its process group to end. Whatever does not is ended with it.
+    pub(in crate::edge) fn terminate(&self) {
+        let Some(pid) = self.running.leader else { return };
+        // Through what is this very process: once that is gone, its number may be somebody else's. One that is halted goes on.
+        let is_there = pidfd_send_signal(&self.leader, Signal::CONT).is_ok();
+        // It may end in this moment, with all of its group.
+        let _ = match is_there && getpgid(Some(pid)) == Ok(pid) {
+            true => kill_process_group(pid, Signal::TERM),
+            false => pidfd_send_signal(&self.leader, Signal::TERM),
+        };
+    }
+
+    /// Ends whatever is left of it and says how it ended. `said` is the end of its standard error, `told` whether it was
+    /// told to end.
+    pub(in crate::edge) fn finish(
+        mut self,
+        ended: JoinHandle<()>,
+        was_told: bool,
+        said: &dyn Fn() -> Vec<u8>,
+    ) -> io::Result<Gone> {
+        self.running.kill();
+        let _ = ended.join();
+        let status = self.running.child.wait()?;
+        for stream in [self.running.stdout.take(), self.running.stderr.take()].into_iter().flatten() {
+            let _ = stream.join();
+        }
+        let failed = !status.success() && !was_told;
+        let shown = failed.then(|| evidence(&self.profile, &self.guards.read_only, &self.command.words, &said()));
+        Ok(Gone { exit: exit(status, was_told), violations: shown.map(|shown| shown.violations).unwrap_or_default() })
+    }
+}
+
+/// How it ended. bubblewrap says of a process that a signal ended what a shell would say.
+fn exit(status: ExitStatus, was_told: bool) -> ProcessExit {
+    match (status.code(), status.signal()) {
+        (Some(code), _) if was_told && code > 128 => ProcessExit::Signalled { signal: code - 128 },
+        (Some(code), _) => ProcessExit::Exited { code },
+        (None, signal) => ProcessExit::Signalled { signal: signal.unwrap_or(0) },
+    }
+}

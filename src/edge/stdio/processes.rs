@@ -1,0 +1,98 @@
+//! Processes that go on, for a bot whose host lets it have some.
+
+use crate::{
+    edge::process_order::{ProcessOrder, Processed, Unprocessed},
+    model::{OutputStream, ProcessId, Verdict},
+};
+
+use super::{
+    agent::AgentPart,
+    message::{
+        ErrorCode, ListedProcess, ProcessListResult, ProcessOutput, ProcessStarted, ProcessStopping, ProcessWritten,
+        ToAgent,
+    },
+    refused::NotDone,
+    session::now,
+};
+
+const NOT_LET: &str = "the host runs no processes for this bot";
+
+impl From<Unprocessed> for NotDone {
+    fn from(why: Unprocessed) -> NotDone {
+        match why {
+            Unprocessed::Engine(why) => why.into(),
+            Unprocessed::Other(why) => NotDone::new(ErrorCode::Refused, why),
+        }
+    }
+}
+
+/// Which process an order is about, and which output of it.
+fn about(order: &ProcessOrder) -> (Option<ProcessId>, OutputStream) {
+    match order {
+        ProcessOrder::Start { .. } | ProcessOrder::List => (None, OutputStream::Stdout),
+        ProcessOrder::Read { process, stream, .. } => (Some(*process), *stream),
+        ProcessOrder::Write { process, .. }
+        | ProcessOrder::Stop { process, .. }
+        | ProcessOrder::Restart { process } => (Some(*process), OutputStream::Stdout),
+    }
+}
+
+impl AgentPart {
+    /// Does what is ordered. What a person has to say something about is asked, as `authorize` asks it.
+    pub(super) async fn process(
+        &mut self,
+        order: Result<ProcessOrder, &'static str>,
+        request_id: Option<String>,
+    ) -> Result<ToAgent, NotDone> {
+        let order = order.map_err(|why| NotDone::new(ErrorCode::ValidationError, why))?;
+        let runner = self.runner.clone().ok_or_else(|| NotDone::new(ErrorCode::Refused, NOT_LET))?;
+        if let Some(action) = runner.action(&self.agent, &order).await?
+            && self.agent.verdict(&action)? == Verdict::Ask
+        {
+            return self.authorize_action(action, request_id).await;
+        }
+        let (process, stream) = about(&order);
+        let done = runner.carry_out(&self.agent, order).await?;
+        let none = || NotDone::new(ErrorCode::InternalError, "nobody knows which process that was");
+        let ts = now(&self.engine);
+        Ok(match done {
+            Processed::Started(process_id) => ToAgent::ProcessStarted(ProcessStarted { process_id, request_id, ts }),
+            Processed::List(all) => {
+                let listed = all.into_iter().map(|(process, exit)| ListedProcess {
+                    process_id: process.id,
+                    agent_id: process.agent.clone(),
+                    command: process.command.to_string(),
+                    since: process.since,
+                    restarts: process.restarts,
+                    exit,
+                });
+                ToAgent::ProcessListResult(ProcessListResult { processes: listed.collect(), request_id, ts })
+            }
+            Processed::Output { from, bytes, dropped, next, is_end } => {
+                let (text, base64, next) = ProcessOutput::told(bytes, next, is_end);
+                let process_id = process.ok_or_else(none)?;
+                let end = is_end;
+                ToAgent::ProcessOutput(ProcessOutput {
+                    process_id,
+                    stream,
+                    from,
+                    next,
+                    dropped,
+                    text,
+                    base64,
+                    end,
+                    request_id,
+                    ts,
+                })
+            }
+            Processed::Written(written) => {
+                let (process_id, written) = (process.ok_or_else(none)?, u64::try_from(written).unwrap_or(u64::MAX));
+                ToAgent::ProcessWritten(ProcessWritten { process_id, written, request_id, ts })
+            }
+            Processed::Stopping => {
+                let process_id = process.ok_or_else(none)?;
+                ToAgent::ProcessStopping(ProcessStopping { process_id, request_id, ts })
+            }
+        })
+    }
+}

@@ -1,0 +1,217 @@
+//! Processes that go on, as their operator, their people and their agents order them. Children and pipes are the edge's.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::{
+    kernel::{Command, State, StopOrder},
+    model::{Actor, OwnerId, Process, ProcessId, Reason},
+};
+
+use super::{Agent, Approver, Engine, Error};
+
+#[cfg(feature = "sandbox")]
+use std::sync::Weak;
+
+#[cfg(feature = "sandbox")]
+use crate::{
+    kernel::{Judgement, Refusal, Starting},
+    model::{Action, AgentId, Event, ProcessExit, Ruled},
+};
+
+#[cfg(feature = "sandbox")]
+use super::{cell::Cell, keep::Done, outside::Outside, shared::Shared};
+
+/// A grace as it is written down.
+fn millis(grace: Duration) -> u64 {
+    u64::try_from(grace.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn going(state: &State, owner: Option<&OwnerId>) -> Vec<Arc<Process>> {
+    let all = state.processes.all().map(|going| &going.process);
+    all.filter(|process| owner.is_none_or(|owner| process.owner == *owner)).cloned().collect()
+}
+
+impl Engine {
+    /// The one thing outside the engine, made when it is first needed.
+    #[cfg(all(feature = "sandbox", feature = "journal"))]
+    pub(crate) fn outside<T: Outside + Default>(&self) -> Option<Arc<T>> {
+        self.shared.outside()
+    }
+
+    /// Every process that goes on, of every agent.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn processes(&self) -> Result<Vec<Arc<Process>>, Error> {
+        self.shared.look(|state, _| going(state, None))
+    }
+
+    /// Says that a process is to end: by itself within `grace`, and then it is killed. `process.exited` tells its end.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if there is none.
+    pub async fn stop_process(&self, process: ProcessId, grace: Duration, reason: Option<Reason>) -> Result<(), Error> {
+        self.stop_process_as(Actor::Operator, process, grace, reason).await
+    }
+
+    /// The same as somebody who stands for every owner.
+    pub(crate) async fn stop_process_as(
+        &self,
+        by: Actor,
+        process: ProcessId,
+        grace: Duration,
+        reason: Option<Reason>,
+    ) -> Result<(), Error> {
+        let order = StopOrder { by, owner: None, reason, grace_ms: millis(grace) };
+        self.shared.execute(Command::StopProcess { process, order }).acknowledged().await.map(drop)
+    }
+}
+
+impl Approver {
+    /// Every process that goes on of this owner's agents.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn processes(&self) -> Result<Vec<Arc<Process>>, Error> {
+        self.shared.look(|state, _| going(state, Some(&self.owner)))
+    }
+
+    /// Says that a process of this owner's agents is to end: by itself within `grace`, and then it is killed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if this owner has none of that name.
+    pub async fn stop_process(&self, process: ProcessId, grace: Duration, reason: Option<Reason>) -> Result<(), Error> {
+        let by = Actor::Person { by: self.by.clone(), means: self.means.clone() };
+        let order = StopOrder { by, owner: Some(self.owner.clone()), reason, grace_ms: millis(grace) };
+        self.shared.execute(Command::StopProcess { process, order }).acknowledged().await.map(drop)
+    }
+}
+
+impl Agent {
+    /// The processes that go on of this agent, and of those that it created.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if the agent is gone.
+    pub fn processes(&self) -> Result<Vec<Arc<Process>>, Error> {
+        self.look(|state, _, _| {
+            let mut all = going(state, None);
+            all.retain(|process| process.agent == self.id || state.is_above(&self.id, process));
+            all
+        })
+    }
+
+    /// Says that a process of this agent, or of one that it created, is to end.
+    pub(crate) async fn order_stop(
+        &self,
+        process: ProcessId,
+        grace: Duration,
+        reason: Option<Reason>,
+    ) -> Result<(), Error> {
+        let by = Actor::Agent(self.id.clone());
+        let order = StopOrder { by, owner: None, reason, grace_ms: millis(grace) };
+        self.execute(Command::StopProcess { process, order }).await.map(drop)
+    }
+}
+
+/// What was decided about an action, for whoever compares it with a later answer.
+#[cfg(feature = "sandbox")]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Standing {
+    denied: Option<Arc<str>>,
+}
+
+#[cfg(feature = "sandbox")]
+impl Standing {
+    /// Why it is denied now, if it was not denied for the same reason before.
+    pub(crate) fn newly_denied(self, before: &Standing) -> Option<Arc<str>> {
+        if self == *before { None } else { self.denied }
+    }
+}
+
+#[cfg(feature = "sandbox")]
+impl Agent {
+    /// Begins a process, and hands its name to `register` before anybody can hear of it. On a thread that may wait.
+    pub(crate) fn begin_process(
+        &self,
+        starting: Starting,
+        register: impl FnOnce(&Arc<Process>),
+    ) -> Result<Arc<Process>, Error> {
+        let caller = Some((&self.id, &self.cell));
+        let mut begun = None;
+        let done = self.shared.under_lock(caller, |shared, writer, now, stuck| {
+            let done = shared.carry_out(writer, Command::StartProcess(starting), now, stuck);
+            begun = done.events().iter().find_map(process_of);
+            if let Some(begun) = &begun {
+                register(begun);
+            }
+            Ok(done)
+        });
+        Done::of(done).wait()?;
+        begun.ok_or(Error::Closed)
+    }
+
+    /// Leaves the fact of how a process ended.
+    pub(crate) fn tell_exit(&self, process: ProcessId, exit: ProcessExit) -> Result<(), Error> {
+        // By the engine and not by the agent: the agent may be gone, and its process ended with it.
+        let command = Command::ProcessExited { agent: self.id.clone(), process, exit };
+        self.shared.execute(command).at_once().map(drop)
+    }
+
+    /// Says that a process is to end, since it is denied by now.
+    pub(crate) fn deny_process(&self, process: ProcessId, why: Arc<str>) -> Result<(), Error> {
+        self.carry_out(Command::DenyProcess { agent: self.id.clone(), process, why }).at_once().map(drop)
+    }
+
+    /// How `action` stands now. Nothing is asked, used up or recorded.
+    pub(crate) fn standing(&self, action: &Action) -> Result<Standing, Error> {
+        self.judged(action, |judgement: &Judgement<'_>, case| {
+            let is_denied = judgement.conclusion.ruled == Ruled::Deny;
+            Standing { denied: is_denied.then(|| judgement.decision(case).decision_reason) }
+        })
+    }
+
+    /// The one thing outside the engine, made when it is first needed.
+    pub(crate) fn outside<T: Outside + Default>(&self) -> Result<Arc<T>, Error> {
+        // Whoever has a handle of an agent that is gone has nothing outside either.
+        self.look(|_, _, _| ())?;
+        self.shared.outside().ok_or(Error::Closed)
+    }
+
+    /// A handle that keeps nothing alive.
+    pub(crate) fn downgrade(&self) -> WeakAgent {
+        WeakAgent { shared: Arc::downgrade(&self.shared), id: self.id.clone(), cell: Arc::clone(&self.cell) }
+    }
+
+    /// The refusal of a process that is not there for this agent.
+    pub(crate) fn no_process(process: ProcessId) -> Error {
+        Refusal::UnknownProcess(process).into()
+    }
+}
+
+#[cfg(feature = "sandbox")]
+fn process_of(event: &Event) -> Option<Arc<Process>> {
+    if let Event::Process(event) = event { Some(Arc::clone(event.process())) } else { None }
+}
+
+/// A handle of an agent for what must not keep its engine alive.
+#[cfg(feature = "sandbox")]
+#[derive(Clone, Debug)]
+pub(crate) struct WeakAgent {
+    shared: Weak<Shared>,
+    id: AgentId,
+    cell: Arc<Cell>,
+}
+
+#[cfg(feature = "sandbox")]
+impl WeakAgent {
+    /// The agent's handle, unless the engine's last one is gone.
+    pub(crate) fn upgrade(&self) -> Option<Agent> {
+        let shared = self.shared.upgrade()?;
+        Some(Agent { shared, id: self.id.clone(), cell: Arc::clone(&self.cell) })
+    }
+}

@@ -1,0 +1,80 @@
+//! The mode of an agent, changed while the engine runs.
+
+use std::sync::Arc;
+
+use crate::model::{Actor, AgentId, Decider, Event, Mode, Outcome, OwnerId, RequestId, Ruled, Source, Timestamp};
+
+use super::{
+    super::{
+        Refusal, State,
+        command::Broken,
+        considered::Considered,
+        judge::{Case, Stage, judge},
+    },
+    narrowed::lets_no_more,
+};
+
+impl State {
+    /// Another mode for `agent`, until somebody sets another one or the file changes its own line.
+    pub(super) fn set_mode(
+        &self,
+        agent: &AgentId,
+        mode: Mode,
+        by: Actor,
+        owner: Option<&OwnerId>,
+    ) -> Result<Vec<Event>, Refusal> {
+        let known = self.agent(agent)?;
+        if let Some(owner) = owner.filter(|owner| **owner != known.profile.owner) {
+            return Err(Refusal::OtherOwner { agent: agent.clone(), owner: owner.clone() });
+        }
+        let before = known.profile.mode;
+        if before == mode {
+            return Ok(Vec::new());
+        }
+        let written = (known.source == Source::Config).then(|| known.written_mode.unwrap_or(before));
+        let written = written.filter(|written| *written != mode);
+        Ok(vec![Event::ModeChanged { agent: agent.clone(), before, mode, written, by: Some(by) }])
+    }
+
+    /// The same, if nothing happens by itself then that does not now.
+    pub(super) fn narrow_mode(
+        &self,
+        agent: &AgentId,
+        mode: Mode,
+        by: Actor,
+        owner: Option<&OwnerId>,
+    ) -> Result<Vec<Event>, Refusal> {
+        let is_narrower = lets_no_more(self.agent(agent)?.profile.mode, mode);
+        if is_narrower { self.set_mode(agent, mode, by, owner) } else { Ok(Vec::new()) }
+    }
+
+    /// Ends the questions of agents for which nobody is asked any more.
+    pub(in super::super) fn silence(&self, events: &[Event], now: Timestamp) -> Vec<Event> {
+        let is_change = |event: &Event| matches!(event, Event::ModeChanged { .. } | Event::AgentChanged { .. });
+        if self.pending.is_empty() || !events.iter().any(is_change) {
+            return Vec::new();
+        }
+        let ended = self.pending.values().filter_map(|waiting| {
+            let decider = self.silenced(self.agents.get(&waiting.request.from)?)?;
+            Some(waiting.resolved_without_grant(Outcome::Denied, decider, now))
+        });
+        ended.collect()
+    }
+
+    /// Ends the questions about `actions` that a mode denies by now. `actions` are what the questions are about, as far as
+    /// that is known.
+    pub(super) fn judge_again(&self, actions: &[(RequestId, Arc<Considered>)], now: Timestamp) -> Vec<Event> {
+        let waiting = actions.iter().filter_map(|(id, action)| Some((self.pending.get(id)?, action)));
+        let ended = waiting.filter_map(|(waiting, action)| {
+            let asked = waiting.request.action.as_ref()?;
+            let agent = self.agents.get(&waiting.request.from)?;
+            let is_same = asked.access == action.facts().access;
+            let broken = Broken::new();
+            let judged = judge(&Case { state: self, agent, action, broken: &broken, opinions: &[], now });
+            let denied = judged.stage == Stage::Mode && judged.conclusion.ruled == Ruled::Deny;
+            let decider = Decider::Mode { mode: judged.manner.mode, of: judged.manner.of.profile.id.clone() };
+            (is_same && denied).then(|| waiting.resolved_without_grant(Outcome::Denied, decider, now))
+        });
+        ended.collect()
+    }
+}

@@ -1,0 +1,149 @@
+//! Processes that go on: begun with rights that are held, and over with the first of them that is not.
+
+use std::sync::Arc;
+
+use crate::model::{
+    Actor, Event, OwnerId, Process, ProcessEvent, ProcessExit, ProcessId, Reason, StopCause, Timestamp,
+};
+
+use super::super::{
+    Refusal, State,
+    command::{Broken, Starting},
+    processes::Going,
+    state::Agent,
+};
+
+/// Who orders an end, and how.
+#[derive(Clone, Debug)]
+pub(crate) struct StopOrder {
+    pub(crate) by: Actor,
+    pub(crate) owner: Option<OwnerId>,
+    pub(crate) reason: Option<Reason>,
+    pub(crate) grace_ms: u64,
+}
+
+impl State {
+    /// A process begins, or one that has ended begins again under its name.
+    ///
+    /// What let it happen was decided a moment ago; what it rests on must be there now.
+    pub(super) fn start_process(&self, starting: Starting, now: Timestamp) -> Result<Vec<Event>, Refusal> {
+        let Starting { agent: id, command, permissions, cause, again, by } = starting;
+        let agent = self.agent(&id)?;
+        let max = self.settings.max_processes;
+        if self.processes.of(&id).count() >= usize::try_from(max).unwrap_or(usize::MAX) {
+            return Err(Refusal::TooManyProcesses { agent: id, max });
+        }
+        if let Some(cause) = cause.as_ref().filter(|cause| cause.run != agent.run) {
+            return Err(Refusal::UnknownRun(cause.run.clone()));
+        }
+        let missing = permissions.iter().find(|wanted| !self.uses(agent, wanted, now, &Broken::new()));
+        if let Some(missing) = missing {
+            return Err(self.not_held(agent, missing, now));
+        }
+        let grants = permissions.iter().flat_map(|wanted| self.usable(agent, wanted, now).map(|grant| grant.id));
+        let process = Process {
+            id: again.as_ref().map_or_else(|| self.processes.next(), |before| before.id),
+            owner: agent.profile.owner.clone(),
+            run: agent.run.clone(),
+            command,
+            grants: grants.collect(),
+            permissions,
+            since: now,
+            restarts: again.as_ref().map_or(0, |before| before.restarts.saturating_add(1)),
+            agent: id,
+            cause,
+        };
+        if again.is_some() && self.processes.get(process.id).is_some() {
+            return Err(Refusal::UnknownProcess(process.id));
+        }
+        let process = Arc::new(process);
+        Ok(vec![Event::Process(match again {
+            None => ProcessEvent::Started { process },
+            Some(_) => ProcessEvent::Restarted { process, by },
+        })])
+    }
+
+    /// Somebody who may says that a process is to end.
+    pub(super) fn stop_process(&self, id: ProcessId, order: StopOrder) -> Result<Vec<Event>, Refusal> {
+        let unknown = || Refusal::UnknownProcess(id);
+        let going = self.processes.get(id).ok_or_else(unknown)?;
+        if !self.may_stop(&going.process, &order) {
+            return Err(unknown());
+        }
+        let StopOrder { by, reason, grace_ms, .. } = order;
+        Ok(vec![going.stopped(StopCause::Ordered { by, reason, grace_ms })])
+    }
+
+    /// Its agent, whoever created that agent, a person of the same owner, and the host program.
+    fn may_stop(&self, process: &Process, order: &StopOrder) -> bool {
+        match &order.by {
+            Actor::Operator => true,
+            Actor::Person { .. } => order.owner.as_ref().is_none_or(|owner| *owner == process.owner),
+            Actor::Agent(agent) => *agent == process.agent || self.is_above(agent, process),
+        }
+    }
+
+    /// Whether `agent` is there and created the agent of `process`, or one that did.
+    pub(crate) fn is_above(&self, agent: &crate::model::AgentId, process: &Process) -> bool {
+        let is_there = |above: &&Agent| above.profile.id == *agent && self.agents.contains_key(agent);
+        self.agents.get(&process.agent).is_some_and(|of| self.above(of).iter().any(is_there))
+    }
+
+    /// A rule, a policy or a mode that came later denies a process.
+    #[cfg(feature = "sandbox")]
+    pub(super) fn deny_process(&self, id: ProcessId, why: Arc<str>) -> Vec<Event> {
+        let going = self.processes.get(id).filter(|going| !going.is_stopped);
+        going.map(|going| going.stopped(StopCause::Denied { why })).into_iter().collect()
+    }
+
+    /// A process ended. One that is unknown has been told to have ended before.
+    #[cfg(feature = "sandbox")]
+    pub(super) fn process_exited(&self, id: ProcessId, exit: ProcessExit) -> Vec<Event> {
+        self.processes.get(id).map(|going| going.exited(exit)).into_iter().collect()
+    }
+
+    /// The engine ends, and every process with it.
+    pub(super) fn end_processes(&self) -> Vec<Event> {
+        let all = self.processes.all().filter(|going| !going.is_stopped);
+        all.map(|going| going.stopped(StopCause::EngineEnds)).collect()
+    }
+
+    /// What an earlier engine left: none of it goes on.
+    pub(super) fn processes_of_before(&self) -> impl Iterator<Item = Event> + '_ {
+        self.processes.all().map(|going| going.exited(ProcessExit::WithEngine))
+    }
+
+    /// Processes whose agent, run or right is gone are to end.
+    pub(in super::super) fn processes_follow(&self, events: &[Event], now: Timestamp) -> Vec<Event> {
+        if self.processes.is_empty() || !events.iter().any(may_end_processes) {
+            return Vec::new();
+        }
+        let going = self.processes.all().filter(|going| !going.is_stopped);
+        going.filter_map(|going| Some(going.stopped(self.why_over(going, now)?))).collect()
+    }
+
+    fn why_over(&self, going: &Going, now: Timestamp) -> Option<StopCause> {
+        let process = &going.process;
+        let Some(agent) = self.agents.get(&process.agent) else { return Some(StopCause::AgentGone) };
+        if agent.run != process.run {
+            return Some(StopCause::RunOver);
+        }
+        let lost = process.permissions.iter().find(|held| !self.uses(agent, held, now, &Broken::new()));
+        lost.map(|permission| StopCause::RightLost { permission: permission.clone() })
+    }
+}
+
+/// Whether rights, runs or agents may have gone by it.
+fn may_end_processes(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::AgentRetired { .. }
+            | Event::AgentRegistered { .. }
+            | Event::RunBegan { .. }
+            | Event::GrantChanged { .. }
+            | Event::GrantRevoked { .. }
+            | Event::GrantExpired { .. }
+            | Event::GrantUsed { .. }
+            | Event::SettingsChanged { .. }
+    )
+}

@@ -1,0 +1,220 @@
+//! The permission state of one agent as one value (`sources/002`, "permission_state").
+
+use std::{fmt, iter, sync::Arc};
+
+use serde::Serialize;
+
+use crate::model::{
+    AgentId, Grant, Hold, Interaction, Kind, Mode, OwnerId, Permission, Place, Reads, RuleRef, RunId, SanitizedPath,
+    Scope, Shown, Timestamp, ToolName, Verdict, ViolationId,
+};
+
+use super::{
+    State,
+    state::{Agent, Violated},
+};
+
+/// The mode, rules, policies, interaction and rights of one agent at one moment. It can be read without a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PermissionState {
+    /// The agent.
+    pub agent: AgentId,
+    /// Its owner.
+    pub owner: OwnerId,
+    /// Its kind.
+    pub kind: Kind,
+    /// The run it is in.
+    pub run: RunId,
+    /// Its own mode.
+    pub mode: Mode,
+    /// The mode that the file says, if somebody has set another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written_mode: Option<Mode>,
+    /// The modes of the agents above it, which bind as well, the nearest first.
+    pub modes_above: Vec<ModeAbove>,
+    /// The rules that bind it, with the file and line of each: its own, then those of the agents above it that deny.
+    pub rules: Vec<StatedRule>,
+    /// The policies of its run and of the runs that bind it besides.
+    pub policies: Vec<StatedPolicies>,
+    /// The setting that says whether people are asked at all.
+    pub interaction: Interaction,
+    /// Whether a question of this agent would be heard or wait now.
+    pub may_ask: bool,
+    /// The verdict on an action that nothing speaks about.
+    pub default_verdict: Verdict,
+    /// The setting that says what reading needs.
+    pub reads: Reads,
+    /// The paths that no right reaches unless it names them.
+    pub protected: Vec<SanitizedPath>,
+    /// The rights it holds, oldest first.
+    pub held: Vec<StatedRight>,
+    /// The paths that the sandbox kept its commands from in this run, with the fact of each.
+    pub violations: Vec<StatedViolation>,
+}
+
+/// The mode of an agent above.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ModeAbove {
+    /// The agent.
+    pub agent: AgentId,
+    /// Its mode.
+    pub mode: Mode,
+}
+
+/// A rule and its source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct StatedRule {
+    /// The verdict of the rule.
+    pub verdict: Verdict,
+    /// The rule in one line.
+    pub rule: Arc<str>,
+    /// The file and line.
+    pub place: Place,
+    /// The agent above that it is written for, if it is not this agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of: Option<AgentId>,
+}
+
+/// The policies of a run for one tool, by name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct StatedPolicies {
+    /// The run.
+    pub run: RunId,
+    /// The tool; none for the tools that have no policies of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<ToolName>,
+    /// The names.
+    pub names: Vec<Arc<str>>,
+}
+
+/// A path that the sandbox kept a command from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct StatedViolation {
+    /// The name of the fact.
+    pub id: ViolationId,
+    /// The path.
+    pub path: SanitizedPath,
+}
+
+/// A right in short.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct StatedRight {
+    /// The permission.
+    pub permission: Permission,
+    /// For use, or for passing on only.
+    pub hold: Hold,
+    /// The scope under which it was given.
+    pub scope: Scope,
+    /// The end of it, if it ends by time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+    /// The grant, for people, with its source.
+    pub grant: String,
+}
+
+impl State {
+    pub(crate) fn permission_state(&self, agent: &Agent, now: Timestamp) -> PermissionState {
+        let (profile, above) = (&agent.profile, self.above(agent));
+        let mode_of = |above: &&Agent| ModeAbove { agent: above.profile.id.clone(), mode: above.profile.mode };
+        let denying = |rule: &StatedRule| rule.verdict == Verdict::Deny;
+        let inherited = above.iter().flat_map(|above| stated(above, Some(&above.profile.id))).filter(denying);
+        let runs = iter::once(&agent.run).chain(above.iter().map(|above| &above.run));
+        let mut runs: Vec<_> =
+            runs.chain(State::runs_of_creation(agent, &above).into_iter().map(|(_, run)| run)).collect();
+        let mut known = std::collections::BTreeSet::new();
+        runs.retain(|run| known.insert(*run));
+        PermissionState {
+            agent: profile.id.clone(),
+            owner: profile.owner.clone(),
+            kind: profile.kind,
+            run: agent.run.clone(),
+            mode: profile.mode,
+            written_mode: agent.written_mode,
+            modes_above: above.iter().map(mode_of).collect(),
+            rules: stated(agent, None).chain(inherited).collect(),
+            policies: runs.into_iter().flat_map(|run| self.stated_policies(&profile.owner, run)).collect(),
+            interaction: self.settings.interaction,
+            may_ask: self.silenced(agent).is_none() && self.somebody_can_answer(agent),
+            default_verdict: self.settings.default_verdict,
+            reads: self.settings.reads,
+            protected: self.settings.protected.to_vec(),
+            held: agent.held.iter().filter(|grant| grant.is_live(now)).map(|grant| stated_right(grant)).collect(),
+            violations: agent.kept_from.iter().map(stated_violation).collect(),
+        }
+    }
+
+    fn stated_policies(&self, owner: &OwnerId, run: &RunId) -> Vec<StatedPolicies> {
+        let Some(guards) = self.guards_of(owner, run) else { return Vec::new() };
+        let common = guards.common().written().names().into_iter().map(Arc::from).collect();
+        let common = StatedPolicies { run: run.clone(), tool: None, names: common };
+        let own = guards.tools().keys().map(|tool| StatedPolicies {
+            run: run.clone(),
+            tool: Some(tool.clone()),
+            names: self.names_in_guard(owner, run, tool, &[]),
+        });
+        iter::once(common).chain(own).filter(|policies| !policies.names.is_empty()).collect()
+    }
+}
+
+fn stated<'a>(agent: &'a Agent, of: Option<&'a AgentId>) -> impl Iterator<Item = StatedRule> + 'a {
+    agent.rules.written().iter().map(move |rule| StatedRule {
+        verdict: rule.verdict,
+        rule: rule.to_string().into(),
+        place: rule.place.clone(),
+        of: of.cloned(),
+    })
+}
+
+fn stated_violation(violated: &Violated) -> StatedViolation {
+    StatedViolation { id: violated.id, path: violated.path.clone() }
+}
+
+fn stated_right(grant: &Grant) -> StatedRight {
+    StatedRight {
+        permission: grant.right.permission.clone(),
+        hold: grant.hold,
+        scope: grant.scope,
+        until: grant.until,
+        grant: grant.to_string(),
+    }
+}
+
+/// For people, a fact in each line.
+impl fmt::Display for PermissionState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}) of {}, in {}: mode {}", self.agent, self.kind, self.owner, self.run, self.mode)?;
+        if let Some(written) = self.written_mode {
+            write!(f, " (the file says {written})")?;
+        }
+        self.modes_above.iter().try_for_each(|above| write!(f, ", {} of {}", above.mode, above.agent))?;
+        let asks = if self.may_ask { "questions are heard" } else { "no question is heard" };
+        let reads = match self.reads {
+            Reads::Anywhere => "anywhere",
+            Reads::Granted => "granted",
+        };
+        write!(f, "\n{asks}; what nothing speaks about: {}; reads = \"{reads}\"", self.default_verdict)?;
+        write!(f, "; {} protected paths", self.protected.len())?;
+        self.held.iter().try_for_each(|right| write!(f, "\n{}", right.grant))?;
+        for rule in &self.rules {
+            let told = RuleRef::Rule { rule: Arc::clone(&rule.rule), place: rule.place.clone() };
+            write!(f, "\n{told}")?;
+            rule.of.as_ref().map_or(Ok(()), |of| write!(f, ", for {of}"))?;
+        }
+        for policies in &self.policies {
+            match &policies.tool {
+                Some(tool) => write!(f, "\n{} of {}:", tool, policies.run)?,
+                None => write!(f, "\nevery other tool of {}:", policies.run)?,
+            }
+            policies.names.iter().try_for_each(|name| write!(f, " {}", Shown(name)))?;
+        }
+        self.violations
+            .iter()
+            .try_for_each(|violated| write!(f, "\n{}: kept from `{}`", violated.id, Shown(violated.path.as_str())))
+    }
+}

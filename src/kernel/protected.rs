@@ -1,0 +1,105 @@
+//! The protected paths of one engine: its floor, and what its settings add. Laid out for being asked often.
+
+use std::cmp::Ordering;
+
+use crate::model::{Access, ByName, Floor, SanitizedPath, by_name};
+
+/// The standing of a path towards what is protected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Standing {
+    /// It is not protected.
+    Open,
+    /// Reached by a line of a file that names exactly it, and by nothing else.
+    Protected,
+    /// Reached by nothing.
+    Closed,
+}
+
+/// Every path that is protected, each below none of the others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Protected {
+    paths: Vec<SanitizedPath>,
+    closed: Vec<SanitizedPath>,
+}
+
+impl Protected {
+    pub(crate) fn of<'p>(floor: &'p Floor, added: impl IntoIterator<Item = &'p SanitizedPath>) -> Protected {
+        let paths = outermost(floor.protected().iter().chain(added));
+        Protected { paths, closed: outermost(floor.proc().iter()) }
+    }
+
+    /// The paths that a line reaches that names exactly one of them, and those that nothing reaches.
+    pub(crate) fn paths(&self) -> (&[SanitizedPath], &[SanitizedPath]) {
+        (&self.paths, &self.closed)
+    }
+
+    /// Judges a path without links.
+    pub(crate) fn standing(&self, access: Access, path: &SanitizedPath) -> Standing {
+        if covers(&self.closed, path) {
+            return Standing::Closed;
+        }
+        match by_name(access, path.as_str()) {
+            ByName::Proc => Standing::Closed,
+            ByName::Device => Standing::Protected,
+            ByName::Open if covers(&self.paths, path) => Standing::Protected,
+            ByName::Open => Standing::Open,
+        }
+    }
+}
+
+/// Sorted by components, and none below another one.
+fn outermost<'p>(paths: impl Iterator<Item = &'p SanitizedPath>) -> Vec<SanitizedPath> {
+    let mut all: Vec<_> = paths.cloned().collect();
+    all.sort_by(by_components);
+    all.dedup_by(|later, kept| kept.contains(later));
+    all
+}
+
+/// True if one of `sorted` contains `path`: only the last one before it can.
+fn covers(sorted: &[SanitizedPath], path: &SanitizedPath) -> bool {
+    let after = sorted.partition_point(|one| by_components(one, path) != Ordering::Greater);
+    let last = after.checked_sub(1).and_then(|last| sorted.get(last));
+    last.is_some_and(|last| last.contains(path))
+}
+
+/// An order in which everything below a path comes right behind it.
+fn by_components(one: &SanitizedPath, other: &SanitizedPath) -> Ordering {
+    let key = |path: &SanitizedPath| if path.as_str() == "/" { "" } else { path.as_str() }.len();
+    let (one, other) = (one.as_str().bytes().take(key(one)), other.as_str().bytes().take(key(other)));
+    let slash_first = |byte: u8| if byte == b'/' { 0 } else { byte };
+    one.map(slash_first).cmp(other.map(slash_first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(texts: &[&str]) -> Vec<SanitizedPath> {
+        texts.iter().map(|text| text.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_path_is_covered_by_what_it_lies_below_whatever_sorts_between() {
+        let all = paths(&["/a", "/a-b/c", "/a.b", "/a/b", "/b/c/d", "/b/c-d"]);
+        let sorted = outermost(all.iter());
+        assert_eq!(sorted, paths(&["/a", "/a-b/c", "/a.b", "/b/c/d", "/b/c-d"]));
+        for path in ["/a", "/a/x", "/a/b/c", "/a-b/c/d", "/a.b/x", "/b/c/d/e", "/b/c-d", "/", "/a-b", "/b/c", "/c"] {
+            let path: SanitizedPath = path.parse().unwrap();
+            assert_eq!(covers(&sorted, &path), all.iter().any(|one| one.contains(&path)), "{path}");
+        }
+        assert!(covers(&outermost(paths(&["/", "/a"]).iter()), &"/b".parse().unwrap()));
+    }
+
+    #[test]
+    fn nothing_opens_what_is_closed_by_its_name() {
+        let protected = Protected::of(&Floor::default(), []);
+        let standing = |access, path: &str| protected.standing(access, &path.parse().unwrap());
+        assert_eq!(standing(Access::Read, "/proc/1/mem"), Standing::Closed);
+        assert_eq!(standing(Access::Read, "/proc/meminfo"), Standing::Open);
+        assert_eq!(standing(Access::Read, "/dev/sda"), Standing::Protected);
+        assert_eq!(standing(Access::Read, "/etc/shadow"), Standing::Protected);
+        assert_eq!(standing(Access::Write, "/etc/hosts"), Standing::Open);
+        let with = Protected::of(&Floor::default(), &paths(&["/proc/meminfo"]));
+        assert_eq!(with.standing(Access::Read, &"/proc/meminfo".parse().unwrap()), Standing::Protected);
+    }
+}

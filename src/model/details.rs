@@ -1,0 +1,57 @@
+//! The content that an action is about to write or send, as it is kept with a question and shown.
+
+use std::{fmt, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Digest, redacted_value, text::Quoted};
+
+/// How many characters are shown of the beginning of a content that is cut.
+const HEAD: usize = 2_000;
+
+/// How many of its end.
+const TAIL: usize = 1_000;
+
+/// The content that an action is about to write or send: without secrets, bounded, and bound by a digest of all of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Details {
+    /// The content as JSON, or its beginning and its end with a note of how much lies between.
+    pub shown: Arc<str>,
+    /// The number of characters that are not shown.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: u64,
+    /// The digest of the whole content, secrets included: another content is another action.
+    pub digest: Digest,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl Details {
+    /// The details of `content`, whose keys are in order.
+    pub(crate) fn of(content: &Value) -> Details {
+        let digest = Digest::of_texts([&*content.to_string()]);
+        let text = redacted_value(content).to_string();
+        let count = text.chars().count();
+        let place = |number: usize| text.char_indices().nth(number).map_or(text.len(), |(place, _)| place);
+        if count <= HEAD + TAIL {
+            return Details { shown: text.into(), left_out: 0, digest };
+        }
+        let (head, tail) = (text.get(..place(HEAD)), text.get(place(count - TAIL)..));
+        let left_out = count - HEAD - TAIL;
+        let (head, tail) = (head.unwrap_or_default(), tail.unwrap_or_default());
+        let shown = format!("{head}… ({left_out} of {count} characters are not shown) …{tail}").into();
+        Details { shown, left_out: u64::try_from(left_out).unwrap_or(u64::MAX), digest }
+    }
+}
+
+/// For people, quoted; everything foreign in it is escaped.
+impl fmt::Display for Details {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Quoted(&self.shown).fmt(f)?;
+        if self.left_out > 0 { write!(f, " (SHA-256 of the whole: {})", self.digest) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,221 @@
+//! The floor: paths that no grant reaches in any engine. Keys and passwords, processes, disks.
+//!
+//! Names only. Where a home directory is, where a link leads and where a proc file system is mounted, the disk must be
+//! asked: whoever starts an engine hands that in.
+
+use std::sync::Arc;
+
+use super::{Access, SanitizedPath};
+
+/// Below the home directory: keys, tokens and passwords of the person.
+const IN_HOME: [&str; 26] = [
+    ".aws",
+    ".azure",
+    ".bitcoin",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".config/1Password",
+    ".config/containers/auth.json",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/git/credentials",
+    ".config/op",
+    ".config/rclone",
+    ".docker",
+    ".gem/credentials",
+    ".git-credentials",
+    ".gnupg",
+    ".kube",
+    ".local/share/keyrings",
+    ".netrc",
+    ".npmrc",
+    ".password-store",
+    ".pgpass",
+    ".pypirc",
+    ".ssh",
+    ".terraform.d/credentials.tfrc.json",
+    ".vault-token",
+];
+
+/// Of the machine: passwords, who may become whom, host keys, the kernel's own insides.
+const OF_THE_SYSTEM: [&str; 13] = [
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/kubernetes",
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/ssh",
+    "/etc/ssl/private",
+    "/etc/sudoers",
+    "/etc/sudoers.d",
+    "/root/.gnupg",
+    "/root/.ssh",
+    "/sys/kernel/debug",
+    "/sys/kernel/tracing",
+];
+
+/// Files of the proc file system that say something about the machine and nothing about a process.
+const OPEN_IN_PROC: [&str; 16] = [
+    "cpuinfo",
+    "devices",
+    "filesystems",
+    "loadavg",
+    "meminfo",
+    "stat",
+    "sys/fs/file-max",
+    "sys/kernel/osrelease",
+    "sys/kernel/ostype",
+    "sys/kernel/pid_max",
+    "sys/kernel/threads-max",
+    "sys/kernel/version",
+    "sys/vm/overcommit_memory",
+    "uptime",
+    "version",
+    "vmstat",
+];
+
+/// Paths that no grant reaches in any engine. It only grows: nothing takes a path out of it.
+///
+/// `/proc` is closed by name, but for a few system-wide files that can be read; so are disks and the memory of the
+/// machine below `/dev`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Floor {
+    protected: Arc<[SanitizedPath]>,
+    /// The places besides `/proc` at which a proc file system is mounted.
+    proc: Arc<[SanitizedPath]>,
+}
+
+impl Default for Floor {
+    /// The paths of the machine, and nobody's home.
+    fn default() -> Floor {
+        Floor { protected: parsed(OF_THE_SYSTEM.map(str::to_owned)).collect(), proc: Arc::default() }
+    }
+}
+
+impl Floor {
+    /// Adds what is protected in this home directory.
+    #[must_use]
+    pub fn with_home(self, home: &SanitizedPath) -> Floor {
+        let paths: Vec<_> = Floor::in_home(home).collect();
+        self.with(paths)
+    }
+
+    /// Adds these paths.
+    #[must_use]
+    pub fn with(self, paths: impl IntoIterator<Item = SanitizedPath>) -> Floor {
+        let mut all: Vec<_> = self.protected.iter().cloned().chain(paths).collect();
+        all.sort();
+        all.dedup();
+        Floor { protected: all.into(), ..self }
+    }
+
+    /// Adds a place where a proc file system is mounted, of which nothing is open.
+    #[must_use]
+    pub fn with_proc_at(self, paths: impl IntoIterator<Item = SanitizedPath>) -> Floor {
+        Floor { proc: self.proc.iter().cloned().chain(paths).collect(), ..self }
+    }
+
+    /// The paths that nothing reaches but a line of a file that names exactly one of them.
+    pub fn protected(&self) -> &[SanitizedPath] {
+        &self.protected
+    }
+
+    /// The places besides `/proc` that nothing reaches at all.
+    pub fn proc(&self) -> &[SanitizedPath] {
+        &self.proc
+    }
+
+    /// The names that are protected in a home directory and on the machine.
+    pub(crate) fn names(home: Option<&SanitizedPath>) -> impl Iterator<Item = SanitizedPath> {
+        home.into_iter().flat_map(Floor::in_home).chain(parsed(OF_THE_SYSTEM.map(str::to_owned)))
+    }
+
+    fn in_home(home: &SanitizedPath) -> impl Iterator<Item = SanitizedPath> {
+        parsed(IN_HOME.map(|path| format!("{home}/{path}")))
+    }
+}
+
+/// A path that is too long to be one cannot be given either.
+fn parsed<const N: usize>(paths: [String; N]) -> impl Iterator<Item = SanitizedPath> {
+    paths.into_iter().filter_map(|path| path.parse().ok())
+}
+
+/// The standing of a path by its name alone, whatever stands there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ByName {
+    /// Not closed by its name.
+    Open,
+    /// A disk, or the memory of the machine.
+    Device,
+    /// Something of a process, or of the kernel.
+    Proc,
+}
+
+/// Judges a path without links by its name alone.
+#[inline]
+pub(crate) fn by_name(access: Access, path: &str) -> ByName {
+    if let Some(name) = below(path, "/proc") {
+        return if is_open_in_proc(access, name) { ByName::Open } else { ByName::Proc };
+    }
+    match below(path, "/dev") {
+        Some(name) if is_device_name(name, |_| false) => ByName::Device,
+        Some(_) | None => ByName::Open,
+    }
+}
+
+/// True for a file of the proc file system, named from its root, that everybody can read.
+fn is_open_in_proc(access: Access, name: &str) -> bool {
+    access == Access::Read && OPEN_IN_PROC.contains(&name)
+}
+
+/// The way from `root` to `path`, by components.
+fn below<'p>(path: &'p str, root: &str) -> Option<&'p str> {
+    match path.strip_prefix(root)? {
+        "" => Some(""),
+        rest => rest.strip_prefix('/'),
+    }
+}
+
+/// True for a name below `/dev` of a disk, a partition, a tape or memory. `open` tells which characters may stand
+/// for others.
+pub(crate) fn is_device_name(name: &str, open: impl Fn(char) -> bool) -> bool {
+    const LETTERED: &[&str] = &["sd", "hd", "vd", "xvd"];
+    const NUMBERED: &[&str] = &[
+        "nvme", "mmcblk", "disk", "rdisk", "dm-", "md", "loop", "nbd", "sr", "st", "nst", "mtd", "zd", "bcache", "ubi",
+    ];
+    const WHOLE: &[&str] = &["mapper/", "block/", "disk/", "md/", "mem", "kmem", "port"];
+    let follows = |known: &&str, fits: fn(char) -> bool| {
+        name.strip_prefix(*known).is_some_and(|rest| rest.starts_with(|c: char| fits(c) || open(c)))
+    };
+    name.starts_with(&open)
+        || LETTERED.iter().any(|known| follows(known, |c| c.is_ascii_lowercase()))
+        || NUMBERED.iter().any(|known| follows(known, |c| c.is_ascii_digit()))
+        || WHOLE.iter().any(|known| name.starts_with(known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_proc_only_a_few_files_about_the_machine_are_open_and_only_for_reading() {
+        for open in OPEN_IN_PROC {
+            assert_eq!(by_name(Access::Read, &format!("/proc/{open}")), ByName::Open, "{open}");
+            assert_eq!(by_name(Access::Write, &format!("/proc/{open}")), ByName::Proc, "{open}");
+        }
+        for closed in ["", "/", "/1/environ", "/self", "/cmdline", "/kcore", "/cpuinfo/x", "/sys/kernel/core_pattern"] {
+            assert_eq!(by_name(Access::Read, &format!("/proc{closed}")), ByName::Proc, "{closed}");
+        }
+        assert_eq!(by_name(Access::Read, "/process/x"), ByName::Open);
+    }
+
+    #[test]
+    fn disks_and_memory_are_closed_and_other_devices_are_not() {
+        for disk in ["sda", "sda1", "nvme0n1p2", "mapper/root", "dm-0", "mem", "kmem", "port", "vdb", "loop3"] {
+            assert_eq!(by_name(Access::Read, &format!("/dev/{disk}")), ByName::Device, "{disk}");
+        }
+        for open in ["null", "zero", "urandom", "shm/x", "stdout", "tty"] {
+            assert_eq!(by_name(Access::Write, &format!("/dev/{open}")), ByName::Open, "{open}");
+        }
+    }
+}

@@ -1,0 +1,403 @@
+//! The one table of sensitive names: what a file or directory of this name is to somebody who writes it. The classifier,
+//! the engine, the sandbox and the list of protected paths ask it.
+//!
+//! Names are compared without regard to ASCII case, and without dots and spaces at their end, which some file systems
+//! drop. What agents write all day (`Makefile`, `package.json`, `Cargo.toml`) is not in it.
+
+use std::{ops::BitOr, sync::LazyLock};
+
+/// The columns of the table that are set for a name. A name without any is not sensitive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Columns(u8);
+
+/// A secret usually lies there.
+const SECRET: Columns = Columns(1);
+/// A program runs or obeys it without being told to.
+const OBEYED: Columns = Columns(2);
+/// The sandbox holds its place at the top of a write root while it is missing: an empty directory there harms nobody.
+#[cfg(feature = "sandbox")]
+const HELD: Columns = Columns(4);
+/// The system starts from it, or knows its users by it.
+const CRITICAL: Columns = Columns(8);
+/// A program obeys it, and its place can be held.
+const OBEYED_HELD: Columns = Columns(2 | 4);
+/// A program obeys it, and secrets lie in it.
+const OBEYED_SECRET: Columns = Columns(1 | 2);
+
+impl Columns {
+    pub(crate) const NONE: Columns = Columns(0);
+
+    fn has(self, other: Columns) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub(crate) fn is_sensitive(self) -> bool {
+        self != Columns::NONE
+    }
+
+    pub(crate) fn is_secret(self) -> bool {
+        self.has(SECRET)
+    }
+
+    pub(crate) fn is_critical(self) -> bool {
+        self.has(CRITICAL)
+    }
+}
+
+impl BitOr for Columns {
+    type Output = Columns;
+
+    fn bitor(self, other: Columns) -> Columns {
+        Columns(self.0 | other.0)
+    }
+}
+
+/// The names that a row is about, in lower case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Whole(&'static str),
+    /// In this case only, where the disk tells cases apart.
+    Exactly(&'static str),
+    Begins(&'static str),
+    Ends(&'static str),
+    /// The name up to its first dot, other than one it begins with, ends so.
+    StemEnds(&'static str),
+}
+use Form::{Begins, Ends, Exactly, StemEnds, Whole};
+
+/// The place in which a name counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Where {
+    Anywhere,
+    /// In a directory of this name.
+    In(&'static str),
+    /// At the root of the file system.
+    AtRoot,
+    /// In the directory of this name at the root of the file system.
+    AtRootIn(&'static str),
+}
+use Where::{Anywhere, AtRoot, AtRootIn, In};
+
+/// One row.
+#[derive(Clone, Copy, Debug)]
+struct Row(Form, Where, Columns);
+
+const ROWS: &[Row] = &[
+    // Of agents and editors: instructions, hooks, tasks.
+    Row(Whole(".agents"), Anywhere, OBEYED_HELD),
+    Row(Whole(".claude"), Anywhere, OBEYED_HELD),
+    Row(Whole(".codex"), Anywhere, OBEYED_HELD),
+    Row(Whole(".cursor"), Anywhere, OBEYED_HELD),
+    Row(Whole(".devcontainer"), Anywhere, OBEYED_HELD),
+    Row(Whole(".gemini"), Anywhere, OBEYED_HELD),
+    Row(Whole(".idea"), Anywhere, OBEYED_HELD),
+    Row(Whole(".mcp.json"), Anywhere, OBEYED_HELD),
+    Row(Whole(".vscode"), Anywhere, OBEYED_HELD),
+    Row(Whole("agents.toml"), Anywhere, OBEYED_HELD),
+    Row(Whole("task.md"), Anywhere, OBEYED),
+    Row(Ends(".md"), In("heartbeat"), OBEYED),
+    // Of version control: hooks, and configuration that runs programs.
+    Row(Whole(".git"), Anywhere, OBEYED_HELD),
+    Row(Whole(".gitconfig"), Anywhere, OBEYED),
+    Row(Whole(".gitmodules"), Anywhere, OBEYED_HELD),
+    Row(Whole(".hooks"), Anywhere, OBEYED),
+    Row(Whole(".husky"), Anywhere, OBEYED_HELD),
+    Row(Whole("commondir"), In(".git"), OBEYED),
+    Row(Whole("config"), In(".git"), OBEYED),
+    Row(Whole("config.worktree"), In(".git"), OBEYED),
+    Row(Whole("hooks"), In(".git"), OBEYED),
+    Row(Whole("modules"), In(".git"), OBEYED),
+    // Makes a repository of the directory in which it lies, whose configuration `git status` obeys.
+    Row(Exactly("HEAD"), Anywhere, OBEYED),
+    // Of shells, editors and terminals: run when they start.
+    Row(Whole(".bash_login"), Anywhere, OBEYED),
+    Row(Whole(".bash_logout"), Anywhere, OBEYED),
+    Row(Whole(".bash_profile"), Anywhere, OBEYED),
+    Row(Whole(".bashrc"), Anywhere, OBEYED),
+    Row(Whole(".config"), Anywhere, OBEYED),
+    Row(Whole(".cshrc"), Anywhere, OBEYED),
+    Row(Whole(".inputrc"), Anywhere, OBEYED),
+    Row(Whole(".kshrc"), Anywhere, OBEYED),
+    Row(Whole(".profile"), Anywhere, OBEYED),
+    Row(Whole(".tmux.conf"), Anywhere, OBEYED),
+    Row(Whole(".vimrc"), Anywhere, OBEYED),
+    Row(Whole(".zlogin"), Anywhere, OBEYED),
+    Row(Whole(".zprofile"), Anywhere, OBEYED),
+    Row(Whole(".zshenv"), Anywhere, OBEYED),
+    Row(Whole(".zshrc"), Anywhere, OBEYED),
+    // Of schedulers.
+    Row(Whole("crontab"), Anywhere, OBEYED),
+    Row(Whole("launchagents"), Anywhere, OBEYED),
+    Row(Whole("launchdaemons"), Anywhere, OBEYED),
+    // Of build tools and package managers: what makes them run something else in this directory.
+    Row(Whole(".envrc"), Anywhere, Columns(1 | 2 | 4)),
+    Row(Whole(".mise.toml"), Anywhere, OBEYED),
+    Row(Whole(".mvn"), Anywhere, OBEYED_HELD),
+    Row(Whole(".npmrc"), Anywhere, Columns(1 | 2 | 4)),
+    Row(Whole(".pnpmfile.cjs"), Anywhere, OBEYED),
+    Row(Whole(".yarnrc"), Anywhere, OBEYED),
+    Row(Whole(".yarnrc.yml"), Anywhere, OBEYED),
+    Row(Whole("config"), In(".cargo"), OBEYED),
+    Row(Whole("config.toml"), In(".cargo"), OBEYED_HELD),
+    Row(Whole("mise.toml"), Anywhere, OBEYED),
+    Row(Whole("rust-toolchain"), Anywhere, OBEYED),
+    Row(Whole("rust-toolchain.toml"), Anywhere, OBEYED),
+    // Keys, tokens, passwords.
+    Row(Begins(".env."), Anywhere, SECRET),
+    Row(Begins(".env_"), Anywhere, SECRET),
+    Row(Begins("credentials."), Anywhere, SECRET),
+    Row(Begins("credentials-"), Anywhere, SECRET),
+    Row(Begins("credentials_"), Anywhere, SECRET),
+    Row(Ends(".env"), Anywhere, OBEYED_SECRET),
+    Row(Ends(".jks"), Anywhere, SECRET),
+    Row(Ends(".kdbx"), Anywhere, SECRET),
+    Row(Ends(".key"), Anywhere, SECRET),
+    Row(Ends(".keystore"), Anywhere, SECRET),
+    Row(Ends(".p12"), Anywhere, SECRET),
+    Row(Ends(".pem"), Anywhere, SECRET),
+    Row(Ends(".pfx"), Anywhere, SECRET),
+    Row(Ends(".ppk"), Anywhere, SECRET),
+    Row(StemEnds("credentials"), Anywhere, SECRET),
+    Row(Whole(".aws"), Anywhere, OBEYED_SECRET),
+    Row(Whole(".docker"), Anywhere, OBEYED_SECRET),
+    Row(Whole(".env"), Anywhere, OBEYED_SECRET),
+    Row(Whole(".gnupg"), Anywhere, OBEYED_SECRET),
+    Row(Whole(".htpasswd"), Anywhere, SECRET),
+    Row(Whole(".kube"), Anywhere, OBEYED_SECRET),
+    Row(Whole(".netrc"), Anywhere, OBEYED_SECRET),
+    Row(Whole(".password-store"), Anywhere, SECRET),
+    Row(Whole(".pgpass"), Anywhere, SECRET),
+    Row(Whole(".pypirc"), Anywhere, OBEYED_SECRET),
+    Row(Whole(".ssh"), Anywhere, OBEYED_SECRET),
+    Row(Whole(".vault-token"), Anywhere, SECRET),
+    Row(Whole("authorized_keys"), Anywhere, OBEYED_SECRET),
+    Row(Whole("id_dsa"), Anywhere, SECRET),
+    Row(Whole("id_ecdsa"), Anywhere, SECRET),
+    Row(Whole("id_ed25519"), Anywhere, SECRET),
+    Row(Whole("id_rsa"), Anywhere, SECRET),
+    Row(Whole("keychains"), Anywhere, SECRET),
+    Row(Whole("gshadow"), Anywhere, SECRET),
+    Row(Whole("shadow"), Anywhere, SECRET),
+    Row(Whole("sudoers"), Anywhere, OBEYED_SECRET),
+    // Of the system: a right to everything is none to this.
+    Row(Whole("bin"), AtRoot, OBEYED),
+    Row(Whole("boot"), AtRoot, Columns(2 | 8)),
+    Row(Whole("dev"), AtRoot, OBEYED),
+    Row(Whole("etc"), AtRoot, OBEYED),
+    Row(Whole("lib"), AtRoot, OBEYED),
+    Row(Whole("lib64"), AtRoot, OBEYED),
+    Row(Whole("library"), AtRoot, OBEYED),
+    Row(Whole("proc"), AtRoot, OBEYED),
+    Row(Whole("root"), AtRoot, OBEYED),
+    Row(Whole("sbin"), AtRoot, OBEYED),
+    Row(Whole("sys"), AtRoot, OBEYED),
+    Row(Whole("system"), AtRoot, OBEYED),
+    Row(Whole("usr"), AtRoot, OBEYED),
+    Row(Whole("spool"), AtRootIn("var"), OBEYED),
+    Row(Whole("crypttab"), AtRootIn("etc"), CRITICAL),
+    Row(Whole("fstab"), AtRootIn("etc"), CRITICAL),
+    Row(Whole("group"), AtRootIn("etc"), CRITICAL),
+    Row(Whole("gshadow"), AtRootIn("etc"), CRITICAL),
+    Row(Whole("inittab"), AtRootIn("etc"), CRITICAL),
+    Row(Whole("ld.so.preload"), AtRootIn("etc"), CRITICAL),
+    Row(Whole("master.passwd"), AtRootIn("etc"), CRITICAL),
+    Row(Whole("pam.d"), AtRootIn("etc"), CRITICAL),
+    Row(Whole("passwd"), AtRootIn("etc"), CRITICAL),
+    Row(Whole("shadow"), AtRootIn("etc"), CRITICAL),
+    Row(Whole("sudoers"), AtRootIn("etc"), CRITICAL),
+    Row(Whole("sudoers.d"), AtRootIn("etc"), CRITICAL),
+];
+
+/// The length of the shortest name that a stem can decide about.
+const SHORTEST_STEM: usize = "credentials".len();
+
+/// The place of a component in its path.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct At<'p> {
+    /// The name of the directory that holds it; empty if that is not known, or is the root.
+    pub(crate) above: &'p str,
+    /// The number of components before it, in an absolute path.
+    pub(crate) depth: Option<usize>,
+}
+
+impl Row {
+    fn is_met(&self, name: &str, at: At<'_>) -> bool {
+        let Row(form, place, _) = self;
+        let is_named = match form {
+            Whole(whole) => name.eq_ignore_ascii_case(whole),
+            Exactly(whole) if cfg!(target_os = "macos") => name.eq_ignore_ascii_case(whole),
+            Exactly(whole) => name == *whole,
+            Begins(start) => starts_with(name, start),
+            Ends(end) => ends_with(name, end),
+            StemEnds(end) => ends_with(stem(name), end),
+        };
+        is_named
+            && match place {
+                Anywhere => true,
+                In(directory) => at.above.eq_ignore_ascii_case(directory),
+                AtRoot => at.depth == Some(0),
+                AtRootIn(directory) => at.depth == Some(1) && at.above.eq_ignore_ascii_case(directory),
+            }
+    }
+}
+
+/// The columns of a component of a path.
+pub(crate) fn columns(name: &str, at: At<'_>) -> Columns {
+    // Copies of the system's own files have a `-` behind their name.
+    let name = if at.depth == Some(1) { name.trim_end_matches('-') } else { name };
+    let name = name.trim_end_matches(['.', ' ']);
+    if !INDEX.may_have(name) {
+        return Columns::NONE;
+    }
+    let met = ROWS.iter().filter(|row| row.is_met(name, at));
+    met.fold(Columns::NONE, |columns, Row(_, _, more)| columns | *more)
+}
+
+/// The paths, below the top of a directory, whose places can be held while they are missing.
+#[cfg(feature = "sandbox")]
+pub(crate) fn held_in_place() -> impl Iterator<Item = String> {
+    ROWS.iter().filter(|Row(_, _, columns)| columns.has(HELD)).filter_map(|Row(form, place, _)| match (form, place) {
+        (Whole(name), Anywhere) => Some((*name).to_owned()),
+        (Whole(name), In(directory)) => Some(format!("{directory}/{name}")),
+        _ => None,
+    })
+}
+
+/// Tells most names from those of the table without comparing them: by first letter and length, and by the last letter.
+#[derive(Debug)]
+struct Index {
+    /// For each first byte, which lengths whole names have; the last bit is for names that only begin so.
+    starts: [u32; 256],
+    ends: [bool; 256],
+}
+
+static INDEX: LazyLock<Index> = LazyLock::new(Index::new);
+
+impl Index {
+    fn new() -> Index {
+        let mut index = Index { starts: [0; 256], ends: [false; 256] };
+        for Row(form, ..) in ROWS {
+            let text = match form {
+                Whole(text) | Exactly(text) | Begins(text) | Ends(text) | StemEnds(text) => text.as_bytes(),
+            };
+            let first = text.first().and_then(|first| index.starts.get_mut(usize::from(first.to_ascii_lowercase())));
+            let last = text.last().and_then(|last| index.ends.get_mut(usize::from(*last)));
+            match (form, first, last) {
+                (Whole(_) | Exactly(_), Some(lengths), _) => *lengths |= 1 << text.len().min(30),
+                (Begins(_), Some(lengths), _) => *lengths |= 1 << 31,
+                (Ends(_), _, Some(ends)) => *ends = true,
+                _ => {}
+            }
+        }
+        index
+    }
+
+    #[inline]
+    fn may_have(&self, name: &str) -> bool {
+        let bytes = name.as_bytes();
+        let [first, .., last] = bytes else { return false };
+        let lengths = self.starts.get(usize::from(first.to_ascii_lowercase())).copied().unwrap_or_default();
+        let by_start = lengths & (1 << 31 | 1 << bytes.len().min(30)) != 0;
+        let by_end = || self.ends.get(usize::from(last.to_ascii_lowercase())).copied().unwrap_or_default();
+        by_start || (by_end() && bytes.contains(&b'.')) || (bytes.len() >= SHORTEST_STEM && has_stem(name))
+    }
+}
+
+fn has_stem(name: &str) -> bool {
+    let stem = stem(name);
+    stem.len() >= SHORTEST_STEM && stem.as_bytes().last().is_some_and(|last| last.eq_ignore_ascii_case(&b's'))
+}
+
+fn stem(name: &str) -> &str {
+    let from = usize::from(name.starts_with('.'));
+    let dot = name.as_bytes().iter().skip(from).position(|byte| *byte == b'.');
+    dot.and_then(|dot| name.get(..from + dot)).unwrap_or(name)
+}
+
+pub(super) fn starts_with(name: &str, start: &str) -> bool {
+    name.get(..start.len()).is_some_and(|begins| begins.eq_ignore_ascii_case(start))
+}
+
+pub(super) fn ends_with(name: &str, end: &str) -> bool {
+    let start = name.len().checked_sub(end.len());
+    start.and_then(|start| name.get(start..)).is_some_and(|tail| tail.eq_ignore_ascii_case(end))
+}
+
+/// An example for each row: a path that it is about, and its columns. For tests that compare who asks the table.
+#[doc(hidden)]
+pub fn examples() -> Vec<(String, bool)> {
+    let example = |Row(form, place, columns): &Row| {
+        let name = match form {
+            Whole(name) | Exactly(name) => (*name).to_owned(),
+            Begins(start) => format!("{start}x"),
+            Ends(end) => format!("x{end}"),
+            StemEnds(end) => format!("x-{end}.json"),
+        };
+        let path = match place {
+            Anywhere => format!("/work/project/{name}"),
+            In(directory) => format!("/work/project/{directory}/{name}"),
+            AtRoot => format!("/{name}/x"),
+            AtRootIn(directory) => format!("/{directory}/{name}"),
+        };
+        (path, columns.is_secret())
+    };
+    ROWS.iter().map(example).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn alone(name: &str) -> Columns {
+        columns(name, At { above: "", depth: None })
+    }
+
+    #[test]
+    fn what_agents_write_all_day_is_not_sensitive() {
+        for name in [
+            "Makefile",
+            "package.json",
+            "Cargo.toml",
+            "config.toml",
+            "config",
+            "hooks",
+            "src",
+            "main.rs",
+            "README.md",
+            "bin",
+            ".gitignore",
+            "credentialing.rs",
+            "environment.ts",
+            "keys.rs",
+            "tests",
+            "etc",
+            "modules",
+            "index.d.ts",
+            "é",
+            "x",
+        ] {
+            assert_eq!(alone(name), Columns::NONE, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_index_leaves_out_no_name_that_a_row_is_about() {
+        for Row(form, ..) in ROWS {
+            let names = match form {
+                Whole(name) => vec![(*name).to_owned(), name.to_ascii_uppercase()],
+                Exactly(name) => vec![(*name).to_owned()],
+                Begins(start) => vec![format!("{start}x"), format!("{start}{}", "y".repeat(40))],
+                Ends(end) => vec![format!("x{end}"), format!("{}{end}", "é".repeat(40))],
+                StemEnds(end) => vec![(*end).to_owned(), format!("a-{end}.json"), format!(".{end}")],
+            };
+            assert!(names.iter().all(|name| INDEX.may_have(name)), "{form:?}");
+        }
+    }
+
+    #[test]
+    fn case_and_what_some_file_systems_drop_at_the_end_change_nothing() {
+        for name in [".ENV", ".env.", ".env ", "Server.PEM", ".Netrc", "AWS-Credentials.json"] {
+            assert!(alone(name).is_secret(), "{name}");
+        }
+    }
+}

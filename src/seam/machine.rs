@@ -1,0 +1,94 @@
+//! The floor of this machine: where homes are, where links of what is protected lead, where proc file systems are mounted.
+
+use std::{collections::BTreeSet, fs as disk};
+
+use crate::{
+    fs,
+    model::{Floor, SanitizedPath},
+};
+
+impl Floor {
+    /// Asks this machine, for the user as whom this process runs: homes by the password database and by `HOME`, the
+    /// places to which links of what is protected lead, and the mounted proc file systems.
+    ///
+    /// True when it was asked: a link or a mount that comes later is not in it.
+    pub fn of_this_machine() -> Floor {
+        let homes: BTreeSet<SanitizedPath> = passwd_home().into_iter().chain(env_home()).collect();
+        let named = homes.iter().fold(Floor::default(), Floor::with_home);
+        let led = named.protected().to_vec();
+        let led = led.iter().filter_map(real);
+        named.with(led).with_proc_at(proc_mounts())
+    }
+}
+
+/// The place to which `path` leads. One that this process may not look into stays protected by its name.
+fn real(path: &SanitizedPath) -> Option<SanitizedPath> {
+    fs::real(path.as_str()).ok().map(|real| real.path().clone())
+}
+
+fn env_home() -> Option<SanitizedPath> {
+    std::env::var("HOME").ok()?.parse().ok()
+}
+
+/// The home of the user as whom this process acts: a wrong `HOME` leaves it where it is.
+fn passwd_home() -> Option<SanitizedPath> {
+    home_in(&disk::read_to_string("/etc/passwd").ok()?, rustix::process::geteuid().as_raw())
+}
+
+/// The home of `user` by the lines of a password database (passwd(5)).
+fn home_in(passwd: &str, user: u32) -> Option<SanitizedPath> {
+    let mut lines = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    lines.find_map(|fields| match fields.as_slice() {
+        [_, _, uid, _, _, home, ..] if uid.parse() == Ok(user) => home.parse().ok(),
+        _ => None,
+    })
+}
+
+/// Every place but `/proc` where a proc file system, or a part of one, is mounted (proc_pid_mountinfo(5)).
+fn proc_mounts() -> Vec<SanitizedPath> {
+    let mounts = disk::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    proc_in(&mounts).filter(|path| !is_below_proc(path)).collect()
+}
+
+fn is_below_proc(path: &SanitizedPath) -> bool {
+    path.as_str() == "/proc" || path.as_str().starts_with("/proc/")
+}
+
+fn proc_in(mountinfo: &str) -> impl Iterator<Item = SanitizedPath> {
+    mountinfo.lines().filter_map(|line| {
+        let (before, after) = line.split_once(" - ")?;
+        let is_proc = after.split(' ').next() == Some("proc");
+        let place = before.split(' ').nth(4).filter(|_| is_proc)?;
+        unescaped(place).parse().ok()
+    })
+}
+
+/// Spaces, tabs, line feeds and backslashes stand there as three octal digits.
+fn unescaped(text: &str) -> String {
+    [(r"\040", " "), (r"\011", "\t"), (r"\012", "\n"), (r"\134", r"\")]
+        .iter()
+        .fold(text.to_owned(), |text, (code, plain)| text.replace(code, plain))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_home_is_the_sixth_field_of_the_line_with_the_users_number() {
+        let passwd = "root:x:0:0:root:/root:/bin/bash\nbroken\nann:x:1000:1000::/home/ann:/bin/sh\nbob:x:1000:1::/b:\n";
+        let home = |user| home_in(passwd, user).map(String::from);
+        assert_eq!((home(0).as_deref(), home(1000).as_deref()), (Some("/root"), Some("/home/ann")));
+        assert_eq!(home(5), None);
+    }
+
+    #[test]
+    fn proc_file_systems_are_found_by_their_type_wherever_they_are_mounted() {
+        let mounts = "22 1 0:5 / /proc rw shared:1 - proc proc rw\n\
+            23 1 0:6 / /sys rw - sysfs sysfs rw\n\
+            24 1 0:7 /1/environ /mnt/a\\040b rw,nosuid - proc none rw\n\
+            25 1 8:1 / /proc-like rw - ext4 /dev/proc rw\n";
+        let found: Vec<String> = proc_in(mounts).map(String::from).collect();
+        assert_eq!(found, ["/proc", "/mnt/a b"]);
+    }
+}

@@ -1,0 +1,253 @@
+//! A16: "safe" commands that ran what an agent wrote with its own file calls.
+
+use std::{path::PathBuf, process::Command, sync::Arc};
+
+use bestow::{
+    Action, Agent, DiskPaths, Engine, Holding, Kind, ManualClock, Mode, Permission, Profile, Settings, Verdict,
+};
+use proptest::prelude::*;
+
+use crate::support::START;
+
+/// A directory with a checkout `repo`, a directory `plain` without one, and a marker that nothing has made yet.
+struct Ground {
+    directory: tempfile::TempDir,
+    engine: Engine,
+}
+
+impl Ground {
+    fn new() -> Ground {
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["repo/sub", "plain/sub", "out"] {
+            std::fs::create_dir_all(directory.path().join(name)).unwrap();
+        }
+        let engine = Engine::on(Settings::default(), Arc::new(ManualClock::at(START)), Arc::new(DiskPaths)).unwrap();
+        let ground = Ground { directory, engine };
+        assert!(ground.git("repo", &["init", "-q"]).status.success(), "these tests need git");
+        ground
+    }
+
+    fn path(&self, name: &str) -> String {
+        #[expect(clippy::disallowed_methods, reason = "the second opinion on what `fs` says")]
+        let real: PathBuf = self.directory.path().canonicalize().unwrap();
+        real.join(name).to_str().unwrap().to_owned()
+    }
+
+    /// Git as a host runs it, with nothing of whoever runs the tests.
+    fn git(&self, dir: &str, args: &[&str]) -> std::process::Output {
+        let mut git = Command::new("git");
+        git.args(args).current_dir(self.path(dir)).env("GIT_CONFIG_NOSYSTEM", "1").env("HOME", self.path("out"));
+        git.output().unwrap()
+    }
+
+    fn marker(&self) -> bool {
+        std::path::Path::new(&self.path("out/ran")).exists()
+    }
+
+    /// An agent that works in `dir` and may write these.
+    async fn agent(&self, id: &str, dir: &str, writes: &[&str]) -> Agent {
+        self.agent_in(Mode::Default, id, dir, writes).await
+    }
+
+    async fn agent_in(&self, mode: Mode, id: &str, dir: &str, writes: &[&str]) -> Agent {
+        let dir = self.path(dir).parse().unwrap();
+        let profile = Profile::new(id.parse().unwrap(), "you".parse().unwrap(), Kind::Subagent, dir).in_mode(mode);
+        let writes = writes.iter().map(|path| Permission::write(self.path(path).parse().unwrap()));
+        self.engine.register(profile, Holding::of(writes.collect::<Vec<_>>())).await.unwrap()
+    }
+}
+
+fn verdict(agent: &Agent, command: &str) -> bestow::Effect {
+    agent.explain(&Action::command(command)).unwrap().decision.verdict()
+}
+
+fn reason(agent: &Agent, command: &str) -> String {
+    agent.explain(&Action::command(command)).unwrap().decision.decision_reason.to_string()
+}
+
+/// What an agent writes to have its own program run by whoever looks at the directory.
+fn bare_repository(marker: &str) -> [(&'static str, String); 4] {
+    let config = format!(
+        "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = \"touch '{marker}'; false\"\n"
+    );
+    [
+        ("HEAD", "ref: refs/heads/main\n".to_owned()),
+        ("config", config),
+        ("objects/x", String::new()),
+        ("refs/x", String::new()),
+    ]
+}
+
+/// The exploit, run with a real git where it is decided about and nowhere else: the marker is what must never be there.
+#[tokio::test]
+async fn a_bare_repository_written_by_file_calls_runs_nothing_at_git_status() {
+    let ground = Ground::new();
+    let agent = ground.agent("worker", "plain", &["plain"]).await;
+    let marker = ground.path("out/ran");
+    for (name, text) in bare_repository(&marker) {
+        let path = ground.path(&format!("plain/{name}"));
+        std::fs::create_dir_all(std::path::Path::new(&path).parent().unwrap()).unwrap();
+        // The file calls of the agent may refuse some of it; what they let through is on the disk.
+        let _written = agent.fs().write(&path, text).await;
+    }
+    if verdict(&agent, "git status") == Verdict::Allow {
+        ground.git("plain", &["status"]);
+    }
+    assert!(!ground.marker(), "`git status` ran what the agent wrote");
+    // It is a real exploit: whoever runs it there all the same runs it.
+    for (name, text) in bare_repository(&marker) {
+        let path = ground.path(&format!("plain/{name}"));
+        std::fs::create_dir_all(std::path::Path::new(&path).parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    ground.git("plain", &["status"]);
+    assert!(ground.marker(), "git no longer obeys a bare repository: these tests show nothing");
+    assert_eq!(verdict(&agent, "git status"), Verdict::Ask);
+    assert!(reason(&agent, "git status").contains("which worker may write"), "{}", reason(&agent, "git status"));
+}
+
+#[tokio::test]
+async fn git_in_an_ordinary_workspace_stays_safe_for_who_may_write_it() {
+    let ground = Ground::new();
+    let agent = ground.agent("worker", "repo", &["repo"]).await;
+    for command in ["git status", "git log --oneline | head", "git diff", "timeout 5 git status", "sh -c 'git status'"]
+    {
+        assert_eq!(verdict(&agent, command), Verdict::Allow, "{command}: {}", reason(&agent, command));
+    }
+    // What was a checkout when it was given is one, whoever writes beside `.git`.
+    let reader = ground.agent("reader", "repo", &[]).await;
+    assert_eq!(verdict(&reader, "git status"), Verdict::Allow);
+    // A right that names it is a right to have it obeyed.
+    let named = ground.agent("owner", "out", &["repo/.git/config"]).await;
+    for command in ["git status", "git -C . status", "cd sub && git log", "x=$(git rev-parse HEAD); echo $x"] {
+        assert_eq!(verdict(&agent, command), Verdict::Ask, "{command}");
+        assert!(reason(&agent, command).contains("owner may write"), "{}", reason(&agent, command));
+    }
+    drop(named);
+}
+
+#[tokio::test]
+async fn a_directory_that_a_line_goes_to_is_obeyed_too() {
+    let ground = Ground::new();
+    assert!(ground.git("plain", &["init", "-q", "--bare", "sub"]).status.success());
+    let agent = ground.agent("worker", "repo", &["repo", "plain"]).await;
+    let sub = ground.path("plain/sub");
+    let there = [
+        format!("cd {sub} && git status"),
+        format!("git -C {sub} log"),
+        format!("git -C{sub} log"),
+        format!("env -C {sub} git log"),
+        format!("(cd {sub}; git log)"),
+        "cd ../plain/sub && git log".to_owned(),
+        "git -C ../plain -C sub log".to_owned(),
+        "cd \"$X\" && git log".to_owned(),
+        // The second one fails, and the line goes on in the first.
+        format!("cd {sub} && cd none; git log"),
+        format!("cd {sub} && cd HEAD; git log"),
+        "sh -c 'cd ../plain/sub; git log'".to_owned(),
+        format!("git status; git -C {sub} log"),
+    ];
+    for command in there {
+        assert_eq!(verdict(&agent, &command), Verdict::Ask, "{command}");
+    }
+    for command in ["git status", "git -C sub status", "cd sub && git log", "git --version"] {
+        assert_eq!(verdict(&agent, command), Verdict::Allow, "{command}: {}", reason(&agent, command));
+    }
+}
+
+/// `.git` may be a file that names another directory.
+#[tokio::test]
+async fn a_repository_that_lies_beside_its_checkout_is_obeyed_where_it_lies() {
+    let ground = Ground::new();
+    assert!(ground.git("plain", &["init", "-q", "--separate-git-dir", ".bare", "."]).status.success());
+    let agent = ground.agent("worker", "plain", &["plain"]).await;
+    assert_eq!(verdict(&agent, "git status"), Verdict::Ask);
+    assert!(reason(&agent, "git status").contains("/.bare/config"), "{}", reason(&agent, "git status"));
+    assert!(
+        ground
+            .git("repo", &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x"])
+            .status
+            .success()
+    );
+    let tree = ground.path("out/tree");
+    assert!(ground.git("repo", &["worktree", "add", "-q", &tree]).status.success());
+    let agent = ground.agent("other", "out/tree", &["out/tree"]).await;
+    assert_eq!(verdict(&agent, "git status"), Verdict::Allow, "{}", reason(&agent, "git status"));
+}
+
+#[tokio::test]
+async fn a_rule_answers_for_what_is_obeyed_and_for_nothing_beside_it() {
+    let ground = Ground::new();
+    let agent = ground.agent("worker", "plain", &["plain"]).await;
+    assert_eq!(verdict(&agent, "poetry show"), Verdict::Ask);
+    assert!(reason(&agent, "poetry show").contains("`poetry` obeys"), "{}", reason(&agent, "poetry show"));
+    assert_eq!(verdict(&agent, "ls && poetry show | cat"), Verdict::Ask);
+    // Nobody may write where this one works.
+    let reader = ground.agent("reader", "out", &[]).await;
+    for command in ["poetry show", "composer show", "prettier --check x"] {
+        assert_eq!(verdict(&reader, command), Verdict::Allow, "{command}: {}", reason(&reader, command));
+        assert_ne!(verdict(&agent, command), Verdict::Allow, "{command}");
+    }
+}
+
+/// Programs with settings of their project, each with the file that makes it run something else.
+const SETTINGS: &[(&str, &str)] = &[
+    ("cargo tree", ".cargo/config.toml"),
+    ("cargo metadata --no-deps", ".cargo/config"),
+    ("cargo --version", "rust-toolchain.toml"),
+    ("rustc --version", "rust-toolchain"),
+    ("npm ls", ".npmrc"),
+    ("yarn why x", ".yarnrc.yml"),
+    ("yarn --version", ".yarnrc"),
+    ("pnpm ls", ".pnpmfile.cjs"),
+    ("mvn -v", ".mvn/jvm.config"),
+    ("git log", ".git/config"),
+    ("git status", "HEAD"),
+    ("composer show", "vendor/autoload.php"),
+    ("hg status", ".hg/hgrc"),
+    ("poetry show", "pyproject.toml"),
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whoever may write what a program obeys, wherever on the way up: the program is not safe there. Where nobody may,
+    /// it is.
+    #[test]
+    fn what_an_agent_may_write_no_safe_program_obeys(
+        (command, file) in prop::sample::select(SETTINGS),
+        up in 0..3_usize,
+        by_name in any::<bool>(),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let ground = Ground::new();
+            std::fs::create_dir_all(ground.path("plain/a/b")).unwrap();
+            let asker = ground.agent("asker", "plain/a/b", &[]).await;
+            assert_eq!(verdict(&asker, command), Verdict::Allow, "{}", reason(&asker, command));
+            let at = ["plain/a/b", "plain/a", "plain"][up];
+            let right = format!("{at}/{file}");
+            let writer = ground.agent("writer", "out", &[if by_name { &right } else { at }]).await;
+            let write = Action::write(&ground.path(&right));
+            let may_write = writer.explain(&write).unwrap().decision.verdict() == Verdict::Allow;
+            let held = verdict(&asker, command) == Verdict::Allow;
+            assert!(!(may_write && held), "{command} obeys {right}");
+            assert!(may_write || held || file != "HEAD" && !by_name, "{command}: {}", reason(&asker, command));
+        });
+    }
+}
+
+/// Where only reads happen by themselves, nothing is relied on that lies in a directory.
+#[tokio::test]
+async fn strict_modes_trust_no_program_that_obeys_its_directory() {
+    let ground = Ground::new();
+    for (mode, name, expected) in [(Mode::Plan, "p", Verdict::Deny), (Mode::Untrusted, "u", Verdict::Ask)] {
+        let agent = ground.agent_in(mode, name, "repo", &[]).await;
+        for command in ["git status", "cargo tree", "npm ls"] {
+            assert_eq!(verdict(&agent, command), expected, "{mode:?} {command}");
+        }
+        for command in ["ls -la", "cat x | head", "git --version", "rg x"] {
+            assert_eq!(verdict(&agent, command), Verdict::Allow, "{mode:?} {command}: {}", reason(&agent, command));
+        }
+    }
+}

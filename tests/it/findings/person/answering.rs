@@ -1,0 +1,270 @@
+//! An agent answers itself through the control socket (A10).
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command as Child, Output, Stdio},
+    sync::{Arc, Mutex},
+};
+
+use bestow::{
+    Ask, Engine, Kind, Outcome, Settings, Ticket,
+    control::{self, Order},
+    stdio::Bot,
+};
+use tokio::process::Command;
+
+use crate::support::{id, profile, tag, why};
+
+const BESTOW: &str = env!("CARGO_BIN_EXE_bestow");
+
+/// A bot that asks, answers itself by the command line in one of several ways, and says what it heard.
+const BOT: &str = r#"
+import json, os, pty, sys
+
+way, bestow, state = sys.argv[1:4]
+more = sys.argv[4:]
+
+def orphan(run):
+    """Runs it in a process whose parents have ended, in a session of its own."""
+    heard, said = os.pipe()
+    if os.fork() == 0:
+        middle = os.getpid()
+        os.setsid()
+        if os.fork() == 0:
+            while os.getppid() == middle:
+                pass
+            os.dup2(said, 1)
+            os.dup2(said, 2)
+            run()
+        os._exit(0)
+    os.wait()
+    os.close(said)
+    return os.fdopen(heard).read()
+
+def child(run):
+    heard, said = os.pipe()
+    if os.fork() == 0:
+        os.dup2(said, 1)
+        os.dup2(said, 2)
+        run()
+    os.close(said)
+    return os.fdopen(heard).read()
+
+for line in sys.stdin:
+    heard = json.loads(line)
+    if heard["type"] == "hello":
+        print(json.dumps({"type": "request_permission", "permission": "@network", "reason": "because"}), flush=True)
+    elif heard["type"] == "request_accepted":
+        words = [bestow, "approve", heard["code"], "--state", state, "--as", "ann"] + more
+        run = lambda: os.execv(bestow, words)
+        # A terminal of its own making.
+        shown = lambda: (pty.spawn(words), sys.stdout.flush(), os._exit(0))
+        ways = {"child": lambda: child(run), "orphan": lambda: orphan(run), "terminal": lambda: orphan(shown)}
+        print(ways[way]().replace("\n", " "), file=sys.stderr, flush=True)
+        break
+"#;
+
+struct Place {
+    _directory: tempfile::TempDir,
+    state: PathBuf,
+    bot: PathBuf,
+}
+
+impl Place {
+    fn new() -> Place {
+        let directory = tempfile::tempdir().unwrap();
+        let (state, bot) = (directory.path().join("state"), directory.path().join("bot.py"));
+        std::fs::write(&bot, BOT).unwrap();
+        Place { _directory: directory, state, bot }
+    }
+
+    async fn engine(&self) -> Engine {
+        let engine = Engine::durable(Settings::default(), &self.state).await.unwrap();
+        engine.register(profile("bob", "you", Kind::Cron), bestow::Holding::nothing()).await.unwrap();
+        engine
+    }
+
+    fn token(&self) -> PathBuf {
+        self.state.join("approver-token")
+    }
+}
+
+/// What the bot heard when it answered itself.
+async fn answers_itself(place: &Place, engine: &Engine, way: &str, more: &[&str]) -> String {
+    let heard = Arc::new(Mutex::new(String::new()));
+    let note = Arc::clone(&heard);
+    let mut command = Command::new("python3");
+    command.arg(&place.bot).args([way, BESTOW]).arg(&place.state).args(more);
+    let bot = Bot::agent(engine, &id("bob")).unwrap().stderr(move |line| note.lock().unwrap().push_str(line));
+    bot.spawn(command).unwrap().wait().await;
+    heard.lock().unwrap().clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bot_that_runs_the_command_line_does_not_answer_itself() {
+    for way in ["child", "orphan", "terminal"] {
+        let place = Place::new();
+        let engine = place.engine().await;
+        let heard = answers_itself(&place, &engine, way, &[]).await;
+        assert!(heard.contains("no agent answers itself"), "{way}: {heard}");
+        assert_eq!(engine.pending().unwrap().len(), 1, "{way}: the question still waits");
+        assert!(!engine.check(&id("bob"), bestow::Want::Network).is_held(), "{way}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_secret_of_a_persons_surface_does_not_help_a_bot() {
+    let place = Place::new();
+    let engine = place.engine().await;
+    let token = place.token();
+    let heard = answers_itself(&place, &engine, "orphan", &["--token-file", token.to_str().unwrap()]).await;
+    assert!(heard.contains("no agent answers itself"), "{heard}");
+    assert_eq!(engine.pending().unwrap().len(), 1);
+}
+
+/// Every order, from a process that comes from the engine's own and is not said to be a person's.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_order_at_all_is_heard_from_below_the_engine() {
+    let place = Place::new();
+    let engine = place.engine().await;
+    let ticket = engine.agent(&id("bob")).unwrap().request(Ask::new(tag("@network"), why())).await.unwrap();
+    let by: bestow::ApproverId = "ann".parse().unwrap();
+    let answer = |verdict| Order::Answer {
+        request: ticket.code().to_string(),
+        verdict,
+        scope: None,
+        feedback: None,
+        by: by.clone(),
+    };
+    let orders = [
+        Order::Grants { agent: None },
+        Order::Why { agent: id("bob"), permission: tag("@network") },
+        Order::Requests,
+        Order::Agree { change: 1, by: by.clone() },
+        Order::Revoke { held: "g1".parse().unwrap(), reason: None, by: by.clone() },
+        answer(control::Verdict::Approve),
+        answer(control::Verdict::Deny),
+    ];
+    let connect = "import socket, sys\ns = socket.socket(socket.AF_UNIX)\ns.connect(sys.argv[1])\n\
+                   s.sendall(sys.argv[2].encode() + b'\\n')\nprint(s.makefile().readline())";
+    for order in orders {
+        let said = serde_json::to_string(&order).unwrap();
+        let mut child = Command::new("python3");
+        child.args(["-c", connect]).arg(place.state.join("control")).arg(&said);
+        let told = child.output().await.unwrap();
+        let told = String::from_utf8(told.stdout).unwrap();
+        assert!(told.contains("no agent answers itself"), "{said}: {told}");
+    }
+    assert!(ticket.poll().is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_child_that_the_host_says_is_a_persons_is_heard_and_its_orphans_are_not() {
+    let place = Place::new();
+    let engine = place.engine().await;
+    let ticket = engine.agent(&id("bob")).unwrap().request(Ask::new(tag("@network"), why())).await.unwrap();
+    let script = "read -r go; (exec \"$0\" approve \"$1\" --state \"$2\" --as ann)";
+    let mut shell = Child::new("/bin/sh");
+    shell.args(["-c", script, BESTOW, &ticket.code().to_string()]).arg(&place.state);
+    let mut shell = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    engine.surfaces().admit(shell.id()).unwrap();
+    let pid = shell.id();
+    drop(shell.stdin.take());
+    shell.wait_with_output().unwrap();
+    let how = ticket.resolution().await;
+    assert_eq!(how.outcome, Outcome::Granted);
+    let told = how.to_string();
+    let uid = rustix::process::getuid().as_raw();
+    assert!(told.contains(&format!("ann, cli, name claimed by uid {uid}, pid ")), "{told}");
+    // Its number means nothing once it has ended.
+    assert!(engine.surfaces().admit(pid).is_err());
+}
+
+/// The name of the variable that makes this test be the engine of another one.
+const ENGINE: &str = "BESTOW_TEST_ENGINE_ON";
+
+/// An engine in a process that does not start whoever answers: this test again, in a process of its own.
+struct Apart {
+    child: std::process::Child,
+    code: String,
+}
+
+impl Apart {
+    fn on(state: &Path, test: &str) -> Apart {
+        let mut child = Child::new(std::env::current_exe().unwrap());
+        child.args([test, "--exact", "--nocapture"]).env(ENGINE, state).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = child.spawn().unwrap();
+        let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+        let code = lines.find_map(|line| line.unwrap().split_once("code: ").map(|(_, code)| code.to_owned())).unwrap();
+        std::thread::spawn(move || lines.for_each(drop));
+        Apart { child, code }
+    }
+
+    /// Ends it, with whether the question was answered with a yes.
+    fn granted(mut self) -> bool {
+        drop(self.child.stdin.take());
+        self.child.wait().unwrap().success()
+    }
+
+    async fn be(state: &Path) {
+        let engine = Engine::durable(Settings::default(), state).await.unwrap();
+        let bob = engine.register(profile("bob", "you", Kind::Cron), bestow::Holding::nothing()).await.unwrap();
+        let ticket: Ticket = bob.request(Ask::new(tag("@network"), why())).await.unwrap();
+        println!("code: {}", ticket.code());
+        tokio::task::spawn_blocking(|| std::io::read_to_string(std::io::stdin())).await.unwrap().unwrap();
+        assert_eq!(ticket.poll().map(|how| how.outcome), Some(Outcome::Granted));
+    }
+
+    /// Answers it from a session without a terminal, or with one.
+    fn approve(&self, how: &str, state: &Path, more: &[&str]) -> Output {
+        let program = "import os, pty, sys\nif sys.argv[1] == 'terminal': sys.exit(pty.spawn(sys.argv[2:]) >> 8)\n\
+                       os.fork() and sys.exit(os.wait()[1] >> 8)\nos.setsid()\nos.execv(sys.argv[2], sys.argv[2:])";
+        let mut child = Child::new("python3");
+        child.args(["-c", program, how, BESTOW, "approve", &self.code, "--as", "ann", "--state"]).arg(state);
+        child.args(more).stdin(Stdio::null()).output().unwrap()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_terminal_it_takes_the_secret_of_a_persons_surface() {
+    if let Some(state) = std::env::var_os(ENGINE) {
+        return Apart::be(Path::new(&state)).await;
+    }
+    let place = Place::new();
+    let test = "findings::person::answering::without_a_terminal_it_takes_the_secret_of_a_persons_surface";
+    let engine = Apart::on(&place.state, test);
+    let refused =
+        |output: Output| String::from_utf8(output.stderr).unwrap().contains("no terminal shows that a person");
+    assert!(refused(engine.approve("nothing", &place.state, &[])));
+    assert!(refused(engine.approve("nothing", &place.state, &["--token-file", place.bot.to_str().unwrap()])));
+    // Whoever keeps it elsewhere still can.
+    let elsewhere = place.bot.with_file_name("kept");
+    std::fs::rename(place.token(), &elsewhere).unwrap();
+    let said = engine.approve("nothing", &place.state, &["--token-file", elsewhere.to_str().unwrap()]);
+    assert!(said.status.success(), "{said:?}");
+    assert!(engine.granted());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn at_a_terminal_that_does_not_come_from_the_engine_a_person_is_heard() {
+    if let Some(state) = std::env::var_os(ENGINE) {
+        return Apart::be(Path::new(&state)).await;
+    }
+    let place = Place::new();
+    let test = "findings::person::answering::at_a_terminal_that_does_not_come_from_the_engine_a_person_is_heard";
+    let engine = Apart::on(&place.state, test);
+    let said = engine.approve("terminal", &place.state, &[]);
+    assert!(said.status.success(), "{said:?}");
+    assert!(engine.granted());
+}
+
+#[test]
+fn the_owner_of_the_secret_alone_reads_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::new();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let engine = runtime.block_on(place.engine());
+    let mode = |name: &str| std::fs::metadata(place.state.join(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode("approver-token"), mode("approver-token.sha256")), (0o600, 0o600));
+    drop(engine);
+}
