@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::model::{
+    ByName, SanitizedPath, by_name,
 DecisionSource as Source, Grant, Mode, Operation, Permission, Right, RuleRef, Ruled, Ruling, Scope, Subject, Tier, UseOrigin, Verdict,
 };
 
@@ -87,13 +88,20 @@ pub(super) fn protected(case: &Case<'_>) -> Option<Finding> {
     for (place, used) in case.action.uses.iter().enumerate() {
         let (Some(path), Some(permission)) = (used.path(), used.permission()) else { continue };
         let is_held = || case.state.uses(case.agent, &permission, case.now, case.broken);
-        if case.state.is_protected(&permission) && !is_held() {
+        if case.state.is_protected(&permission) && !is_own_proc(case, used) && !is_held() {
             protected.push(RuleRef::Protected(path.clone()));
             uses.push(place);
         }
     }
     let finding = || Finding::new(Ruled::Deny, Source::HostPolicy, "protected: no grant reaches it");
     (!protected.is_empty()).then(|| finding().because_of(protected).about(uses))
+}
+
+/// True for a path of `/proc` that a command only names which runs in a sandbox: the processes there are its own.
+fn is_own_proc(case: &Case<'_>, used: &Use) -> bool {
+    let is_proc = |path: &SanitizedPath| by_name(used.access(), path.as_str()) == ByName::Proc;
+    let is_only_named = matches!(used.origin, UseOrigin::Named | UseOrigin::Word);
+    case.action.in_sandbox && is_only_named && used.path().is_some_and(is_proc)
 }
 
 pub(super) fn denied(case: &Case<'_>, heard: &Heard) -> Option<Finding> {

@@ -11,7 +11,7 @@ use bestow::{
     sandbox::{Command, Finished, Sandbox, SandboxError},
 };
 
-use super::ground::{Ground, everywhere, shown};
+use super::ground::{Ground, shown, with_bubblewrap};
 use crate::fs::process::on_own_thread;
 
 struct Host {
@@ -52,7 +52,7 @@ fn told(done: &Finished) -> String {
 
 #[test]
 fn a_command_asks_for_its_agent_and_hears_what_a_person_answers() {
-    everywhere(|ground| {
+    with_bubblewrap(|ground| {
         alone(async {
             let host = host(ground, &[Permission::Events]).await;
             let approver = host.engine.approver(&"you".parse().unwrap(), "you".parse().unwrap(), "test");
@@ -80,7 +80,7 @@ fn a_command_asks_for_its_agent_and_hears_what_a_person_answers() {
 
 #[test]
 fn a_command_passes_on_what_its_agent_holds_and_nothing_else() {
-    everywhere(|ground| {
+    with_bubblewrap(|ground| {
         alone(async {
             let host = host(ground, &[Permission::Events]).await;
             let grant = |tag: &str| format!("\"$B\" grant {tag} --to other --reason 'it helps'");
@@ -96,7 +96,7 @@ fn a_command_passes_on_what_its_agent_holds_and_nothing_else() {
 
 #[test]
 fn many_processes_of_a_command_talk_at_once_and_none_can_answer() {
-    everywhere(|ground| {
+    with_bubblewrap(|ground| {
         alone(async {
             let host = host(ground, &[Permission::Events, write(ground)]).await;
             let check =
@@ -122,7 +122,7 @@ fn write(ground: &Ground) -> Permission {
 
 #[test]
 fn without_events_there_is_no_way_to_the_engine() {
-    everywhere(|ground| {
+    with_bubblewrap(|ground| {
         alone(async {
             let host = host(ground, &[Permission::Events]).await;
             let done = host.exec(ground, &[], "\"$B\" request @network --reason x").await;
@@ -140,7 +140,7 @@ fn without_events_there_is_no_way_to_the_engine() {
 
 #[test]
 fn with_events_the_engine_is_reached_and_no_other_unix_socket_is() {
-    everywhere(|ground| {
+    with_bubblewrap(|ground| {
         alone(async {
             let host = host(ground, &[Permission::Events]).await;
             let _beside = UnixListener::bind(ground.path("workspace/other.sock")).unwrap();
@@ -178,7 +178,7 @@ fn with_events_the_engine_is_reached_and_no_other_unix_socket_is() {
 
 #[test]
 fn what_is_handed_over_must_be_a_stream_of_the_commands_own() {
-    everywhere(|ground| {
+    with_bubblewrap(|ground| {
         alone(async {
             let host = host(ground, &[Permission::Events, Permission::Network]).await;
             let program = "import os, socket, array\n\
@@ -203,7 +203,7 @@ fn what_is_handed_over_must_be_a_stream_of_the_commands_own() {
 
 #[test]
 fn when_the_agent_loses_events_its_commands_are_heard_no_longer() {
-    everywhere(|ground| {
+    with_bubblewrap(|ground| {
         alone(async {
             let host = host(ground, &[Permission::Events, write(ground)]).await;
             let grant =
@@ -233,7 +233,7 @@ fn when_the_agent_loses_events_its_commands_are_heard_no_longer() {
 
 #[test]
 fn a_question_that_nobody_answers_is_said_to_stand() {
-    everywhere(|ground| {
+    with_bubblewrap(|ground| {
         alone(async {
             let host = host(ground, &[Permission::Events]).await;
             let done = host.exec(ground, &[Permission::Events], "\"$B\" request @network --reason x --wait 0").await;
@@ -247,7 +247,7 @@ fn a_question_that_nobody_answers_is_said_to_stand() {
 
 #[test]
 fn where_nobody_is_asked_a_command_hears_no_at_once() {
-    everywhere(|ground| {
+    with_bubblewrap(|ground| {
         alone(async {
             let mut settings = Settings::default();
             settings.interaction = Interaction::NonInteractive;
@@ -276,7 +276,7 @@ fn events_of_nobody_are_refused() {
 
 #[test]
 fn a_command_that_nobody_waits_for_any_more_is_killed_with_all_it_started() {
-    everywhere(|ground| {
+    with_bubblewrap(|ground| {
         alone(async {
             let host = host(ground, &[write(ground)]).await;
             super::processes::pipe(&ground.path("workspace/lifeline"));
@@ -306,7 +306,7 @@ fn a_command_that_nobody_waits_for_any_more_is_killed_with_all_it_started() {
 
 #[test]
 fn a_command_that_nobody_waits_for_before_it_began_never_runs() {
-    everywhere(|ground| {
+    with_bubblewrap(|ground| {
         alone(async {
             let host = host(ground, &[]).await;
             let mut events = host.engine.subscribe();
