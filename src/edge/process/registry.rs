@@ -189,6 +189,7 @@ fn may_deny(event: &Event) -> bool {
     matches!(
         event,
         Event::AgentChanged { .. }
+            | Event::ModeChanged { .. }
             | Event::PolicyForAll { .. }
             | Event::PolicyUpdated { .. }
             | Event::RulesChanged { .. }
