@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::{
-    ByName, SanitizedPath, by_name,
-DecisionSource as Source, Grant, Mode, Operation, Permission, Right, RuleRef, Ruled, Ruling, Scope, Subject, Tier, UseOrigin, Verdict,
+    ByName, DecisionSource as Source, Grant, Mode, Operation, Permission, Right, RuleRef, Ruled, Ruling, SanitizedPath,
+    Scope, Subject, Tier, UseOrigin, Verdict, by_name,
 };
 
 use super::{
