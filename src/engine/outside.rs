@@ -23,6 +23,7 @@ pub(crate) trait Outside: Any + Debug + Send + Sync {
     fn wait(&self);
 
     /// As what it is.
+    #[cfg_attr(not(feature = "sandbox"), allow(dead_code, reason = "only a sandbox starts processes"))]
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
 

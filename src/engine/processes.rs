@@ -106,6 +106,7 @@ impl Agent {
     }
 
     /// Says that a process of this agent, or of one that it created, is to end.
+    #[cfg_attr(not(feature = "sandbox"), allow(dead_code, reason = "only a sandbox starts processes"))]
     pub(crate) async fn order_stop(
         &self,
         process: ProcessId,

@@ -31,6 +31,7 @@ pub(crate) struct Processes {
     next: u64,
 }
 
+#[cfg_attr(not(feature = "sandbox"), allow(dead_code, reason = "only a sandbox starts processes"))]
 impl Processes {
     pub(super) fn next(&self) -> ProcessId {
         ProcessId::new(self.next)

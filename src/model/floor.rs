@@ -126,6 +126,7 @@ impl Floor {
     }
 
     /// The names that are protected in a home directory and on the machine.
+    #[cfg_attr(not(feature = "config"), allow(dead_code, reason = "only a file follows them"))]
     pub(crate) fn names(home: Option<&SanitizedPath>) -> impl Iterator<Item = SanitizedPath> {
         home.into_iter().flat_map(Floor::in_home).chain(parsed(OF_THE_SYSTEM.map(str::to_owned)))
     }

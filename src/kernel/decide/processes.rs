@@ -26,6 +26,7 @@ impl State {
     /// A process begins, or one that has ended begins again under its name.
     ///
     /// What let it happen was decided a moment ago; what it rests on must be there now.
+    #[cfg_attr(not(feature = "sandbox"), allow(dead_code, reason = "only a sandbox starts processes"))]
     pub(super) fn start_process(&self, starting: Starting, now: Timestamp) -> Result<Vec<Event>, Refusal> {
         let Starting { agent: id, command, permissions, cause, again, by } = starting;
         let agent = self.agent(&id)?;
