@@ -113,15 +113,15 @@ impl Shared {
             None => format!("{}/{text}", start?),
         };
         // What the engine cannot follow, the command cannot either: it is compared as it is written.
-        let real = self.paths.real(&absolute).or_else(|why| {
-            let path = without_up(&absolute).parse().map_err(|_| why)?;
-            Ok::<_, PathFailure>(Real { path, identity: None })
+        let found = self.paths.real(&absolute).and_then(|real| Ok((self.right_to(access, &real)?, real.path)));
+        let found = found.or_else(|why| {
+            let path: SanitizedPath = without_up(&absolute).parse().map_err(|_| why)?;
+            Ok::<_, PathFailure>((Right::from(Permission::Path(access, path.clone())), path))
         });
         let operation = operation_of(access);
-        match real {
-            Ok(Real { path, identity }) => {
-                let permission = Permission::Path(access, path.clone());
-                let takes = certain.then(|| Right::to(permission, identity));
+        match found {
+            Ok((right, path)) => {
+                let takes = certain.then_some(right);
                 let target = if tree { Target::Tree(path) } else { Target::Path(path) };
                 let origin = if certain { UseOrigin::Named } else { UseOrigin::Word };
                 Some(Use { operation, target, takes, origin })
@@ -201,8 +201,10 @@ impl Shared {
             }
         };
         let tier = (operation != Operation::Exec).then_some(tier);
-        let permission = Permission::Path(access, real.path.clone());
-        let takes = Some(Right::to(permission, real.identity));
+        let takes = match self.right_to(access, &real) {
+            Ok(right) => Some(right),
+            Err(why) => return invalid(base, real.path.as_str(), &why.to_string()),
+        };
         // A path is a name, and a person has to be able to tell it from others.
         let shown = real.path.as_str().into();
         Considered { shown, tier, tier_reason: why.into(), ..about(base, Target::Path(real.path), takes) }

@@ -2,10 +2,11 @@
 
 use crate::{
     kernel::Broken,
-    model::{AgentId, FileIdentity, Permission, Right, SanitizedPath},
+    model::{Access, AgentId, FileIdentity, Permission, Right, SanitizedPath},
 };
 
 use super::{Error, shared::Shared};
+use crate::seam::{PathFailure, Real};
 
 impl Shared {
     /// Binds a permission to what its path really names.
@@ -14,10 +15,15 @@ impl Shared {
             Permission::Events | Permission::Network | Permission::Tool(_) => Ok(Right::from(permission.clone())),
             Permission::Path(access, path) => {
                 let real = self.paths.real_of(path)?;
-                let anchor = if real.identity.is_none() { self.paths.anchor(&real.path)? } else { None };
-                Ok(Right::to(Permission::Path(*access, real.path), real.identity).anchored(anchor))
+                Ok(self.right_to(*access, &real)?)
             }
         }
+    }
+
+    /// The right to use what a path really names, bound to the object there or to the deepest directory on the way.
+    pub(super) fn right_to(&self, access: Access, real: &Real) -> Result<Right, PathFailure> {
+        let anchor = if real.identity.is_none() { self.paths.anchor(&real.path)? } else { None };
+        Ok(Right::to(Permission::Path(access, real.path.clone()), real.identity).anchored(anchor))
     }
 
     pub(super) fn pin_all<'p>(

@@ -200,10 +200,9 @@ impl Shared {
             return invalid(understood, text, why);
         }
         let Target::Path(path) = read.uses.own.target else { return understood };
-        let identity = read.uses.own.takes.and_then(|right| right.identity);
         let permission = Permission::Path(Access::Write, path.clone());
         let origin = UseOrigin::Input;
-        let takes = Some(Right::to(permission, identity));
+        let takes = read.uses.own.takes.map(|right| Right { permission, ..right });
         understood.uses.add(Use { operation: Operation::Write, target: Target::Path(path.clone()), takes, origin });
         understood.uses.add(Use { operation: Operation::Read, target: Target::Path(path), takes: None, origin });
         understood

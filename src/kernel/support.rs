@@ -333,7 +333,8 @@ pub(super) fn for_use(held: &[Arc<Grant>]) -> impl Iterator<Item = &Arc<Grant>> 
 /// What a file or a person gives for passing on only, no other agent makes usable: it might have it from the very one that
 /// should not use it.
 pub(super) fn hold_of_gift(held: &[Arc<Grant>], permission: &Permission, now: Timestamp) -> Hold {
-    let keeps_back = |grant: &Arc<Grant>| only_to_pass_on(grant) && grant.is_live(now);
+    // A gift that is kept back goes on keeping back, also once what kept it back was given up.
+    let keeps_back = |grant: &Arc<Grant>| grant.hold == Hold::PassOn && grant.is_live(now);
     let kept_back = held.iter().any(|own| keeps_back(own) && own.right.permission.covers(permission));
     if kept_back { Hold::PassOn } else { Hold::Use }
 }

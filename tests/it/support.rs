@@ -224,3 +224,9 @@ pub(crate) fn as_written(file: &str, found: &str) {
     let wrong: Vec<_> = found.lines().zip(written.lines()).filter(|(found, written)| found != written).collect();
     assert!(found == written, "{file} reads differently: {wrong:#?}");
 }
+
+/// The real path of a directory of the test.
+#[expect(clippy::disallowed_methods, reason = "the second opinion on what `fs` says")]
+pub(crate) fn real(path: &std::path::Path) -> std::path::PathBuf {
+    path.canonicalize().unwrap()
+}

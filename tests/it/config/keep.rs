@@ -18,7 +18,7 @@ use crate::support::{id, owner, tag, why};
 const FILE: &str = r#"# who works here
 
 [engine]
-max_asks_per_minute = 1000000
+denial_memory = "0s"
 reads = "granted"   # nothing is read unasked
 
 [defaults]

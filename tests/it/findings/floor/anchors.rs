@@ -33,7 +33,7 @@ impl Ground {
     }
 
     fn path(&self, below: &str) -> PathBuf {
-        self.directory.path().canonicalize().unwrap().join(below)
+        crate::support::real(self.directory.path()).join(below)
     }
 
     fn text(&self, below: &str) -> String {

@@ -116,7 +116,7 @@ fn an_object_of_proc_is_known_wherever_it_is_mounted() {
         process::WITH_MOUNTS,
         || {
             let ground = tempfile::tempdir().unwrap();
-            let ground = ground.path().canonicalize().unwrap();
+            let ground = crate::support::real(ground.path());
             let (ground, environ) =
                 (ground.to_str().unwrap(), format!("{}/{}/environ", ground.display(), std::process::id()));
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -144,7 +144,7 @@ fn what_is_opened_is_compared_and_not_what_was_found_before() {
     let name = "findings::floor::proc::what_is_opened_is_compared_and_not_what_was_found_before";
     process::alone(name, process::WITH_MOUNTS, || {
         let ground = tempfile::tempdir().unwrap();
-        let ground = ground.path().canonicalize().unwrap();
+        let ground = crate::support::real(ground.path());
         let file = format!("{}/file", ground.display());
         std::fs::write(&file, "of a disk").unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -98,7 +98,7 @@ async fn a_rehearsal_and_paths_that_are_as_written_have_the_floor_too() {
 #[tokio::test]
 async fn a_policy_that_is_taken_over_by_hand_does_not_open_the_state_directory() {
     let ground = tempfile::tempdir().unwrap();
-    let ground = ground.path().canonicalize().unwrap();
+    let ground = crate::support::real(ground.path());
     let state = ground.join("state");
     let engine = Engine::durable(Settings::default(), &state).await.unwrap();
     let agent = engine.register(profile("a", "you", Kind::Subagent), Holding::nothing()).await.unwrap();
