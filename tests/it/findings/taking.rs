@@ -38,11 +38,17 @@ async fn neither_an_end_nor_an_edit_of_what_is_for_passing_on_only_makes_anythin
     let friend = world.worker("friend", &["@write:/ws", "@network"]).await;
     friend.grant(boss.id(), tag("@write:/ws/a"), why()).await.unwrap();
     world.you().give_to_pass_on(boss.id(), tag("@network"), Scope::Until(world.after(5)), why()).await.unwrap();
-    friend.grant(boss.id(), tag("@network"), why()).await.unwrap();
+    let kept_back = friend.grant(boss.id(), tag("@network"), why()).await.unwrap();
     world.later(10).await;
     world.engine.configure(policy(settings(|_| {}), &[("boss", "you", &[])])).await.unwrap();
     assert_eq!((check(&boss, "@write:/ws/a"), check(&boss, "@network")), (Check::NotHeld, Check::NotHeld));
-    // Whoever gives it again, knowing that, gives it for using.
+    // While a gift is there that is kept back, another one is, too: the holder could have it given back by its own child.
+    let again = friend.grant(boss.id(), tag("@network"), why()).await.unwrap();
+    assert_eq!(check(&boss, "@network"), Check::NotHeld);
+    // Whoever takes those back and gives it anew gives it for using.
+    for gift in kept_back.into_iter().chain(again) {
+        friend.revoke(gift, None).await.unwrap();
+    }
     friend.grant(boss.id(), tag("@network"), why()).await.unwrap();
     assert_eq!(check(&boss, "@network"), Check::Held);
 }
