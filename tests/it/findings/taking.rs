@@ -46,7 +46,8 @@ async fn neither_an_end_nor_an_edit_of_what_is_for_passing_on_only_makes_anythin
     let again = friend.grant(boss.id(), tag("@network"), why()).await.unwrap();
     assert_eq!(check(&boss, "@network"), Check::NotHeld);
     // Whoever takes those back and gives it anew gives it for using.
-    for gift in kept_back.into_iter().chain(again) {
+    assert_eq!(again, kept_back, "the gift that is there is named");
+    for gift in kept_back {
         friend.revoke(gift, None).await.unwrap();
     }
     friend.grant(boss.id(), tag("@network"), why()).await.unwrap();
