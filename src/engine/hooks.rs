@@ -62,16 +62,16 @@ impl Agent {
         if hooks.is_empty() {
             return Ok(HeardOf { action: considered, opinions: Vec::new(), updated: None });
         }
-        let input = match &action.what {
-            What::Call(input) => Some(redacted_value(input)),
-            What::Plain(..) => None,
-        };
-        let mut asked = self.ask_hooks(&hooks, &considered, input).await?;
+        let mut asked = self.ask_hooks(&hooks, &considered, input_of(&action)).await?;
         let updated = asked.updated(&action, &considered)?;
         let opinions = asked.opinions()?;
-        let (meant, before) = match &updated {
-            Some(updated) => (updated.as_ref(), self.considered(updated)?),
-            None => (&action, considered),
+        let (meant, before, opinions) = match &updated {
+            Some(updated) => {
+                let considered = self.considered(updated)?;
+                let opinions = self.heard_again(&hooks, updated, &considered, opinions).await?;
+                (updated.as_ref(), considered, opinions)
+            }
+            None => (&action, considered, opinions),
         };
         // While the hooks were asked, a link may have moved: then they spoke about something else. The mode may have changed:
         // then it is judged as it is now.
@@ -79,6 +79,23 @@ impl Agent {
         let moved = now.facts().input != before.facts().input;
         let opinions = if moved { hooks.iter().map(failed).collect() } else { opinions };
         Ok(HeardOf { action: now, opinions, updated })
+    }
+
+    /// What all hooks say about the input that one of them put in the place of another, with every no and every question
+    /// that was said `before`. A yes is for the input it was said to.
+    async fn heard_again(
+        &self,
+        hooks: &[Registered],
+        updated: &Action,
+        considered: &Considered,
+        before: Vec<Opinion>,
+    ) -> Result<Vec<Opinion>, Error> {
+        let mut asked = self.ask_hooks(hooks, considered, input_of(updated)).await?;
+        asked.refuse_another_change(updated, considered.facts().input)?;
+        let stricter = before.into_iter().filter(|opinion| opinion.verdict > Verdict::Allow);
+        // The uses it was said about may be others now: it is said about the whole.
+        let stricter = stricter.map(|opinion| Opinion { about: 0, ..opinion });
+        Ok(stricter.chain(asked.opinions()?).collect())
     }
 
     /// What hooks say about a file call; none if there are no hooks.
@@ -276,10 +293,6 @@ impl Said {
         self.answers.first()?.answer.as_ref().ok()
     }
 
-    fn whole_mut(&mut self) -> Option<&mut HookAnswer> {
-        self.answers.first_mut()?.answer.as_mut().ok()
-    }
-
     /// It has said nothing that counts, because of `why`.
     fn fail(&mut self, why: String) {
         if let Some(whole) = self.answers.first_mut() {
@@ -353,16 +366,19 @@ impl Asked {
         let input = inputs.first().map(|(_, input, _)| *input);
         let new = inputs.into_iter().next().map(|(.., new)| Box::new(new));
         let changed = input.filter(|input| *input != old.facts().input);
-        if changed.is_some() {
-            // Whoever said yes to the input before has not seen this one.
-            let others = self.said.iter_mut().filter_map(Said::whole_mut);
-            for answer in
-                others.filter(|answer| answer.updated_input.is_none() && answer.verdict == Some(Verdict::Allow))
-            {
-                answer.verdict = None;
+        Ok(new.filter(|_| changed.is_some()))
+    }
+
+    /// An input is put in the place of another once: whoever wants another one than `current` now has failed. To say once
+    /// more what it is changed to changes nothing.
+    fn refuse_another_change(&mut self, current: &Action, digest: Digest) -> Result<(), Error> {
+        for said in &mut self.said {
+            let Some(new) = said.whole().and_then(|answer| answer.updated_input.clone()) else { continue };
+            if self.agent.considered(&in_place_of(current, new))?.facts().input != digest {
+                said.fail("another hook has changed the input already".to_owned());
             }
         }
-        Ok(new.filter(|_| changed.is_some()))
+        Ok(())
     }
 
     /// Nobody can change what was asked about, because of `why`.
@@ -419,6 +435,14 @@ fn in_place_of(old: &Action, new: Action) -> Action {
         details: new.details,
         in_sandbox: old.in_sandbox,
         what: new.what,
+    }
+}
+
+/// The input of a tool, without secrets, if `action` is a call of one.
+fn input_of(action: &Action) -> Option<serde_json::Value> {
+    match &action.what {
+        What::Call(input) => Some(redacted_value(input)),
+        What::Plain(..) => None,
     }
 }
 

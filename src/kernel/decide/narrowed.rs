@@ -146,15 +146,18 @@ pub(super) fn profile(now: &Profile, new: &Profile) -> Profile {
     }
 }
 
-/// Whether nothing happens by itself in mode `new` that does not in mode `now`. Modes are in no one order: `never` asks
-/// nothing, and lets happen what `untrusted` asks about.
+/// Returns true if nothing happens by itself in mode `new` that does not in mode `now`, and nothing is asked there that is
+/// refused here. Modes are in no one order: `never` lets happen what `untrusted` asks about, and `plan` asks about a read
+/// that `never` refuses.
 pub(super) fn lets_no_more(now: Mode, new: Mode) -> bool {
-    let asks_the_same = |mode| matches!(mode, Mode::Default | Mode::OnRequest);
+    let asks = |mode| !matches!(mode, Mode::Never | Mode::OnFailure);
     match new {
-        Mode::Plan => true,
-        Mode::Untrusted => now != Mode::Plan && now != Mode::Never,
+        Mode::Plan => now == new || asks(now),
+        Mode::Untrusted => now == new || asks(now) && now != Mode::Plan,
         Mode::Never => now != Mode::Plan && now != Mode::Untrusted,
-        Mode::Default | Mode::OnRequest => asks_the_same(now) || matches!(now, Mode::Bypass | Mode::Auto),
+        Mode::Default | Mode::OnRequest => {
+            matches!(now, Mode::Default | Mode::OnRequest | Mode::Bypass | Mode::Auto)
+        }
         Mode::OnFailure | Mode::Auto | Mode::Bypass => now == new,
     }
 }

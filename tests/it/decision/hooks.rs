@@ -25,6 +25,8 @@ struct Says {
 #[derive(Clone, Debug)]
 enum What {
     This(HookAnswer),
+    /// Says this by what it is asked about.
+    By(fn(&Proposal) -> HookAnswer),
     Fails,
     Panics,
     Hangs,
@@ -33,9 +35,10 @@ enum What {
 #[async_trait]
 impl Hook for Says {
     async fn before(&self, proposal: Proposal) -> Result<HookAnswer, HookFailure> {
-        self.saw.lock().unwrap().push(proposal);
+        self.saw.lock().unwrap().push(proposal.clone());
         match &self.what {
             What::This(answer) => Ok(answer.clone()),
+            What::By(says) => Ok(says(&proposal)),
             What::Fails => Err(HookFailure::new("the policy server is down, token=hunter2aB3x")),
             What::Panics => panic!("a hook that panics"),
             What::Hangs => std::future::pending().await,
@@ -390,10 +393,58 @@ async fn two_hooks_that_want_different_inputs_have_failed() {
 async fn a_yes_of_one_hook_is_not_for_the_input_of_another() {
     let world = World::new();
     let ann = in_mode(&world, "ann", Mode::Auto, &[]).await;
-    says(&world, "friendly", HookAnswer::allow());
+    let knows = |proposal: &Proposal| match &*proposal.resource {
+        "node other.js" => HookAnswer::nothing(),
+        _ => HookAnswer::allow(),
+    };
+    hook(&world, "friendly", What::By(knows));
     assert_eq!(ruled(&ann, dangerous()).await, Ruled::Allow);
     says(&world, "sly", HookAnswer::nothing().instead(Action::command("node other.js")));
     assert_eq!(ruled(&ann, dangerous()).await, Ruled::Ask);
+}
+
+/// What one hook puts in the place of an input is seen by all of them before it may run.
+#[tokio::test]
+async fn every_hook_is_asked_about_the_input_that_one_of_them_put_in_its_place() {
+    let world = World::new();
+    let ann = world.worker("ann", &["@write:/ws"]).await;
+    let guards = |proposal: &Proposal| match &*proposal.resource {
+        "/ws/b" => HookAnswer::deny("nobody writes b"),
+        _ => HookAnswer::nothing(),
+    };
+    let guard = hook(&world, "guard", What::By(guards));
+    assert_eq!(ruled(&ann, Action::write("/ws/a")).await, Ruled::Allow);
+    says(&world, "sly", HookAnswer::allow().instead(Action::write("/ws/b")));
+    let decision = decided(&ann, Action::write("/ws/a")).await;
+    assert_eq!((decision.decision, &*decision.action.resource), (Ruled::Deny, "/ws/b"));
+    assert!(decision.decision_reason.contains("nobody writes b"), "{}", decision.decision_reason);
+    let saw: Vec<_> = guard.saw.lock().unwrap().iter().map(|proposal| proposal.resource.to_string()).collect();
+    assert_eq!(saw, ["/ws/a", "/ws/a", "/ws/b"]);
+}
+
+/// A no to what was asked about first stays a no, and what is changed once is not changed back.
+#[tokio::test]
+async fn a_no_said_before_a_change_stays_and_nobody_changes_twice() {
+    let world = World::new();
+    let ann = world.worker("ann", &["@write:/ws"]).await;
+    let first = |proposal: &Proposal| match &*proposal.resource {
+        "/ws/a" => HookAnswer::deny("not a"),
+        _ => HookAnswer::allow(),
+    };
+    hook(&world, "first", What::By(first));
+    says(&world, "sly", HookAnswer::nothing().instead(Action::write("/ws/b")));
+    assert_eq!(ruled(&ann, Action::write("/ws/a")).await, Ruled::Deny);
+
+    let world = World::new();
+    let ann = world.worker("ann", &["@write:/ws"]).await;
+    let on_and_on = |proposal: &Proposal| match &*proposal.resource {
+        "/ws/a" => HookAnswer::nothing().instead(Action::write("/ws/b")),
+        _ => HookAnswer::nothing().instead(Action::write("/ws/c")),
+    };
+    hook(&world, "restless", What::By(on_and_on));
+    let decision = decided(&ann, Action::write("/ws/a")).await;
+    assert_eq!((decision.decision, &*decision.action.resource), (Ruled::Ask, "/ws/b"));
+    assert!(decision.decision_reason.contains("has changed the input already"), "{}", decision.decision_reason);
 }
 
 /// Once a person said yes to the changed input, that is what may run, once.

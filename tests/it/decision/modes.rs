@@ -2,10 +2,10 @@
 //!
 //! `BESTOW_BLESS=1 cargo test modes` writes the table anew; the difference belongs into the change log.
 
-use bestow::{Action, Authorization, Mode, OnNoUser, Operation, Verdict};
+use bestow::{Action, Authorization, Effect, Mode, OnNoUser, Operation, Verdict, Widening};
 
 use super::in_mode;
-use crate::support::{World, as_written, id, tags};
+use crate::support::{World, as_written, ask, id, policy, settings, tags};
 
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/decision/modes.txt");
 
@@ -190,4 +190,63 @@ async fn where_only_reads_happen_a_download_is_no_read() {
             assert_eq!(agent.verdict(&Action::command(line)).unwrap(), expected, "{mode:?} {line}");
         }
     }
+}
+
+/// What an agent in `mode` may do of everything above, and whether it may ask for more.
+async fn may(mode: Mode) -> Vec<(String, Effect)> {
+    let mut all = Vec::new();
+    for (name, uses) in ACTIONS {
+        for holds in [&[][..], &[uses][..]] {
+            let world = World::new();
+            let agent = in_mode(&world, "it", mode, holds).await;
+            all.push((format!("{name}, holding {holds:?}"), agent.verdict(&action(name)).unwrap()));
+        }
+    }
+    let world = World::new();
+    let agent = in_mode(&world, "it", mode, &[]).await;
+    let is_asked = agent.request(ask("@read:/ws/a")).await.is_ok_and(|ticket| ticket.poll().is_none());
+    all.push(("request".into(), if is_asked { Effect::Ask } else { Effect::Deny }));
+    all
+}
+
+/// A yes lets most happen, and a no least. A question and a run in the sandbox are each more than the other in something.
+fn is_no_more(new: Effect, now: Effect) -> bool {
+    new == now || now == Effect::Allow || new == Effect::Deny
+}
+
+fn described(mode: Mode) -> bestow::Policy {
+    let settings = settings(|settings| settings.widening = Widening::Confirm);
+    let mut policy = policy(settings, &[("bot", "you", &[])]);
+    policy.agents.get_mut(&id("bot")).unwrap().profile.mode = mode;
+    policy
+}
+
+async fn is_taken_over_unseen(now: Mode, new: Mode) -> bool {
+    let world = World::new();
+    world.engine.configure(described(now)).await.unwrap();
+    world.engine.configure(described(new)).await.unwrap();
+    world.engine.agent(&id("bot")).unwrap().profile().unwrap().mode == new
+}
+
+/// An edit that changes a mode waits for a person unless nothing is more in the new one: nothing that happens, and nothing
+/// that is asked.
+#[tokio::test]
+async fn a_mode_that_is_taken_over_unseen_lets_nothing_more_happen_and_asks_nothing_more() {
+    let mut allowed = Vec::new();
+    for mode in Mode::ALL {
+        allowed.push((mode, may(mode).await));
+    }
+    let mut taken_over = 0;
+    for (now, before) in &allowed {
+        for (new, after) in &allowed {
+            if !is_taken_over_unseen(*now, *new).await {
+                continue;
+            }
+            taken_over += 1;
+            for ((what, after), (_, before)) in after.iter().zip(before) {
+                assert!(is_no_more(*after, *before), "{now:?} -> {new:?}: {what}: {before:?} -> {after:?}");
+            }
+        }
+    }
+    assert_eq!(taken_over, 28, "each mode from itself, and those that are narrower");
 }
