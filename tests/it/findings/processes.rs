@@ -386,7 +386,8 @@ async fn a_restart_is_a_new_action_under_the_profile_of_the_start() {
     host.engine.revoke(host.agent.grants().unwrap()[0].id, None).await.unwrap();
     let again = host.agent.process_restart(process).await;
     let Err(ExecError::Engine(Error::Refused(Refusal::NotAllowed(decision)))) = again else { panic!("{again:?}") };
-    assert!(decision.missing.contains(&host.place.write()), "{:?}", decision.missing);
+    let named = Permission::write(format!("{}/lifeline", host.place.write().path().unwrap()).parse().unwrap());
+    assert_eq!(decision.missing, [named, host.place.write()], "what its line names, and what it was given");
     line.ends().await;
     while soon("its end", events.next()).await.unwrap().event.kind() != "process.exited" {}
     assert!(host.engine.processes().unwrap().is_empty());

@@ -11,7 +11,7 @@ use bestow::{
     sandbox::{Command, Finished, Sandbox, SandboxError},
 };
 
-use super::ground::{Ground, shown, with_bubblewrap};
+use super::ground::{Ground, shown, with_bubblewrap, with_landlock};
 use crate::fs::process::on_own_thread;
 
 struct Host {
@@ -36,7 +36,6 @@ impl Host {
     async fn exec(&self, ground: &Ground, named: &[Permission], line: &str) -> Finished {
         let command = Command::new("sh").args(["-c", line]).env("B", ground.world.text("helper"));
         let profile = self.agent.sandbox_profile(named).unwrap();
-        let profile = if ground.over == "landlock" { profile.without_guard() } else { profile };
         self.agent.exec_under(&ground.sandbox, profile, command).await.unwrap_or_else(|why| panic!("{ground}: {why}"))
     }
 }
@@ -74,6 +73,21 @@ fn a_command_asks_for_its_agent_and_hears_what_a_person_answers() {
             assert_eq!(host.other.check(&Permission::Network), bestow::Check::NotHeld);
             // The agent itself hears it too: what its commands ask is its own question.
             assert!(matches!(host.agent.mailbox().try_next(), Some(bestow::Mail::Resolved(_))));
+        });
+    });
+}
+
+/// Landlock has no way to hide what lies below a directory that may be read.
+#[test]
+fn landlock_alone_cannot_hide_the_protected_paths_of_an_engine_and_nothing_runs() {
+    with_landlock(|ground| {
+        alone(async {
+            let host = host(ground, &[Permission::Events, write(ground)]).await;
+            let command = Command::new("touch").arg("ran");
+            let refused = host.agent.exec(&ground.sandbox, command, &[write(ground)]).await;
+            let why = refused.unwrap_err().to_string();
+            assert!(why.contains("bubblewrap is missing") && why.contains("`/etc/shadow` from being read"), "{ground}: {why}");
+            assert!(!ground.world.exists("workspace/ran"), "{ground}");
         });
     });
 }
@@ -282,8 +296,7 @@ fn a_command_that_nobody_waits_for_any_more_is_killed_with_all_it_started() {
             super::processes::pipe(&ground.path("workspace/lifeline"));
             let line = ground.path("workspace/lifeline");
             let profile = host.agent.sandbox_profile(&[write(ground)]).unwrap();
-            let profile = if ground.over == "landlock" { profile.without_guard() } else { profile };
-            let script = "exec 7> lifeline; echo up >&7; trap '' TERM HUP; (setsid sleep 999 & ); sleep 999";
+                let script = "exec 7> lifeline; echo up >&7; trap '' TERM HUP; (setsid sleep 999 & ); sleep 999";
             let command = Command::new("sh").args(["-c", script]);
             let exec = host.agent.exec_under(&ground.sandbox, profile, command);
             let up = tokio::task::spawn_blocking(move || {
