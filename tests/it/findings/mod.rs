@@ -11,3 +11,5 @@ mod runs;
 mod taking;
 mod tools;
 mod uses;
+#[cfg(feature = "sandbox")]
+mod uses_confined;

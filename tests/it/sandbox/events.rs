@@ -86,7 +86,10 @@ fn landlock_alone_cannot_hide_the_protected_paths_of_an_engine_and_nothing_runs(
             let command = Command::new("touch").arg("ran");
             let refused = host.agent.exec(&ground.sandbox, command, &[write(ground)]).await;
             let why = refused.unwrap_err().to_string();
-            assert!(why.contains("bubblewrap is missing") && why.contains("`/etc/shadow` from being read"), "{ground}: {why}");
+            assert!(
+                why.contains("bubblewrap is missing") && why.contains("`/etc/shadow` from being read"),
+                "{ground}: {why}"
+            );
             assert!(!ground.world.exists("workspace/ran"), "{ground}");
         });
     });
@@ -296,7 +299,7 @@ fn a_command_that_nobody_waits_for_any_more_is_killed_with_all_it_started() {
             super::processes::pipe(&ground.path("workspace/lifeline"));
             let line = ground.path("workspace/lifeline");
             let profile = host.agent.sandbox_profile(&[write(ground)]).unwrap();
-                let script = "exec 7> lifeline; echo up >&7; trap '' TERM HUP; (setsid sleep 999 & ); sleep 999";
+            let script = "exec 7> lifeline; echo up >&7; trap '' TERM HUP; (setsid sleep 999 & ); sleep 999";
             let command = Command::new("sh").args(["-c", script]);
             let exec = host.agent.exec_under(&ground.sandbox, profile, command);
             let up = tokio::task::spawn_blocking(move || {

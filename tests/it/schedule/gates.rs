@@ -100,6 +100,43 @@ async fn a_gate_runs_where_only_its_tier_would_ask_and_not_where_anything_else_d
     }
 }
 
+/// What a rule denies by name, no gate does, whether its line says it or what it declares.
+#[tokio::test]
+async fn a_gate_that_uses_what_a_rule_denies_does_not_run() {
+    for (command, is_about_a_file) in [("touch f", true), ("sh -c 'echo x > f'", true), ("true", false)] {
+        let mut stage = Stage::new().await;
+        let settings = stage.engine.settings().unwrap().as_ref().clone();
+        let work = stage.path("work");
+        let writes = format!("@write:{work}");
+        let mut policy = policy(settings, &[("worker", "you", &["@network", &writes])]);
+        let worker = policy.agents.get_mut(&id("worker")).unwrap();
+        (worker.profile.kind, worker.profile.mode) = (Kind::Cron, Mode::Bypass);
+        worker.profile.working_dir = work.clone();
+        let deny = |operation, path: Option<String>| Rule {
+            verdict: Verdict::Deny,
+            tool: None,
+            operation: Some(operation),
+            path: path.map(|path| path.try_into().unwrap()),
+            command: None,
+            shape: None,
+            cwd: None,
+            why: None,
+            place: Place { file: "agents.toml".into(), line: 1 },
+        };
+        let file = format!("{work}/f");
+        let declares = if is_about_a_file { &writes } else { "@network" };
+        worker.rules = [deny(Operation::Write, Some(file)), deny(Operation::Network, None)].into();
+        stage.engine.configure(policy).await.unwrap();
+        let front = gate(command, &format!("  permissions: [{declares:?}]\n  cwd: {work}\n"));
+        stage.cron("a", &format!("agent: worker\n{front}"), "Do it.");
+        let tasks = stage.start().await;
+        let became = becomes(&mut stage, &tasks).await;
+        let told = became.unwrap_err().to_string();
+        assert!(told.contains("denied"), "{command}: {told}");
+        assert!(!work.as_path().join("f").exists(), "{command}");
+    }
+}
+
 /// The attack: what a gate reads holds the marker, to pass for more of the task than it is.
 #[tokio::test]
 async fn what_a_gate_writes_stands_below_the_first_marker_whatever_it_is() {
