@@ -3,16 +3,18 @@
 //! Nobody can know all that a program does. What is certain here takes a permission; what may be a path at all is only
 //! compared with what is denied, and with what must be asked.
 
+mod directories;
 mod network;
 mod roles;
 
 use smol_str::{SmolStr, format_smolstr};
 
 use super::{
-    judge::basename,
+    judge::{self, basename},
+    safe,
     walk::{Arg, HOME, Known, Place, SOMETHING, UNKNOWN, Walker, is_free},
 };
-use crate::model::{Access, Named};
+use crate::model::{Access, Below, Named};
 
 /// The most things that one line may name. A line that names more is followed by nobody.
 const MAX_NAMED: usize = 500;
@@ -53,8 +55,16 @@ impl NamedUses {
 struct Operand {
     access: Access,
     text: SmolStr,
-    tree: bool,
+    pattern: Option<SmolStr>,
+    below: Below,
     certain: bool,
+}
+
+impl Operand {
+    /// A path that a program certainly uses so.
+    fn certain(access: Access, text: impl Into<SmolStr>, below: Below) -> Operand {
+        Operand { access, text: text.into(), pattern: None, below, certain: true }
+    }
 }
 
 impl Walker<'_> {
@@ -68,29 +78,45 @@ impl Walker<'_> {
                 self.uses.push(named);
             }
         }
-        let mut operands = if program.is_exact() { roles::of(name, rest) } else { Vec::new() };
+        let reads_only = self.only_reads(args);
+        let mut operands = if program.is_exact() { roles::of(name, rest, reads_only) } else { Vec::new() };
         if program.text.contains('/') {
-            operands.extend(word(program));
+            operands.extend(word(program, Access::Read));
         }
         if !roles::only_says(name) {
-            operands.extend(rest.iter().flat_map(words));
+            operands.extend(rest.iter().flat_map(|arg| words(arg, Access::Read)));
+            // Whoever runs another program is judged by that one.
+            let may_write = !reads_only && !(program.is_exact() && (roles::knows(name) || judge::wraps(name)));
+            if may_write {
+                operands.extend(rest.iter().flat_map(|arg| words(arg, Access::Write)));
+            }
         }
+        let moved = directories::told(rest);
         for operand in operands {
             let certain = operand.certain && !guessing;
+            for elsewhere in &moved {
+                let there = directories::below(elsewhere, &operand);
+                there.into_iter().for_each(|operand| self.name_path(Operand { certain: false, ..operand }));
+            }
             self.name_path(Operand { certain, ..operand });
         }
+    }
+
+    /// Returns true if the program is known to read what its words name, and to write none of it.
+    fn only_reads(&self, args: &[Arg]) -> bool {
+        matches!(safe::prove(args, self.classifier, &self.scope.places), safe::Proof::Reads(_))
     }
 
     /// Notes that a redirection reads or writes a file.
     pub(super) fn name_redirect(&mut self, access: Access, target: &Arg) {
         let certain = !self.overheard.is_guessing();
-        if let Some(operand) = path(target, access, false) {
+        if let Some(operand) = path(target, access, Below::Nothing) {
             self.name_path(Operand { certain, ..operand });
         }
     }
 
     fn name_path(&mut self, operand: Operand) {
-        let Operand { access, text, tree, certain } = operand;
+        let Operand { access, text, pattern, below, certain } = operand;
         if is_no_file(&text) {
             return;
         }
@@ -103,7 +129,8 @@ impl Walker<'_> {
                 Place::Somewhere => None,
             };
             if let Some(text) = text {
-                self.uses.push(Named::Path { access, text: written(&text), tree, certain });
+                let (text, pattern) = (written(&text), pattern.clone());
+                self.uses.push(Named::Path { access, text, pattern, below, certain });
             }
         }
     }
@@ -120,57 +147,69 @@ fn written(text: &SmolStr) -> SmolStr {
 
 /// Devices that everybody has, and what stands for a descriptor.
 fn is_no_file(text: &str) -> bool {
+    let is_number = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
     let device = |name: &str| {
-        matches!(name, "stdin" | "zero" | "full" | "random" | "urandom" | "ptmx") || name.starts_with("fd/")
+        matches!(name, "stdin" | "zero" | "full" | "random" | "urandom" | "ptmx")
+            || name.strip_prefix("fd/").is_some_and(is_number)
     };
     let network = ["/dev/tcp/", "/dev/udp/"].iter().any(|start| text.starts_with(start));
     text.is_empty() || text == "-" || network || is_free(text) || text.strip_prefix("/dev/").is_some_and(device)
 }
 
-/// The word as a path that a program certainly uses so; a pattern names the directory in which it is looked for.
-fn path(arg: &Arg, access: Access, tree: bool) -> Option<Operand> {
+/// The word as a path that a program certainly uses so.
+fn path(arg: &Arg, access: Access, below: Below) -> Option<Operand> {
     if let Some(text) = exact(arg) {
-        return Some(Operand { access, text, tree, certain: true });
+        return Some(Operand::certain(access, text, below));
     }
-    let above = arg.glob.then(|| above_pattern(&arg.text))??;
-    Some(Operand { access, text: above, tree: true, certain: true })
+    // What a variable holds is a pattern where a pattern was what it was given.
+    let is_pattern = arg.glob || arg.expanded && arg.known == Known::Environment && !arg.text.contains(HOME);
+    let (above, pattern) = is_pattern.then(|| around_pattern(&arg.text))??;
+    Some(Operand { pattern: Some(pattern), ..Operand::certain(access, above, below) })
 }
 
-/// What of a pattern stands before its first sign, as a directory.
-fn above_pattern(text: &str) -> Option<SmolStr> {
+/// The directory in front of the first sign of a pattern, and the pattern from there on.
+fn around_pattern(text: &str) -> Option<(SmolStr, SmolStr)> {
     let signs = |c: char| matches!(c, '*' | '?' | '[' | '(' | '{' | '\\');
     let before = text.find(signs).and_then(|at| text.get(..at))?;
     if before.contains([UNKNOWN, SOMETHING]) {
         return None;
     }
-    Some(match before.rsplit_once('/') {
-        Some(("", _)) => "/".into(),
-        Some((directory, _)) => directory.into(),
-        None => ".".into(),
-    })
+    let (above, rest) = match before.rfind('/') {
+        Some(0) => ("/", text.get(1..)),
+        Some(at) => (before.get(..at)?, text.get(at + 1..)),
+        None => (".", Some(text)),
+    };
+    Some((above.into(), rest?.into()))
 }
 
 /// The word, if it is known to the last character, be it from home on.
 fn exact(arg: &Arg) -> Option<SmolStr> {
     let home = arg.known == Known::Environment && arg.text.starts_with(HOME);
     let inner = arg.text.strip_prefix(HOME).unwrap_or(&arg.text);
-    let whole = (arg.known == Known::Fully || home)
+    // A word that holds no blank is the same word after it was split.
+    let is_one = !arg.splits || !arg.text.is_empty() && !inner.contains(char::is_whitespace);
+    // Of the environment, the directory in which a shell stands is known as `.`.
+    let here = arg.known == Known::Environment && (arg.text == "." || arg.text.starts_with("./"));
+    let whole = (arg.known == Known::Fully || home || here)
         && !arg.glob
-        && !arg.splits
+        && is_one
         && !arg.open
         && !inner.contains([UNKNOWN, SOMETHING, HOME]);
     whole.then(|| arg.text.clone())
 }
 
-/// The word as something that may be a path.
-fn word(arg: &Arg) -> Option<Operand> {
-    let text = exact(arg)?;
-    Some(Operand { access: Access::Read, text, tree: false, certain: false })
+/// The word as something that may be a path; a pattern, as what it may become.
+fn word(arg: &Arg, access: Access) -> Option<Operand> {
+    let operand = path(arg, access, Below::Nothing)?;
+    Some(Operand { certain: false, ..operand })
 }
 
 /// Everything in a word that may be a path: itself, the value of an option or of a name, a file behind an `@`.
-fn words(arg: &Arg) -> Vec<Operand> {
-    let Some(whole) = word(arg) else { return Vec::new() };
+fn words(arg: &Arg, access: Access) -> Vec<Operand> {
+    let Some(whole) = word(arg, access) else { return Vec::new() };
+    if whole.pattern.is_some() {
+        return vec![whole];
+    }
     let text = whole.text.clone();
     let part = |text: &str| Operand { text: text.into(), ..whole.clone() };
     let value = text.split_once('=').map(|(_, value)| value).filter(|value| !value.is_empty());

@@ -11,12 +11,12 @@ use std::{
 use tokio::sync::{Semaphore, oneshot};
 
 use super::{
-    denied,
     sandbox::{Command, Door, ExecError, Finished, Profile, Sandbox, SandboxError, Wanted, Watched, watched},
     stdio::{Bot, Limits},
 };
 use crate::{
     engine::Agent,
+    fs,
     kernel::KeptFrom,
     model::{Cause, Permission, SandboxFacts},
 };
@@ -129,8 +129,8 @@ impl Agent {
 /// Too much lies below the roots to find out what a glob means there.
 pub(super) fn keeping_from(profile: Profile, kept: &KeptFrom) -> Result<Profile, SandboxError> {
     let roots = profile.roots();
-    let hidden = denied::found(&kept.hidden_globs, &roots)?;
-    let unwritten = denied::found(&kept.unwritten_globs, &roots)?;
+    let hidden = fs::all_found(&kept.hidden_globs, &roots)?;
+    let unwritten = fs::all_found(&kept.unwritten_globs, &roots)?;
     let profile = profile.hiding(kept.hidden.iter().cloned()).hiding(hidden);
     Ok(profile.not_writing(kept.unwritten.iter().cloned()).not_writing(unwritten))
 }

@@ -4,8 +4,6 @@
 pub(crate) mod config;
 #[cfg(feature = "journal")]
 pub mod control;
-#[cfg(feature = "sandbox")]
-mod denied;
 #[cfg(feature = "journal")]
 mod durable;
 #[cfg(feature = "sandbox")]

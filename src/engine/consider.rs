@@ -8,13 +8,14 @@ use crate::{
     command::{Classification, Classifier, NamedUses},
     kernel::{Considered, Mentions, Target, Use, operation_for, operation_of},
     model::{
-        Access, Action, AgentId, CommandShape, Destructive, Details, Named, Operation, Permission, Profile, Reason,
-        Right, SanitizedPath, Shown, StartDir, Tier, ToolName, UseOrigin, What, redacted, redacted_but, redacted_with,
+        Access, Action, AgentId, Below, CommandShape, Destructive, Details, Named, Operation, Permission, Profile,
+        Reason, Right, SanitizedPath, Shown, StartDir, Tier, ToolName, UseOrigin, What, redacted, redacted_but,
+        redacted_with,
     },
     seam::{PathFailure, Real},
 };
 
-use super::{Error, input, shared::Shared};
+use super::{Error, below::Reached, input, shared::Shared};
 
 impl Shared {
     /// Understands `action`, as the agent of `profile` means it.
@@ -75,15 +76,18 @@ impl Shared {
         let base = Considered { strictly: is_strict, ..base };
         let understood = command(base, text, besides, &judged, &classifier);
         let start = starts_in(understood.cwd.as_ref(), besides);
-        let understood = self.naming(understood, &judged.named, start.as_deref());
+        let (understood, reached) = self.naming(understood, &judged.named, start.as_deref());
+        let understood = self.with_what_is_reached(agent, understood, &reached)?;
         self.trusting_nobody(self.with_real_dirs(understood))
     }
 
     /// With what a command line names of what it uses, where that really is.
-    fn naming(&self, mut understood: Considered, named: &NamedUses, start: Option<&str>) -> Considered {
+    fn naming(&self, mut understood: Considered, named: &NamedUses, start: Option<&str>) -> (Considered, Reached) {
+        let mut reached = Reached::default();
         if named.is_cut() {
             let text = understood.target().resource().to_owned();
-            return invalid(understood, &text, "it names more than anybody judges at once: do it in several steps");
+            let why = "it names more than anybody judges at once: do it in several steps";
+            return (invalid(understood, &text, why), reached);
         }
         for named in named.iter() {
             let needed = |target| Use {
@@ -95,13 +99,22 @@ impl Shared {
             match named {
                 Named::Network => understood.uses.add(needed(Target::Network)),
                 Named::Host(host) => understood.uses.add(needed(Target::Host(host.as_str().into()))),
-                Named::Path { access, text, tree, certain } => {
-                    let used = self.named_path(start, *access, text, *tree, *certain);
-                    used.into_iter().for_each(|used| understood.uses.add(used));
+                Named::Path { access, text, pattern, below, certain } => {
+                    let all = *below != Below::Nothing || pattern.is_some();
+                    let Some(used) = self.named_path(start, *access, text, all, *certain) else { continue };
+                    if let Some(root) = used.path() {
+                        let everything = *below == Below::Everything;
+                        match pattern {
+                            Some(pattern) => self.reach_pattern(&mut reached, *access, root, pattern, everything),
+                            None if everything => reached.all_below(*access, root.clone()),
+                            None => {}
+                        }
+                    }
+                    understood.uses.add(used);
                 }
             }
         }
-        understood
+        (understood, reached)
     }
 
     /// The use of a path that a command line names. A word that is no path is no use.
@@ -122,6 +135,8 @@ impl Shared {
         match found {
             Ok((right, path)) => {
                 let takes = certain.then_some(right);
+                // A directory that a program may write in is spoken about by who speaks about all that lies in it.
+                let tree = tree || !certain && access == Access::Write && self.is_directory(&path);
                 let target = if tree { Target::Tree(path) } else { Target::Path(path) };
                 let origin = if certain { UseOrigin::Named } else { UseOrigin::Word };
                 Some(Use { operation, target, takes, origin })
@@ -159,9 +174,15 @@ impl Shared {
         // A shell takes `..` from the text, a program from the disk.
         let goes_up = absolute.split('/').any(|name| name == "..");
         let as_text = || self.paths.real(&without_up(&absolute)).is_ok_and(|other| other == real);
+        let is_directory = real.identity.is_some() && self.is_directory(&real.path);
+        (is_directory && (!goes_up || as_text())).then_some(real.path)
+    }
+
+    /// Returns true if a directory stands there, as far as the disk says.
+    fn is_directory(&self, path: &SanitizedPath) -> bool {
         // Below a file there is nothing, not even something missing.
-        let is_directory = self.paths.real(&format!("{}/-", real.path)).is_ok();
-        (real.identity.is_some() && is_directory && (!goes_up || as_text())).then_some(real.path)
+        let there = || self.paths.real_of(path).is_ok_and(|real| real.identity.is_some());
+        there() && self.paths.real(&format!("{path}/-")).is_ok()
     }
 
     pub(super) fn path(&self, profile: &Profile, base: Considered, text: &str) -> Considered {

@@ -6,6 +6,7 @@
 mod agent;
 mod approver;
 mod authorize;
+mod below;
 mod cell;
 mod consider;
 mod error;

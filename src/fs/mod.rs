@@ -13,9 +13,11 @@
 mod answer;
 mod backend;
 mod base;
+mod below;
 mod contained;
 mod error;
 mod open;
+mod pattern;
 mod place;
 mod real;
 #[cfg(any(feature = "config", feature = "sandbox"))]
@@ -29,9 +31,13 @@ pub use answer::{Answer, Op, Verdict, answer};
 #[doc(hidden)]
 pub use backend::Backend;
 pub use base::Base;
+#[cfg(feature = "sandbox")]
+pub(crate) use below::all_found;
+pub(crate) use below::first_found;
 pub use contained::{ContainedPath, resolve};
 pub use error::{FileError, ResolveError};
 pub use open::{open_read, open_write};
+pub(crate) use pattern::matching;
 pub use place::Place;
 #[cfg(any(feature = "config", feature = "edit"))]
 pub(crate) use real::identity_of;

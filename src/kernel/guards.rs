@@ -209,7 +209,6 @@ impl Compiled {
     }
 
     /// The globs that are denied for this way of using paths.
-    #[cfg(feature = "sandbox")]
     pub(crate) fn denied_globs(&self, access: Access) -> impl Iterator<Item = &PathGlob> + '_ {
         let Policies { forbidden, read, write, .. } = &*self.0.written;
         let policy = if access == Access::Write { write } else { read };

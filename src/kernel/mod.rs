@@ -6,6 +6,7 @@
 
 mod asked;
 mod behind;
+mod below;
 mod command;
 mod considered;
 mod decide;
@@ -33,6 +34,7 @@ mod uses;
 mod why;
 
 pub(crate) use behind::only_takes;
+pub(crate) use below::Spoken;
 #[cfg(feature = "sandbox")]
 pub(crate) use command::Starting;
 pub(crate) use command::{Broken, Command, Entering, HookNews, Person, Start};

@@ -6,16 +6,16 @@ use globset::{GlobMatcher, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[cfg(feature = "sandbox")]
-use crate::model::{Access, Operation, PathGlob};
+use crate::model::Operation;
 use crate::model::{
-    CommandPattern, Coverage, Rule, RuleCwd, SanitizedPath, Shown, SpokenPart, StartDir, Tier, UseOrigin, Verdict,
-    redacted,
+    Access, CommandPattern, Coverage, PathGlob, Rule, RuleCwd, SanitizedPath, Shown, SpokenPart, StartDir, Tier,
+    UseOrigin, Verdict, redacted,
 };
 
 use super::{
     considered::{Considered, Target},
     guards::all_inside,
-    uses::Use,
+    uses::{Use, operation_of},
 };
 
 /// Rules that bind an agent. Two are equal if the same is written in the same places.
@@ -159,6 +159,15 @@ impl Rules {
         let left = words_needed.find(|part| !is_allowed(&allowing, part, action))?;
         let near = allowing.iter().find_map(|placed| placed.misses(left, action));
         near.or_else(|| some_is_allowed.then(|| left_over(left)))
+    }
+
+    /// The globs that are denied, or must be asked about, for this way of using paths by whatever tool.
+    pub(crate) fn strict_globs(&self, access: Access) -> impl Iterator<Item = &PathGlob> + '_ {
+        let strict = self.0.written.iter().filter(move |rule| {
+            let is_about = rule.operation.is_none_or(|operation| operation == operation_of(access));
+            rule.verdict > Verdict::Allow && is_about
+        });
+        strict.filter_map(|rule| rule.path.as_ref())
     }
 
     /// The globs that are denied for this way of using paths, as far as one agent's commands are concerned.

@@ -68,7 +68,7 @@ pub use id::{
     RunId, RuntimeId, ToolName, ViolationId,
 };
 pub use identity::{Anchor, FileIdentity};
-pub(crate) use named::Named;
+pub(crate) use named::{Below, Named};
 pub use path::{InvalidPath, SanitizedPath, sanitize};
 pub(crate) use pattern::Coverage;
 pub use pattern::{CommandPattern, InvalidPattern};

@@ -11,10 +11,12 @@ pub(crate) enum Named {
     Path {
         /// The way in which it is used.
         access: Access,
-        /// The path as text.
+        /// The path as text; of a pattern, the directory in front of its first sign.
         text: SmolStr,
-        /// It is used with everything below it.
-        tree: bool,
+        /// How a shell goes on from that directory, where the word is a pattern.
+        pattern: Option<SmolStr>,
+        /// How much of what lies below it is used with it.
+        below: Below,
         /// The program is known to use it so. Else it is a word that may be no path at all.
         certain: bool,
     },
@@ -22,4 +24,15 @@ pub(crate) enum Named {
     Network,
     /// A host.
     Host(SmolStr),
+}
+
+/// How much of what lies below a path is used with the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Below {
+    /// The path alone.
+    Nothing,
+    /// The names of what lies there, and not what it holds.
+    Names,
+    /// All of it.
+    Everything,
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{
     fs,
-    model::{Anchor, FileIdentity, Floor, SanitizedPath, Shown},
+    model::{Anchor, FileIdentity, Floor, PathGlob, SanitizedPath, Shown},
 };
 
 /// Where a path leads now, and which object is there.
@@ -56,6 +56,34 @@ pub trait Paths: fmt::Debug + Send + Sync {
         Ok(None)
     }
 
+    /// Returns true if these paths are files of this machine's disk, so that somebody can look what lies where.
+    fn is_disk(&self) -> bool {
+        false
+    }
+
+    /// Returns the first path below `roots` that each of `globs` means, of those that `counts` says yes to; none if nobody
+    /// can look there.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be found out, or there is too much to look at; then what is used with all below it is used by nobody.
+    fn first_below(
+        &self,
+        globs: &[PathGlob],
+        roots: &[SanitizedPath],
+        counts: &dyn Fn(&SanitizedPath) -> bool,
+    ) -> Result<Option<Vec<SanitizedPath>>, PathFailure> {
+        let _ = (globs, roots, counts);
+        Ok(None)
+    }
+
+    /// Returns the paths that a shell makes of `pattern` in the directory `start`; none if nobody can tell, and then it
+    /// counts as everything there.
+    fn matching(&self, start: &SanitizedPath, pattern: &str) -> Option<Vec<String>> {
+        let _ = (start, pattern);
+        None
+    }
+
     /// The floor under these paths. An engine asks once, when it starts.
     ///
     /// # Authority
@@ -99,6 +127,23 @@ impl Paths for DiskPaths {
             return Err(PathFailure(format!("`{shown}` lies on a proc file system, which no grant reaches")));
         }
         Ok(Real { path: real.path().clone(), identity: real.identity() })
+    }
+
+    fn is_disk(&self) -> bool {
+        true
+    }
+
+    fn first_below(
+        &self,
+        globs: &[PathGlob],
+        roots: &[SanitizedPath],
+        counts: &dyn Fn(&SanitizedPath) -> bool,
+    ) -> Result<Option<Vec<SanitizedPath>>, PathFailure> {
+        fs::first_found(globs, roots, counts).map(Some).map_err(|why| PathFailure(why.to_string()))
+    }
+
+    fn matching(&self, start: &SanitizedPath, pattern: &str) -> Option<Vec<String>> {
+        fs::matching(start.as_str(), pattern)
     }
 }
 

@@ -140,6 +140,11 @@ const ENV_FLAGS: &str = "-i -0 -v - -u: -C: -S: --ignore-environment --null --un
 const XARGS_FLAGS: &str = "-0 -r -t -p -x -o -n: -L: -P: -I: -i? -J: -R: -s: -d: -E: -a: --null --no-run-if-empty \
     --verbose --max-args: --max-procs: --max-lines? --replace? --delimiter: --arg-file: --exit --open-tty --max-chars:";
 
+/// Returns true if `name` runs another program with its words, which are judged as that one's.
+pub(in crate::command) fn wraps(name: &str) -> bool {
+    matches!(name, "env" | "xargs" | "gxargs" | "fd" | "fdfind") || wrapper_named(name).is_some()
+}
+
 impl Walker<'_> {
     /// The verdict of the command inside, if `name` runs one.
     pub(super) fn judge_inner(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {

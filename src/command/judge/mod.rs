@@ -18,6 +18,7 @@ pub(super) use code::printed as printed_by_code;
 pub(super) use embedded::{has_runner, is_runner};
 #[cfg(test)]
 pub(super) use inner::prefixes;
+pub(super) use inner::wraps;
 pub(super) use shell::{is_shell, starts_a_shell};
 pub(super) use suffix::runs_its_words;
 

@@ -2,10 +2,10 @@
 
 use smol_str::{SmolStr, format_smolstr};
 
-use super::{Operand, exact, path};
+use super::{Operand, directories, exact, path};
 use crate::{
     command::{judge::basename, walk::Arg},
-    model::Access,
+    model::{Access, Below},
 };
 
 /// What a program does with its operands.
@@ -15,8 +15,10 @@ enum Role {
     Reads,
     /// Reads all of them but the first, which is no path, unless an option gives that.
     Searches,
-    /// Reads all of them, with everything below.
-    ReadsTrees,
+    /// Reads the names of all that lies below them.
+    Lists,
+    /// Reads all of them, with everything below if an option says so.
+    Compares,
     /// Writes all of them.
     Writes,
     /// Writes all of them but the first, which is no path.
@@ -42,9 +44,7 @@ const ROLES: &[(Role, &[&str], &str)] = &[
             "cksum",
             "cmp",
             "comm",
-            "csplit",
             "cut",
-            "diff",
             "diff3",
             "expand",
             "file",
@@ -55,25 +55,20 @@ const ROLES: &[(Role, &[&str], &str)] = &[
             "hd",
             "join",
             "less",
-            "ls",
             "md5sum",
             "more",
             "nl",
             "od",
             "paste",
             "pr",
-            "readlink",
             "rev",
             "sha1sum",
             "sha224sum",
             "sha256sum",
             "sha384sum",
             "sha512sum",
-            "sort",
             "source",
             ".",
-            "split",
-            "stat",
             "strings",
             "sum",
             "tac",
@@ -97,7 +92,14 @@ const ROLES: &[(Role, &[&str], &str)] = &[
         "-A -B -C -m -F -v -g -t -T -e -f -E -l --include --exclude --exclude-dir --max-count --context --after-context \
          --before-context --regexp --file --expression --arg --argjson --type --glob --color --colors --sort",
     ),
-    (Role::ReadsTrees, &["du", "tree"], "-L -I -P -d --max-depth --exclude -o"),
+    (Role::Reads, &["sort"], "-o -k -t -S -T --output --key --field-separator --buffer-size --temporary-directory"),
+    (Role::Compares, &["diff", "sdiff", "colordiff"], "-U -C -I -x -X -W -F --unified --context --exclude --width"),
+    (
+        Role::Lists,
+        &["du", "ls", "readlink", "realpath", "stat", "tree"],
+        "-L -I -P -d -c -t -w -T --max-depth --exclude --format --printf --time-style --color --sort --indent --width",
+    ),
+    (Role::Searches, &["ack"], "-A -B -C -m -g --type"),
     (
         Role::Writes,
         &["mkdir", "mkfifo", "rm", "rmdir", "shred", "tee", "unlink"],
@@ -105,6 +107,12 @@ const ROLES: &[(Role, &[&str], &str)] = &[
     ),
     (Role::Writes, &["touch", "truncate"], "-d -r -t -s --date --reference --size"),
     (Role::Changes, &["chgrp", "chmod", "chown", "setfacl"], "--reference -m -x -M -X --from"),
+    (
+        Role::Copies,
+        &["rsync", "scp"],
+        "-e -f -B -T -M -P -i -l -o -F -S -J -c --rsh --filter --exclude --include --exclude-from --include-from \
+         --files-from --port --rsync-path --bwlimit --chmod --chown --max-size --min-size --timeout",
+    ),
     (Role::Copies, &["cp", "install", "ln"], "-S -m -o -g -t --suffix --mode --owner --group --target-directory"),
     (Role::Moves, &["mv"], "-S -t --suffix --target-directory"),
 ];
@@ -117,8 +125,18 @@ pub(super) fn only_says(name: &str) -> bool {
     )
 }
 
-/// The files that `name` certainly reads and writes with these words.
-pub(super) fn of(name: &str, rest: &[Arg]) -> Vec<Operand> {
+/// Returns true if the roles say what `name` does with its words.
+pub(super) fn knows(name: &str) -> bool {
+    matches!(name, "dd" | "curl" | "wget" | "tar" | "bsdtar" | "find" | "gfind") || role_of(name).is_some()
+}
+
+fn role_of(name: &str) -> Option<(Role, &'static str)> {
+    let (role, _, values) = ROLES.iter().find(|(_, programs, _)| programs.contains(&name))?;
+    Some((*role, values))
+}
+
+/// The files that `name` reads and writes with these words. `reads_only` says that it is proven to write none of them.
+pub(super) fn of(name: &str, rest: &[Arg], reads_only: bool) -> Vec<Operand> {
     match name {
         "dd" => return dd(rest),
         "curl" => return curl(rest),
@@ -127,15 +145,14 @@ pub(super) fn of(name: &str, rest: &[Arg]) -> Vec<Operand> {
         "find" | "gfind" => return find(rest),
         _ => {}
     }
-    let Some((role, _, values)) = ROLES.iter().find(|(_, programs, _)| programs.contains(&name)) else {
-        return Vec::new();
-    };
+    let Some((role, values)) = role_of(name) else { return Vec::new() };
     let words = Words::read(rest, values);
     let mut named = match role {
-        Role::Reads => words.named(Access::Read, false),
-        Role::ReadsTrees => words.named(Access::Read, true),
-        Role::Searches => searched(name, &words),
-        Role::Writes => words.named(Access::Write, words.has("-r -R -rf -fr -Rf -fR --recursive")),
+        Role::Reads => words.named(Access::Read, Below::Nothing),
+        Role::Lists => words.named(Access::Read, Below::Names),
+        Role::Compares => words.named(Access::Read, everything_if(words.has_letter('r') || words.has("--recursive"))),
+        Role::Searches => searched(name, &words, reads_only),
+        Role::Writes => words.named(Access::Write, everything_if(words.is_recursive())),
         Role::Changes => changed(&words),
         Role::Copies => copied(name, &words, Access::Read),
         Role::Moves => copied(name, &words, Access::Write),
@@ -146,10 +163,14 @@ pub(super) fn of(name: &str, rest: &[Arg]) -> Vec<Operand> {
     if matches!(name, "uniq" | "xxd") {
         // The second operand is the output.
         if let [_, output] = words.operands.as_slice() {
-            named.extend(path(output, Access::Write, false));
+            named.extend(path(output, Access::Write, Below::Nothing));
         }
     }
     named
+}
+
+fn everything_if(all: bool) -> Below {
+    if all { Below::Everything } else { Below::Nothing }
 }
 
 /// A command line taken apart as far as it takes to find its operands.
@@ -179,7 +200,7 @@ impl Text<'_> {
     }
 
     fn path(&self, access: Access) -> Option<Operand> {
-        Some(Operand { access, text: self.text()?, tree: false, certain: true })
+        Some(Operand::certain(access, self.text()?, Below::Nothing))
     }
 }
 
@@ -228,53 +249,78 @@ impl<'a> Words<'a> {
         given.filter_map(|given| given.value.as_ref())
     }
 
-    fn named(&self, access: Access, tree: bool) -> Vec<Operand> {
-        self.operands.iter().filter_map(|arg| path(arg, access, tree)).collect()
+    fn is_recursive(&self) -> bool {
+        self.has_letter('r') || self.has_letter('R') || self.has("--recursive")
+    }
+
+    fn named(&self, access: Access, below: Below) -> Vec<Operand> {
+        self.operands.iter().filter_map(|arg| path(arg, access, below)).collect()
     }
 }
 
 /// `grep pattern file…`, `sed script file…` and their kin; `sed -i` writes what it reads.
-fn searched(name: &str, words: &Words<'_>) -> Vec<Operand> {
+fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Vec<Operand> {
     let given = words.has("-e -f --regexp --file --expression --from-file");
     let in_place = matches!(name, "sed" | "perl" | "gawk" | "yq")
         && words.options.iter().any(|given| {
             given.name.starts_with("-i") || given.name.starts_with("--in-place") || given.name.starts_with("-pi")
         });
     let access = if in_place { Access::Write } else { Access::Read };
-    let trees =
-        matches!(name, "rg" | "ag") || words.has_letter('r') || words.has_letter('R') || words.has("--recursive");
-    let tree = trees && !in_place;
-    let files = words.operands.iter().skip(usize::from(!given));
+    let by_itself = matches!(name, "rg" | "ag" | "ack");
+    let all = everything_if((by_itself || words.is_recursive()) && !in_place);
+    let (programs, files) = words.operands.split_at(usize::from(!given).min(words.operands.len()));
     let patterns = words.values_of("-f --file").filter_map(|value| value.path(Access::Read));
-    files.filter_map(|arg| path(arg, access, tree)).chain(patterns).collect()
+    let mut named: Vec<_> = files.iter().filter_map(|arg| path(arg, access, all)).chain(patterns).collect();
+    if files.is_empty() && all == Below::Everything {
+        // Whether it searches the directory or what it is given to read, nobody knows.
+        named.push(Operand { certain: false, ..Operand::certain(access, ".", all) });
+    }
+    if !reads_only && matches!(name, "awk" | "gawk" | "mawk" | "perl" | "sed") {
+        let given = words.values_of("-e --expression").filter_map(Text::text);
+        let texts = programs.iter().filter_map(|arg| exact(arg)).chain(given);
+        named.extend(texts.flat_map(|text| written_in(&text)));
+    }
+    named
+}
+
+/// The most words of a program that may be files which it opens.
+const MOST_WRITTEN_IN: usize = 64;
+
+/// What a program of `sed` or `awk` may open, as far as it stands there.
+fn written_in(program: &str) -> Vec<Operand> {
+    let part_of_path = |c: char| c.is_alphanumeric() || "._/~+@%-".contains(c);
+    let texts = program.split(|c: char| !part_of_path(c)).filter(|text| text.contains(['/', '.']));
+    let texts = texts.take(MOST_WRITTEN_IN);
+    let both = |text: &str| {
+        [Access::Read, Access::Write]
+            .map(|access| Operand { certain: false, ..Operand::certain(access, text, Below::Nothing) })
+    };
+    texts.flat_map(both).collect()
 }
 
 fn changed(words: &Words<'_>) -> Vec<Operand> {
-    let tree = words.has_letter('R') || words.has("--recursive");
+    let all = everything_if(words.has_letter('R') || words.has("--recursive"));
     let skipped = usize::from(!words.has("--reference -m -x -M -X"));
-    words.operands.iter().skip(skipped).filter_map(|arg| path(arg, Access::Write, tree)).collect()
+    words.operands.iter().skip(skipped).filter_map(|arg| path(arg, Access::Write, all)).collect()
 }
 
 /// All but the last operand are used so, and the last, or the directory that an option names, is written.
 fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Operand> {
     let directory: Vec<_> = words.values_of("-t --target-directory").filter_map(Text::text).collect();
     if name == "install" && (words.has_letter('d') || words.has("--directory")) {
-        return words.named(Access::Write, false);
+        return words.named(Access::Write, Below::Nothing);
     }
     let (last, sources) = match words.operands.split_last() {
         Some((last, sources)) if directory.is_empty() => (Some(last), sources),
         _ => (None, words.operands.as_slice()),
     };
-    let tree = access == Access::Write
-        || words.has_letter('r')
-        || words.has_letter('R')
-        || words.has_letter('a')
-        || words.has("--recursive --archive");
-    let mut named: Vec<_> = sources.iter().filter_map(|arg| path(arg, access, tree)).collect();
+    let all = access == Access::Write || words.is_recursive() || words.has_letter('a') || words.has("--archive");
+    let all = everything_if(all);
+    let mut named: Vec<_> = sources.iter().filter_map(|arg| path(arg, access, all)).collect();
     // One operand of `ln` is what the link in the working directory leads to.
     let into: Vec<SmolStr> = match last {
         Some(last) if sources.is_empty() => {
-            named.extend(path(last, Access::Read, false));
+            named.extend(path(last, Access::Read, Below::Nothing));
             vec![".".into()]
         }
         Some(last) => exact(last).into_iter().collect(),
@@ -288,13 +334,13 @@ fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Operand> {
             Some(format_smolstr!("{into}/{}", basename(source.trim_end_matches('/'))))
         });
         let certain = is_directory(into);
-        named.extend(inside.map(|text| Operand { access: Access::Write, text, tree, certain }));
+        named.extend(inside.map(|text| Operand { certain, ..Operand::certain(Access::Write, text, all) }));
         if !certain {
-            named.push(Operand { access: Access::Write, text: into.clone(), tree: false, certain: true });
+            named.push(Operand::certain(Access::Write, into.clone(), Below::Nothing));
         }
     }
     if let Some(last) = last.filter(|last| exact(last).is_none()) {
-        named.extend(path(last, Access::Write, true));
+        named.extend(path(last, Access::Write, Below::Names));
     }
     named
 }
@@ -308,7 +354,7 @@ fn dd(rest: &[Arg]) -> Vec<Operand> {
             "of" => Access::Write,
             _ => return None,
         };
-        Some(Operand { access, text: value.into(), tree: false, certain: true })
+        Some(Operand::certain(access, value, Below::Nothing))
     };
     rest.iter().filter_map(of).collect()
 }
@@ -326,7 +372,7 @@ fn curl(rest: &[Arg]) -> Vec<Operand> {
         Some(dir) if !text.starts_with('/') => format_smolstr!("{dir}/{text}"),
         Some(_) | None => text.into(),
     };
-    let write = |text: SmolStr| Operand { access: Access::Write, text, tree: false, certain: true };
+    let write = |text: SmolStr| Operand::certain(Access::Write, text, Below::Nothing);
     named.extend(words.values_of("-o --output").filter_map(Text::text).map(|text| write(below(&text))));
     let outputs = "-c --cookie-jar -D --dump-header --trace --trace-ascii --stderr --etag-save";
     named.extend(words.values_of(outputs).filter_map(|value| value.path(Access::Write)));
@@ -344,7 +390,7 @@ fn wget(rest: &[Arg]) -> Vec<Operand> {
                           --post-file --body-file --load-cookies --save-cookies -U --user-agent --header -t --tries -T \
                           --timeout -w --wait -Q --quota -l --level -A -R -D -I -X -e --execute --limit-rate -B --base";
     let words = Words::read(rest, VALUES);
-    let write = |text: SmolStr| Operand { access: Access::Write, text, tree: false, certain: true };
+    let write = |text: SmolStr| Operand::certain(Access::Write, text, Below::Nothing);
     let mut named: Vec<_> = Vec::new();
     named.extend(
         words
@@ -365,7 +411,7 @@ fn wget(rest: &[Arg]) -> Vec<Operand> {
     let dir = words.values_of("-P --directory-prefix").find_map(Text::text).unwrap_or_else(|| ".".into());
     let trees = words.has_letter('r') || words.has_letter('m') || words.has("--recursive --mirror --page-requisites");
     if trees {
-        named.push(Operand { access: Access::Write, text: dir, tree: true, certain: true });
+        named.push(Operand::certain(Access::Write, dir, Below::Names));
         return named;
     }
     for arg in &words.operands {
@@ -404,14 +450,18 @@ fn tar(rest: &[Arg]) -> Vec<Operand> {
     let archive = if bundled { operands.next().and_then(|arg| exact(arg)) } else { None };
     let archive = words.values_of("-f --file").find_map(Text::text).or(archive);
     let access = if makes { Access::Write } else { Access::Read };
-    let mut named: Vec<_> =
-        archive.map(|text| Operand { access, text, tree: false, certain: true }).into_iter().collect();
+    let mut named: Vec<_> = archive.map(|text| Operand::certain(access, text, Below::Nothing)).into_iter().collect();
     let dir = words.values_of("-C --directory").find_map(Text::text);
-    if makes && dir.is_none() {
-        named.extend(operands.filter_map(|arg| path(arg, Access::Read, true)));
+    if makes {
+        let packed = operands.filter_map(|arg| path(arg, Access::Read, Below::Everything));
+        let there = |operand: Operand| match &dir {
+            Some(dir) => directories::below(dir, &operand).unwrap_or(operand),
+            None => operand,
+        };
+        named.extend(packed.map(there));
     } else if takes_out && !letters.contains('O') {
         let text = dir.unwrap_or_else(|| ".".into());
-        named.push(Operand { access: Access::Write, text, tree: true, certain: true });
+        named.push(Operand::certain(Access::Write, text, Below::Everything));
     }
     named
 }
@@ -419,15 +469,29 @@ fn tar(rest: &[Arg]) -> Vec<Operand> {
 fn find(rest: &[Arg]) -> Vec<Operand> {
     let starts = rest.iter().skip_while(|arg| matches!(arg.text.as_str(), "-H" | "-L" | "-P"));
     let starts: Vec<_> = starts.take_while(|arg| !arg.text.starts_with(['-', '(', '!'])).collect();
-    let deletes = rest.iter().any(|arg| arg.text == "-delete");
+    let has = |options: &[&str]| rest.iter().any(|arg| options.contains(&arg.text.as_str()));
+    let (deletes, runs) = (has(&["-delete"]), has(&["-exec", "-execdir", "-ok", "-okdir"]));
     let access = if deletes { Access::Write } else { Access::Read };
-    let mut named: Vec<_> = starts.iter().filter_map(|arg| path(arg, access, true)).collect();
+    let below = if deletes { Below::Everything } else { Below::Names };
+    let mut named: Vec<_> = starts.iter().filter_map(|arg| path(arg, access, below)).collect();
     if starts.is_empty() {
-        named.push(Operand { access, text: ".".into(), tree: true, certain: deletes });
+        named.push(Operand { certain: deletes, ..Operand::certain(access, ".", below) });
+    }
+    if runs {
+        // What it runs may do anything with what it finds.
+        let found = named.clone().into_iter().flat_map(|start| {
+            [Access::Read, Access::Write].map(|access| Operand {
+                access,
+                below: Below::Everything,
+                certain: false,
+                ..start.clone()
+            })
+        });
+        named.extend(found.collect::<Vec<_>>());
     }
     let outputs = rest.windows(2).filter_map(|pair| match pair {
         [option, file] if matches!(option.text.as_str(), "-fprint" | "-fprintf" | "-fprint0" | "-fls") => {
-            path(file, Access::Write, false)
+            path(file, Access::Write, Below::Nothing)
         }
         _ => None,
     });

@@ -1,0 +1,41 @@
+//! Directories that options of a program lead to: its relative words are looked for there.
+
+use smol_str::{SmolStr, format_smolstr};
+
+use super::{Operand, exact};
+use crate::command::walk::{Arg, HOME};
+
+/// Options that take a directory to work in.
+const OPTIONS: [&str; 8] =
+    ["-C", "--directory", "--chdir", "--cwd", "--dir", "--prefix", "--work-tree", "--working-directory"];
+
+/// Returns the directories that the words lead to: each option by itself, and one after the other.
+pub(super) fn told(rest: &[Arg]) -> Vec<SmolStr> {
+    let mut all: Vec<SmolStr> = Vec::new();
+    let mut words = rest.iter();
+    while let Some(word) = words.next() {
+        let Some(directory) = value(word, &mut words) else { continue };
+        let joined = all.last().filter(|_| !directory.starts_with(['/', HOME]));
+        let joined = joined.map(|before| format_smolstr!("{before}/{directory}"));
+        all.push(directory);
+        all.extend(joined);
+    }
+    all
+}
+
+/// The directory that the word names, or the one behind it.
+fn value<'a>(word: &Arg, behind: &mut impl Iterator<Item = &'a Arg>) -> Option<SmolStr> {
+    let text = word.text.as_str();
+    if OPTIONS.contains(&text) {
+        return exact(behind.next()?);
+    }
+    let joined = text.split_once('=').filter(|(option, _)| OPTIONS.contains(option)).map(|(_, value)| value);
+    let joined = joined.or_else(|| text.strip_prefix("-C"));
+    joined.filter(|directory| !directory.is_empty() && exact(word).is_some()).map(SmolStr::from)
+}
+
+/// Returns the operand as it is looked for in `directory`; none if that does not matter to it.
+pub(super) fn below(directory: &SmolStr, operand: &Operand) -> Option<Operand> {
+    let is_relative = !operand.text.starts_with(['/', HOME, '~']);
+    is_relative.then(|| Operand { text: format_smolstr!("{directory}/{}", operand.text), ..operand.clone() })
+}

@@ -1,0 +1,252 @@
+//! What lies below a directory that is used with all it holds, and what a pattern becomes, as far as somebody speaks about it.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::{
+    kernel::{Considered, Spoken, Target, Use, operation_of},
+    model::{Access, AgentId, PathGlob, SanitizedPath, UseOrigin},
+};
+
+use super::{Error, consider::invalid, shared::Shared};
+
+/// What an action uses besides the paths that it names.
+#[derive(Debug, Default)]
+pub(super) struct Reached {
+    trees: Vec<Tree>,
+    /// What patterns become, with the way in which it is used.
+    names: Vec<(Access, SanitizedPath)>,
+}
+
+/// A directory that is used with what lies below it.
+#[derive(Debug)]
+struct Tree {
+    access: Access,
+    root: SanitizedPath,
+    only: Only,
+}
+
+/// What of it is used.
+#[derive(Debug)]
+enum Only {
+    All,
+    /// What one of these means, from the root.
+    Globs(GlobSet),
+}
+
+impl Tree {
+    fn uses(&self, path: &SanitizedPath) -> bool {
+        let within = self.root.contains(path)
+            && match &self.only {
+                Only::All => true,
+                Only::Globs(globs) => globs.is_match(path.as_path()),
+            };
+        // What holds the root is used with it.
+        within || path.contains(&self.root)
+    }
+}
+
+impl Reached {
+    /// A directory with all that lies below it.
+    pub(super) fn all_below(&mut self, access: Access, root: SanitizedPath) {
+        self.trees.push(Tree { access, root, only: Only::All });
+    }
+
+    /// A directory with what one of `globs` means below it, as searching tools read globs: at any depth.
+    pub(super) fn found_below(&mut self, access: Access, root: SanitizedPath, globs: &[&str]) {
+        let only = at_any_depth(&root, globs).map_or(Only::All, Only::Globs);
+        self.trees.push(Tree { access, root, only });
+    }
+
+    /// What a pattern of a shell may become below `root`, where no disk says what it becomes.
+    fn matched_below(&mut self, access: Access, root: SanitizedPath, pattern: &str) {
+        let only = from(&root, pattern).map_or(Only::All, Only::Globs);
+        self.trees.push(Tree { access, root, only });
+    }
+
+    fn roots(&self, access: Access) -> Vec<SanitizedPath> {
+        let trees = self.trees.iter().filter(|tree| tree.access == access).map(|tree| tree.root.clone());
+        trees.collect()
+    }
+}
+
+/// The globs at any depth below `root`; none where one of them leaves out instead, or is none.
+fn at_any_depth(root: &SanitizedPath, globs: &[&str]) -> Option<GlobSet> {
+    if globs.is_empty() {
+        return None;
+    }
+    let root = globset::escape(root.as_str().trim_end_matches('/'));
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        let glob = glob.strip_prefix("./").unwrap_or(glob).trim_start_matches('/');
+        if glob.is_empty() || glob.starts_with('!') {
+            return None;
+        }
+        for form in [format!("{root}/**/{glob}"), format!("{root}/**/{glob}/**")] {
+            set.add(GlobBuilder::new(&form).case_insensitive(true).build().ok()?);
+        }
+    }
+    set.build().ok()
+}
+
+fn from(root: &SanitizedPath, pattern: &str) -> Option<GlobSet> {
+    let root = globset::escape(root.as_str().trim_end_matches('/'));
+    let mut set = GlobSetBuilder::new();
+    for form in [format!("{root}/{pattern}"), format!("{root}/{pattern}/**")] {
+        set.add(GlobBuilder::new(&form).literal_separator(true).build().ok()?);
+    }
+    set.build().ok()
+}
+
+impl Shared {
+    /// Notes what `pattern` becomes in `start`, with all below it if `all` says so.
+    pub(super) fn reach_pattern(
+        &self,
+        reached: &mut Reached,
+        access: Access,
+        start: &SanitizedPath,
+        pattern: &str,
+        all: bool,
+    ) {
+        if !self.paths.is_disk() {
+            return reached.matched_below(access, start.clone(), pattern);
+        }
+        let Some(names) = self.paths.matching(start, pattern) else {
+            return reached.all_below(access, start.clone());
+        };
+        for name in names {
+            // What cannot be followed cannot be used either.
+            let Ok(real) = self.paths.real(&name) else { continue };
+            if all {
+                reached.all_below(access, real.path.clone());
+            }
+            reached.names.push((access, real.path));
+        }
+    }
+
+    /// Adds a use for whatever is protected, denied or asked about among what is reached.
+    pub(super) fn with_what_is_reached(
+        &self,
+        agent: &AgentId,
+        mut understood: Considered,
+        reached: &Reached,
+    ) -> Result<Considered, Error> {
+        // A sandbox keeps what is inside from the command, and lets it have the rest.
+        if understood.in_sandbox {
+            return Ok(understood);
+        }
+        for access in [Access::Read, Access::Write] {
+            let mut roots = reached.roots(access);
+            let names: Vec<_> =
+                reached.names.iter().filter(|(used, _)| *used == access).map(|(_, name)| name).collect();
+            roots.extend(names.iter().copied().cloned());
+            if roots.is_empty() {
+                continue;
+            }
+            let tool = understood.tool.clone();
+            let spoken = self.look(|state, _| {
+                let known = state.agents.get(agent)?;
+                Some(state.spoken_below(known, &tool, access, &roots))
+            })?;
+            let Some(spoken) = spoken else { continue };
+            let found = match self.spoken_of(&spoken, access, reached, &names) {
+                Ok(found) => found,
+                Err(why) => {
+                    let text = understood.target().resource().to_owned();
+                    return Ok(invalid(understood, &text, &why));
+                }
+            };
+            for path in found {
+                let (operation, target) = (operation_of(access), Target::Tree(path));
+                understood.uses.add(Use { operation, target, takes: None, origin: UseOrigin::Named });
+            }
+        }
+        Ok(understood)
+    }
+
+    /// The paths among what is reached that are spoken about.
+    fn spoken_of(
+        &self,
+        spoken: &Spoken,
+        access: Access,
+        reached: &Reached,
+        names: &[&SanitizedPath],
+    ) -> Result<Vec<SanitizedPath>, String> {
+        let is_used = |path: &SanitizedPath| {
+            let mut trees = reached.trees.iter().filter(|tree| tree.access == access);
+            trees.any(|tree| tree.uses(path)) || names.iter().any(|name| name.contains(path) || path.contains(name))
+        };
+        let mut found: Vec<_> = spoken.paths.iter().filter(|path| is_used(path)).cloned().collect();
+        if spoken.globs.is_empty() {
+            return Ok(found);
+        }
+        for glob in &spoken.globs {
+            let forms = glob.compiled_as_no().map_err(|why| why.to_string())?;
+            let forms: Vec<_> = forms.iter().map(globset::Glob::compile_matcher).collect();
+            let first = names.iter().find(|name| forms.iter().any(|form| form.is_match(name.as_path())));
+            found.extend(first.map(|name| (*name).clone()));
+        }
+        let roots = reached.roots(access);
+        if roots.is_empty() {
+            return Ok(found);
+        }
+        match self.paths.first_below(&spoken.globs, &roots, &is_used) {
+            Ok(Some(below)) => found.extend(below),
+            // Nobody can look: what a glob may mean there counts as being there.
+            Ok(None) => {
+                let possible = spoken.globs.iter().flat_map(|glob| roots.iter().flat_map(|root| possible(glob, root)));
+                found.extend(possible.filter(|path| is_used(path)));
+            }
+            Err(why) => return Err(why.to_string()),
+        }
+        Ok(found)
+    }
+}
+
+/// Paths below `root` that `glob` means.
+fn possible(glob: &PathGlob, root: &SanitizedPath) -> Vec<SanitizedPath> {
+    let root_text = root.as_str().trim_end_matches('/');
+    let text = glob.as_str();
+    let mut texts = Vec::new();
+    for star in ["", "x"] {
+        texts.push(sample(text, star));
+        if let Some((_, rest)) = text.split_once("/**/") {
+            texts.push(format!("{root_text}/{}", sample(rest, star)));
+        }
+        if text.ends_with("/**") {
+            texts.push(format!("{root_text}/x"));
+        }
+    }
+    let Ok(forms) = glob.compiled_as_no() else { return vec![root.clone()] };
+    let forms: Vec<_> = forms.iter().map(globset::Glob::compile_matcher).collect();
+    let paths = texts.into_iter().filter_map(|text| text.parse::<SanitizedPath>().ok());
+    paths.filter(|path| root.contains(path) && forms.iter().any(|form| form.is_match(path.as_path()))).collect()
+}
+
+/// One text that a glob means, with `star` for what a star stands for.
+fn sample(glob: &str, star: &str) -> String {
+    let (mut text, mut chars) = (String::new(), glob.chars().peekable());
+    while let Some(c) = chars.next() {
+        match c {
+            '*' => {
+                let is_deep = chars.next_if_eq(&'*').is_some();
+                if is_deep && chars.next_if_eq(&'/').is_some() {
+                    continue;
+                }
+                text += if is_deep { "x" } else { star };
+            }
+            '?' => text.push('x'),
+            '\\' => text.extend(chars.next()),
+            '[' => {
+                let first = chars.next();
+                text.push(first.filter(|c| !matches!(c, '!' | '^')).unwrap_or('x'));
+                chars.by_ref().find(|c| *c == ']');
+            }
+            '{' => {
+                let all: String = chars.by_ref().take_while(|c| *c != '}').collect();
+                text += all.split(',').next().unwrap_or_default();
+            }
+            c => text.push(c),
+        }
+    }
+    text
+}

@@ -1,0 +1,129 @@
+//! What lies below directories: which paths globs mean there, and what a shell makes of a pattern.
+
+use std::{fs, io, path::PathBuf};
+
+use globset::{GlobSet, GlobSetBuilder};
+
+use crate::model::{PathGlob, SanitizedPath};
+
+/// The most entries that are looked at. Where there are more, nobody can say what a glob means there.
+const MOST_ENTRIES: usize = 200_000;
+
+/// The most paths that are found.
+const MOST_FOUND: usize = 4096;
+
+/// Returns everything below `roots` that one of `globs` means, as a no means it; links are not followed. What lies in a
+/// directory that is found is not looked for.
+///
+/// # Errors
+///
+/// A directory that cannot be read although this user may, more than can be looked at, and a name that is no path.
+#[cfg(feature = "sandbox")]
+pub(crate) fn all_found(globs: &[PathGlob], roots: &[SanitizedPath]) -> io::Result<Vec<SanitizedPath>> {
+    let mut found = Vec::new();
+    look(globs, roots, |path, _| {
+        found.push(path);
+        if found.len() > MOST_FOUND { Err(too_much()) } else { Ok(()) }
+    })?;
+    found.sort();
+    Ok(found)
+}
+
+/// Returns the first path below `roots` that each of `globs` means, of those that `counts` says yes to.
+///
+/// # Errors
+///
+/// As [`all_found`].
+pub(crate) fn first_found(
+    globs: &[PathGlob],
+    roots: &[SanitizedPath],
+    counts: impl Fn(&SanitizedPath) -> bool,
+) -> io::Result<Vec<SanitizedPath>> {
+    let mut first: Vec<Option<SanitizedPath>> = vec![None; globs.len()];
+    look(globs, roots, |path, of| {
+        if counts(&path) {
+            for place in of {
+                if let Some(slot @ None) = first.get_mut(place) {
+                    *slot = Some(path.clone());
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(first.into_iter().flatten().collect())
+}
+
+fn too_much() -> io::Error {
+    io::Error::other(format!(
+        "a glob is denied, and there is too much below the directories to find out what it means there (more than \
+         {MOST_ENTRIES} entries or {MOST_FOUND} paths): name less, or deny a path by name"
+    ))
+}
+
+/// Hands every path that is found to `take`, with the places of the globs that mean it.
+fn look(
+    globs: &[PathGlob],
+    roots: &[SanitizedPath],
+    mut take: impl FnMut(SanitizedPath, Vec<usize>) -> io::Result<()>,
+) -> io::Result<()> {
+    if globs.is_empty() {
+        return Ok(());
+    }
+    let (denied, places) = compiled(globs).map_err(io::Error::other)?;
+    let mut looked_at = 0;
+    let mut open: Vec<PathBuf> = outermost(roots).map(|root| PathBuf::from(root.as_str())).collect();
+    while let Some(directory) = open.pop() {
+        let entries = match fs::read_dir(&directory) {
+            Ok(entries) => entries,
+            // Whatever runs, runs as this user, and finds no more there.
+            Err(why) if matches!(why.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound) => continue,
+            Err(why) if why.kind() == io::ErrorKind::NotADirectory => continue,
+            Err(why) => return Err(why),
+        };
+        for entry in entries {
+            let entry = entry?;
+            looked_at += 1;
+            if looked_at > MOST_ENTRIES {
+                return Err(too_much());
+            }
+            let path = entry.path();
+            let of: Vec<_> = denied.matches(&path).into_iter().filter_map(|form| places.get(form).copied()).collect();
+            if !of.is_empty() {
+                // A name that is no path of ours, no command line can be told to leave alone either.
+                let text = path.to_str().and_then(|text| text.parse().ok());
+                let nameless = || io::Error::other("a glob is denied, and what it means has no valid name");
+                take(text.ok_or_else(nameless)?, of)?;
+            } else if entry.file_type()?.is_dir() {
+                open.push(path);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The globs as noes, and of which glob each form is: a no to a directory is one to all in it, and one to all in it is one to
+/// the directory.
+fn compiled(globs: &[PathGlob]) -> Result<(GlobSet, Vec<usize>), globset::Error> {
+    let (mut builder, mut places) = (GlobSetBuilder::new(), Vec::new());
+    for (place, glob) in globs.iter().enumerate() {
+        for form in glob.compiled_as_no()? {
+            builder.add(form);
+            places.push(place);
+        }
+    }
+    Ok((builder.build()?, places))
+}
+
+/// Those of `roots` that lie below no other.
+fn outermost(roots: &[SanitizedPath]) -> impl Iterator<Item = &SanitizedPath> {
+    roots
+        .iter()
+        .enumerate()
+        .filter(|(place, root)| {
+            let above = |(other_place, other): (usize, &SanitizedPath)| {
+                other.contains(root) && (other != *root || other_place < *place)
+            };
+            !roots.iter().enumerate().any(above)
+        })
+        .map(|(_, root)| root)
+}
