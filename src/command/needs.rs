@@ -25,6 +25,8 @@ pub(crate) struct NamedUses {
     named: Vec<Named>,
     /// It names more than is kept.
     too_many: bool,
+    /// It reads a file of which nobody can tell which one that is.
+    unknown: bool,
 }
 
 impl NamedUses {
@@ -36,6 +38,15 @@ impl NamedUses {
     /// Whether it names more than is kept.
     pub(crate) fn is_cut(&self) -> bool {
         self.too_many
+    }
+
+    /// Returns true if it reads a file of which nobody can tell which one that is.
+    pub(crate) fn reads_what_nobody_can_tell(&self) -> bool {
+        self.unknown
+    }
+
+    fn reads_unknown(&mut self) {
+        self.unknown = true;
     }
 
     fn push(&mut self, new: Named) {
@@ -78,18 +89,23 @@ impl Walker<'_> {
                 self.uses.push(named);
             }
         }
-        let reads_only = self.only_reads(args);
+        let is_known = program.is_exact() && roles::knows(name);
+        // Whoever runs another program is judged by that one, and what only says something opens nothing.
+        let is_judged = roles::only_says(name) || program.is_exact() && judge::wraps(name);
+        let asks = !rest.is_empty() && !is_judged && (!is_known || roles::runs_a_script(name));
+        let reads_only = asks && self.only_reads(args);
         let mut operands = if program.is_exact() { roles::of(name, rest, reads_only) } else { Vec::new() };
         if program.text.contains('/') {
             operands.extend(word(program, Access::Read));
         }
         if !roles::only_says(name) {
             operands.extend(rest.iter().flat_map(|arg| words(arg, Access::Read)));
-            // Whoever runs another program is judged by that one.
-            let may_write = !reads_only && !(program.is_exact() && (roles::knows(name) || judge::wraps(name)));
-            if may_write {
-                operands.extend(rest.iter().flat_map(|arg| words(arg, Access::Write)));
-            }
+        }
+        if asks && !is_known && !reads_only {
+            operands.extend(rest.iter().flat_map(|arg| words(arg, Access::Write)));
+        }
+        if !guessing && is_known && roles::reads_operands(name) && rest.iter().any(is_unknown_path) {
+            self.uses.reads_unknown();
         }
         let moved = directories::told(rest);
         for operand in operands {
@@ -120,10 +136,11 @@ impl Walker<'_> {
         if is_no_file(&text) {
             return;
         }
+        let is_relative = !text.starts_with(['/', HOME]);
         let places: Vec<Place> = self.scope.places.iter().cloned().collect();
         for place in places {
             let text = match &place {
-                _ if text.starts_with(['/', HOME]) => Some(text.clone()),
+                _ if !is_relative => Some(text.clone()),
                 Place::Start => Some(text.clone()),
                 Place::At(base) => Some(format_smolstr!("{base}/{text}")),
                 Place::Somewhere => None,
@@ -132,6 +149,13 @@ impl Walker<'_> {
                 let (text, pattern) = (written(&text), pattern.clone());
                 self.uses.push(Named::Path { access, text, pattern, below, certain });
             }
+        }
+        // A `cd` before may have failed, and then the shell is still where it was.
+        let stayed: Vec<SmolStr> = if is_relative { self.scope.left_behind().collect() } else { Vec::new() };
+        for base in stayed {
+            let text = if base.is_empty() { text.clone() } else { format_smolstr!("{base}/{text}") };
+            let (text, pattern) = (written(&text), pattern.clone());
+            self.uses.push(Named::Path { access, text, pattern, below, certain: false });
         }
     }
 }
@@ -202,6 +226,12 @@ fn exact(arg: &Arg) -> Option<SmolStr> {
 fn word(arg: &Arg, access: Access) -> Option<Operand> {
     let operand = path(arg, access, Below::Nothing)?;
     Some(Operand { certain: false, ..operand })
+}
+
+/// Returns true if the word may be a path, and nobody can tell which.
+fn is_unknown_path(arg: &Arg) -> bool {
+    let is_option = arg.text.starts_with('-') && !arg.open;
+    !is_option && arg.content.is_none() && path(arg, Access::Read, Below::Nothing).is_none()
 }
 
 /// Everything in a word that may be a path: itself, the value of an option or of a name, a file behind an `@`.

@@ -111,20 +111,24 @@ impl Shared {
                         }
                     }
                     understood.uses.add(used);
+                    let as_text = absolute(start, text).filter(|path| path.split('/').any(|name| name == ".."));
+                    if let Some(path) = as_text {
+                        // A shell takes `..` from the text, a program from the disk.
+                        let other = self.named_path(start, *access, &without_up(&path), all, false);
+                        other.into_iter().for_each(|used| understood.uses.add(used));
+                    }
                 }
             }
+        }
+        if named.reads_what_nobody_can_tell() && !understood.in_sandbox && understood.tier == Some(Tier::Safe) {
+            (understood.tier, understood.tier_reason) = (Some(Tier::Dangerous), NOBODY_CAN_TELL.into());
         }
         (understood, reached)
     }
 
     /// The use of a path that a command line names. A word that is no path is no use.
     fn named_path(&self, start: Option<&str>, access: Access, text: &str, tree: bool, certain: bool) -> Option<Use> {
-        let absolute = match text.strip_prefix('~') {
-            // Nobody knows which directory that is: then nobody knows what is named.
-            Some(rest) => format!("{}{rest}", HOME.as_ref()?),
-            None if text.starts_with('/') => text.to_owned(),
-            None => format!("{}/{text}", start?),
-        };
+        let absolute = absolute(start, text)?;
         // What the engine cannot follow, the command cannot either: it is compared as it is written.
         let found = self.paths.real(&absolute).and_then(|real| Ok((self.right_to(access, &real)?, real.path)));
         let found = found.or_else(|why| {
@@ -269,6 +273,18 @@ pub(super) fn by_itself(base: Considered, permission: Permission) -> Considered 
 pub(super) fn about(base: Considered, target: Target, takes: Option<Right>) -> Considered {
     let own = Use { target, takes, operation: base.operation(), origin: UseOrigin::Own };
     Considered { uses: own.into(), ..base }
+}
+
+/// Why a line that seems to read only is none that happens by itself.
+const NOBODY_CAN_TELL: &str = "Dangerous command: it reads a file, and nobody can tell which";
+
+/// The path that a line names which starts in `start`. None if nobody knows which directory that is.
+fn absolute(start: Option<&str>, text: &str) -> Option<String> {
+    Some(match text.strip_prefix('~') {
+        Some(rest) => format!("{}{rest}", HOME.as_ref()?),
+        None if text.starts_with('/') => text.to_owned(),
+        None => format!("{}/{text}", start?),
+    })
 }
 
 /// The home directory of the user that the engine runs as.

@@ -88,9 +88,23 @@ const ROLES: &[(Role, &[&str], &str)] = &[
     ),
     (
         Role::Searches,
-        &["ag", "awk", "egrep", "fgrep", "gawk", "grep", "jq", "mawk", "perl", "rg", "sed", "yq", "zgrep"],
-        "-A -B -C -m -F -v -g -t -T -e -f -E -l --include --exclude --exclude-dir --max-count --context --after-context \
-         --before-context --regexp --file --expression --arg --argjson --type --glob --color --colors --sort",
+        &["egrep", "fgrep", "grep", "zgrep"],
+        "-A -B -C -m -e -f -d -D --include --exclude --exclude-dir --exclude-from --max-count --context --after-context \
+         --before-context --regexp --file --color --colour --label --binary-files --directories --devices",
+    ),
+    (
+        Role::Searches,
+        &["ack", "ag", "rg"],
+        "-A -B -C -m -g -G -t -T -e -f -E -j -M -r -d --glob --iglob --type --type-not --context --after-context \
+         --before-context --regexp --file --max-count --max-depth --color --colors --sort --encoding --replace --threads",
+    ),
+    (Role::Searches, &["awk", "gawk", "mawk"], "-F -v -f -e -l --field-separator --assign --file --source --load"),
+    (Role::Searches, &["sed"], "-e -f -l --expression --file --line-length"),
+    (Role::Searches, &["perl"], "-e -E -I -M -m -F"),
+    (
+        Role::Searches,
+        &["jq", "yq"],
+        "-f -L -o -p --from-file --arg --argjson --slurpfile --rawfile --indent --tab --expression",
     ),
     (Role::Reads, &["sort"], "-o -k -t -S -T --output --key --field-separator --buffer-size --temporary-directory"),
     (Role::Compares, &["diff", "sdiff", "colordiff"], "-U -C -I -x -X -W -F --unified --context --exclude --width"),
@@ -99,7 +113,6 @@ const ROLES: &[(Role, &[&str], &str)] = &[
         &["du", "ls", "readlink", "realpath", "stat", "tree"],
         "-L -I -P -d -c -t -w -T --max-depth --exclude --format --printf --time-style --color --sort --indent --width",
     ),
-    (Role::Searches, &["ack"], "-A -B -C -m -g --type"),
     (
         Role::Writes,
         &["mkdir", "mkfifo", "rm", "rmdir", "shred", "tee", "unlink"],
@@ -128,6 +141,17 @@ pub(super) fn only_says(name: &str) -> bool {
 /// Returns true if the roles say what `name` does with its words.
 pub(super) fn knows(name: &str) -> bool {
     matches!(name, "dd" | "curl" | "wget" | "tar" | "bsdtar" | "find" | "gfind") || role_of(name).is_some()
+}
+
+/// Returns true if `name` runs a program of its own language that may open files.
+pub(super) fn runs_a_script(name: &str) -> bool {
+    matches!(name, "awk" | "gawk" | "mawk" | "perl" | "sed" | "yq" | "jq")
+}
+
+/// Returns true if `name` reads what its operands hold.
+pub(super) fn reads_operands(name: &str) -> bool {
+    let role = role_of(name).map(|(role, _)| role);
+    matches!(role, Some(Role::Reads | Role::Searches | Role::Compares | Role::Copies | Role::Moves))
 }
 
 fn role_of(name: &str) -> Option<(Role, &'static str)> {
@@ -220,19 +244,30 @@ impl<'a> Words<'a> {
                 words.operands.push(arg);
                 continue;
             }
-            let given = match (text.split_once('='), text.get(..2).filter(|_| !text.starts_with("--"))) {
-                (Some((name, value)), _) if text.starts_with("--") => {
-                    Given { name: name.into(), value: Some(Text::End(value.into())) }
-                }
-                (_, Some(name)) if text.len() > 2 && takes(name) => {
-                    Given { name: name.into(), value: text.get(2..).map(|value| Text::End(value.into())) }
-                }
-                _ if takes(text) => Given { name: text.into(), value: args.next().map(Text::Word) },
-                _ => Given { name: text.into(), value: None },
-            };
-            words.options.push(given);
+            match text.split_once('=').filter(|_| text.starts_with("--")) {
+                Some((name, value)) => words.give(name, Some(Text::End(value.into()))),
+                None if takes(text) => words.give(text, args.next().map(Text::Word)),
+                None if text.starts_with("--") => words.give(text, None),
+                None => words.read_letters(text, &takes, &mut args),
+            }
         }
         words
+    }
+
+    fn give(&mut self, name: &str, value: Option<Text<'a>>) {
+        self.options.push(Given { name: name.into(), value });
+    }
+
+    /// Reads short options that share one word: the last may take the rest of it, or the next word.
+    fn read_letters(&mut self, text: &str, takes: &impl Fn(&str) -> bool, args: &mut impl Iterator<Item = &'a Arg>) {
+        let letter = |(_, letter): &(usize, char)| takes(&format!("-{letter}"));
+        let Some((at, letter)) = text.char_indices().skip(1).find(letter) else { return self.give(text, None) };
+        if let Some(flags) = text.get(..at).filter(|flags| flags.len() > 1) {
+            self.give(flags, None);
+        }
+        let rest = text.get(at + letter.len_utf8()..).filter(|rest| !rest.is_empty());
+        let value = rest.map_or_else(|| args.next().map(Text::Word), |rest| Some(Text::End(rest.into())));
+        self.give(&format!("-{letter}"), value);
     }
 
     fn has(&self, names: &str) -> bool {
@@ -261,10 +296,8 @@ impl<'a> Words<'a> {
 /// `grep pattern file…`, `sed script file…` and their kin; `sed -i` writes what it reads.
 fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Vec<Operand> {
     let given = words.has("-e -f --regexp --file --expression --from-file");
-    let in_place = matches!(name, "sed" | "perl" | "gawk" | "yq")
-        && words.options.iter().any(|given| {
-            given.name.starts_with("-i") || given.name.starts_with("--in-place") || given.name.starts_with("-pi")
-        });
+    let in_place = matches!(name, "sed" | "perl" | "awk" | "gawk" | "mawk" | "yq")
+        && (words.has_letter('i') || words.options.iter().any(|given| given.name.starts_with("--in-place")));
     let access = if in_place { Access::Write } else { Access::Read };
     let by_itself = matches!(name, "rg" | "ag" | "ack");
     let all = everything_if((by_itself || words.is_recursive()) && !in_place);

@@ -32,8 +32,9 @@ pub(super) const SPECS: &[Spec] = &[
     spec("getopts", "").raw(question::no_evaluation).examples(&["getopts ab: opt"], &["getopts ab 'x[$(id)]'"]),
     spec("export", "-p")
         .asking(exported)
+        .lenient()
         .examples(&["export LANG=C", "export -p"], &["export PATH=/x:$PATH", "export LD_PRELOAD=x", "export FOO=bar"]),
-    spec("local declare typeset readonly", "-a -A -r -x -g -p -l -u -f").asking(question::exported).examples(
+    spec("local declare typeset readonly", "-a -A -r -x -g -p -l -u -f").asking(question::exported).lenient().examples(
         &["local x=1", "declare -A map", "readonly X=5"],
         &["declare -i 'x=a[$(id)]'", "declare 'a[$(id)]=1'", "declare -x PATH=/x", "declare -n r=x"],
     ),

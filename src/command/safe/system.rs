@@ -4,7 +4,7 @@ use super::{Spec, spec};
 use crate::command::options::Options;
 
 pub(super) const SPECS: &[Spec] = &[
-    spec("ps", "").raw(ps_words).examples(&["ps", "ps aux", "ps -ef", "ps -p 1 -o pid,comm", "ps aux --sort=-%mem"], &["ps > f"]),
+    spec("ps", "").raw(ps_words).examples(&["ps", "ps aux", "ps -ef", "ps -p 1 -o pid,comm", "ps aux --sort=-%mem", "ps -eo pid,comm"], &["ps > f", "ps eww", "ps auxe", "ps e -o args"]),
     spec("pgrep pidof pstree procs", "--delimiter: --inverse --lightweight --count --pgroup: -G: --group: --ignore-case --newest --oldest -O: --older: --parent: --session: --terminal: --euid: --uid: -F: --pidfile: -L --logpidfile -r: --runstates: --ignore-ancestors --cgroup: --ns: --nslist: --arguments --ascii --compact-not -C: --color: --show-pgids -H: --highlight-all --highlight-pid: --long --numeric-sort -N: --ns-sort: --show-pids --show-parents -S --ns-changes --thread-names --hide-threads --uid-changes --unicode -Z --security-context -q -G -a -l -f -u: -x -n -o -c -v -i -p -P: -s -g: -t: -d: -U: -h -A -T -w --full --list-name --list-full --exact").inert().examples(&["pgrep -af node", "pstree -p"], &["pgrep --signal x"]),
     spec("top htop btop", "-E: -e: -S -O -U: --batch-mode --delay: --iterations: --pid: --secure-mode --sort-override: --width: -R -stats: --accum-time-toggle --single-cpu-toggle -b -n: -d: -u: -p: -o: -c -H -i -l: -s: -w? -1").asking(batch).none().examples(&["top -bn1", "top -b -n 1", "top -l 1"], &["top", "htop"]),
     spec("free vmstat iostat mpstat", "--bytes --kilo --tera --peta --kibi --mebi --gibi --tebi --pebi --lohi -v --committed --seconds: --count: --wide -L --line --active -f --forks --slabs --one-header --stats --disk --disk-sum --partition: --unit: --timestamp --no-first -u -j: -o: -A -I: --dec: -H -V -b -k -m -g -h -s: -c: -t -l -w -a -d -D -S: -n -x -y -z -P: -p: -N -C -T --mega --giga --human --si --total").inert().examples(&["free -h", "vmstat 1 5", "iostat -x"], &["free --x"]),
@@ -35,7 +35,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("atq", "-q: -V").none().examples(&["atq"], &["atrm 1"]),
     spec("ulimit", "-a").none().examples(&["ulimit -a"], &["ulimit -c 0"]),
     spec("sysctl", "-a -n -e -N -b -r: --all --values --names --pattern: --ignore").asking(no_assignment).examples(&["sysctl -a", "sysctl -n kernel.hostname", "sysctl hw.ncpu"], &["sysctl -w a=1", "sysctl a=1", "sysctl -p"]),
-    spec("getent", "").sub("passwd|group|services|protocols|rpc|shadow|gshadow|initgroups|aliases").examples(&["getent passwd root", "getent group \"$GROUP\""], &["getent -s x passwd"]),
+    spec("getent", "").sub("passwd|group|services|protocols|rpc|initgroups|aliases").examples(&["getent passwd root", "getent group \"$GROUP\""], &["getent -s x passwd", "getent shadow"]),
     spec("getent", "").sub("hosts|ahosts|ahostsv4|ahostsv6|networks|ethers|netgroup").elsewhere().examples(&["getent hosts x.org"], &["getent hosts $SECRET.x.org"]),
     spec("finger", "-l -s -m -p").elsewhere().examples(&["finger ann"], &["finger --x", "finger \"$SECRET@x.org\""]),
     spec("modinfo", "-a -d -l -p -n -F: -0 -k:").inert().examples(&["modinfo ext4"], &["modinfo --x"]),
@@ -91,9 +91,20 @@ fn when(holds: bool, why: &str) -> Result<(), String> {
 }
 
 /// `ps` has three styles of options and none of them writes.
+/// Without a dash, `e` shows the environment of every process, and what is secret there.
 fn ps_words(rest: &[Arg]) -> Result<(), String> {
-    when(!rest.iter().any(|word| word.text.contains("--pdeathsig")), "an option that is not on the list")
+    when(!rest.iter().any(|word| word.text.contains("--pdeathsig")), "an option that is not on the list")?;
+    let before = std::iter::once(None).chain(rest.iter().map(Some));
+    let takes_the_next = |word: &Arg| !word.text.contains('=') && word.text.ends_with(PS_VALUES);
+    let shows = |(before, word): (Option<&Arg>, &Arg)| {
+        let is_value = before.is_some_and(takes_the_next);
+        !is_value && !word.text.starts_with('-') && (word.text.contains('e') || !word.is_written() && !word.reckoned)
+    };
+    when(!before.zip(rest).any(shows), "it shows the environment of processes")
 }
+
+/// The ends of words of `ps` behind which a value stands.
+const PS_VALUES: [char; 14] = ['o', 'O', 'p', 'q', 'u', 'U', 'g', 'G', 'C', 't', 's', 'N', 'k', 'd'];
 
 fn batch(options: &Options<'_>) -> Result<(), String> {
     when(options.has("-b -l --batch-mode -O"), "it waits for keys")

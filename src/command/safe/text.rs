@@ -89,5 +89,10 @@ fn jq_with_arguments(rest: &[crate::command::walk::Arg]) -> Result<(), String> {
 
 /// `yq -s` splits into files in one of the two programs of that name; `load` and `env` read elsewhere.
 fn yq_expression(options: &crate::command::options::Options<'_>) -> Result<(), String> {
-    if options.has("-s") { Err("`-s` writes files in one program of this name".into()) } else { Ok(()) }
+    if options.has("-s") {
+        return Err("`-s` writes files in one program of this name".into());
+    }
+    // `load("f")` and its kin open a file that the expression names.
+    let opens = options.operands.iter().any(|word| word.text.contains("load") || !word.is_written() && !word.glob);
+    if opens { Err("its expression may open another file".into()) } else { Ok(()) }
 }

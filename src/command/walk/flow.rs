@@ -61,6 +61,7 @@ impl Walker<'_> {
         let (first, others) = statement.pipelines.split_first()?;
         let mut printed = self.pipeline(first);
         if others.is_empty() {
+            self.scope.settle();
             return printed;
         }
         let mut failed = self.scope.clone();
@@ -72,6 +73,9 @@ impl Walker<'_> {
             };
             self.visits += from.weight();
             self.scope = from.clone();
+            if pipeline.joint == Joint::Or {
+                self.scope.settle();
+            }
             let output = self.pipeline(pipeline);
             other.join(&self.scope);
             *from = std::mem::take(&mut self.scope);
@@ -79,6 +83,7 @@ impl Walker<'_> {
         }
         succeeded.join(&failed);
         self.scope = succeeded;
+        self.scope.settle();
         printed.map(|output| Output { exact: false, ..output })
     }
 

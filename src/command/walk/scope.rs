@@ -2,7 +2,7 @@
 //!
 //! Where several ways lead to one place, what is known there is what is known on all of them: see [`Scope::join`].
 
-use smol_str::SmolStr;
+use smol_str::{SmolStr, format_smolstr};
 use std::rc::Rc;
 
 use foldhash::HashMap;
@@ -127,8 +127,27 @@ pub(in crate::command) struct Scope {
     functions: Rc<HashMap<String, Function>>,
     pub(in crate::command) positional: Positional,
     pub(in crate::command) places: Places,
+    /// Directories in which the shell still is if a `cd` has failed; the empty text is where the line starts.
+    stayed: Rc<Vec<SmolStr>>,
+    /// The same for a `cd` of the statement that runs now: what comes behind `&&` runs only where it has not failed.
+    entering: Rc<Vec<SmolStr>>,
     /// Something that nobody has read may have set any variable.
     lost: bool,
+}
+
+/// How many directories are kept in which the shell may have stayed.
+const MAX_STAYED: usize = 8;
+
+/// Adds what is not there yet, as long as there is room.
+fn add_all(all: &mut Rc<Vec<SmolStr>>, more: &[SmolStr]) {
+    if more.iter().any(|one| !all.contains(one)) {
+        let all = Rc::make_mut(all);
+        for one in more {
+            if all.len() < MAX_STAYED && one.len() < 4_096 && !all.contains(one) {
+                all.push(one.clone());
+            }
+        }
+    }
 }
 
 impl Scope {
@@ -229,7 +248,20 @@ impl Scope {
             self.positional = Positional::unknown();
         }
         self.places.join(&other.places);
+        add_all(&mut self.stayed, &other.stayed);
+        add_all(&mut self.entering, &other.entering);
         self.join_functions(other);
+    }
+
+    /// The directories in which the shell may be besides, because a `cd` may have failed.
+    pub(in crate::command) fn left_behind(&self) -> impl Iterator<Item = SmolStr> + '_ {
+        self.stayed.iter().cloned()
+    }
+
+    /// From here on, what follows runs whether a `cd` has failed or not.
+    pub(in crate::command) fn settle(&mut self) {
+        let entering = std::mem::take(&mut self.entering);
+        add_all(&mut self.stayed, &entering);
     }
 
     fn join_variables(&mut self, other: &Scope) {
@@ -300,6 +332,20 @@ impl Scope {
 
     /// What a `cd` to `target` leads to.
     pub(in crate::command) fn enter(&mut self, target: &str) {
+        let before: Vec<SmolStr> = self
+            .places
+            .iter()
+            .filter_map(|place| match place {
+                Place::Start => Some(SmolStr::default()),
+                Place::At(base) => Some(base.into()),
+                Place::Somewhere => None,
+            })
+            .collect();
+        let goes_on = |base: &SmolStr| if base.is_empty() { target.into() } else { format_smolstr!("{base}/{target}") };
+        let is_relative = !target.starts_with(['/', HOME]) && !target.contains([UNKNOWN, SOMETHING]);
+        let further: Vec<SmolStr> = self.stayed.iter().filter(|_| is_relative).map(goes_on).collect();
+        add_all(&mut self.stayed, &further);
+        add_all(&mut self.entering, &before);
         let places = Rc::make_mut(&mut self.places.0);
         for place in places.iter_mut() {
             *place = match &*place {

@@ -235,3 +235,93 @@ async fn a_confined_command_reads_a_directory_without_what_is_denied_in_it() {
     let told = String::from_utf8_lossy(&done.stdout.bytes).into_owned();
     assert!(told.contains("b.rs") && !told.contains("hidden-text"), "{told}");
 }
+
+/// A shell takes `..` from the text, and stays where it is when a `cd` fails.
+#[tokio::test]
+async fn a_directory_that_a_line_changes_to_is_the_one_in_which_the_shell_is() {
+    let (_place, work) = ground();
+    std::os::unix::fs::symlink("/usr/bin", Path::new(&work).join("away")).unwrap();
+    let engine = Engine::new(Settings::default()).unwrap();
+    let agent = bound(&engine, &work, Mode::Default, vec![deny(None, &format!("{work}/secrets/**"))]).await;
+    let lines = [
+        "cd away/.. && cat secrets/x",
+        "cd away && cd .. && cat secrets/x",
+        "cd away; cd ../secrets; cat x",
+        "cd nonexistent; cat secrets/x",
+        "cd nonexistent || cat secrets/x",
+        "cd /bin/.. && cat etc/shadow",
+        "cd /bin; cd ..; cat etc/shadow",
+        "pushd /bin/..; cat etc/shadow",
+        "(cd /bin/../etc; cat shadow)",
+    ];
+    all_denied(&agent, &lines);
+    none_denied(&agent, &["cd sub && cat a.rs", "cd plain; cat c.rs", "cd sub && cd .. && cat b.rs"]);
+}
+
+/// What reads a file of which nobody can tell which one that is does not happen by itself.
+#[tokio::test]
+async fn what_nobody_can_tell_is_not_read_unasked() {
+    let (_place, work) = ground();
+    let engine = Engine::new(Settings::default()).unwrap();
+    let agent = bound(&engine, &work, Mode::Default, vec![deny(None, &format!("{work}/secrets/**"))]).await;
+    let lines = [
+        "cat \"$X/x\"",
+        "cat ${y:-secrets}/x",
+        "cat \"${y-secrets}/x\"",
+        "x=SECRETS; cat ${x,,}/x",
+        "x=secretsZ; cat ${x%Z}/x",
+        "x=xsecrets; cat ${x:1}/x",
+        "echo secrets/x | while read f; do cat $f; done",
+        "cat $(printf '\\x73ecrets')/x",
+        "for d in */; do cat $d/x; done",
+        "ls | while read d; do cat $d/x; done",
+        "cd sub; cat ~-/secrets/x",
+    ];
+    let allowed: Vec<_> = lines.iter().filter(|line| verdict(&agent, line) == Effect::Allow).collect();
+    assert!(allowed.is_empty(), "allowed: {allowed:#?}");
+    for line in
+        ["cat b.rs", "x=b.rs; cat $x", "for f in *.rs; do cat \"$f\"; done", "cat <<< hi", "echo $X", "grep x *.rs"]
+    {
+        assert_eq!(verdict(&agent, line), Effect::Allow, "{line}");
+    }
+}
+
+/// Options that share a word, and programs that edit in place.
+#[tokio::test]
+async fn a_write_that_hides_among_joined_options_is_a_write() {
+    let (_place, work) = ground();
+    let engine = Engine::new(Settings::default()).unwrap();
+    let rule = Rule { path: None, ..deny(Some(Operation::Write), "/x") };
+    let agent = bound(&engine, &work, Mode::Bypass, vec![rule]).await;
+    let lines = [
+        "sort a -o b",
+        "sort -ob a",
+        "sed -E -i.bak s/a/b/ x",
+        "sed -Ei s/a/b/ x",
+        "sed -ni p x",
+        "perl -0777pi -e 1 x",
+        "awk -i inplace 1 x",
+        "curl -so a https://e.com",
+        "curl -sSLo a https://e.com",
+        "curl -Lo a https://e.com",
+    ];
+    all_denied(&agent, &lines);
+    none_denied(&agent, &["grep -l x b.rs", "sort b.rs", "sed -n 1p b.rs", "sed -E s/a/b/ b.rs", "awk -F: 1 b.rs"]);
+}
+
+/// Programs that print what is secret without naming a path.
+#[tokio::test]
+async fn what_prints_what_is_protected_is_no_read() {
+    let (_place, work) = ground();
+    let engine = Engine::new(Settings::default()).unwrap();
+    let agent = bound(&engine, &work, Mode::Default, vec![]).await;
+    let lines =
+        ["ps eww", "ps auxe", "ps e -o args", "getent shadow", "yq 'load_str(\"/etc/shadow\")' x", "cat /dev/sd?"];
+    let allowed: Vec<_> = lines.iter().filter(|line| verdict(&agent, line) == Effect::Allow).collect();
+    assert!(allowed.is_empty(), "allowed: {allowed:#?}");
+    for line in ["ps aux", "ps -eo pid,cmd", "ps -ef", "getent passwd root", "yq .a b.yml"] {
+        assert_eq!(verdict(&agent, line), Effect::Allow, "{line}");
+    }
+    engine.set_mode(agent.id(), Mode::Plan).await.unwrap();
+    all_denied(&agent, &["declare -p", "export -p"]);
+}
