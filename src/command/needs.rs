@@ -186,7 +186,8 @@ fn path(arg: &Arg, access: Access, below: Below) -> Option<Operand> {
         return Some(Operand::certain(access, text, below));
     }
     // What a variable holds is a pattern where a pattern was what it was given.
-    let is_pattern = arg.glob || arg.expanded && arg.known == Known::Environment && !arg.text.contains(HOME);
+    let is_held = arg.expanded && arg.known != Known::Fully && !arg.text.contains([HOME, UNKNOWN, SOMETHING]);
+    let is_pattern = arg.glob || is_held;
     let (above, pattern) = is_pattern.then(|| around_pattern(&arg.text))??;
     Some(Operand { pattern: Some(pattern), ..Operand::certain(access, above, below) })
 }
@@ -231,7 +232,9 @@ fn word(arg: &Arg, access: Access) -> Option<Operand> {
 /// Returns true if the word may be a path, and nobody can tell which.
 fn is_unknown_path(arg: &Arg) -> bool {
     let is_option = arg.text.starts_with('-') && !arg.open;
-    !is_option && arg.content.is_none() && path(arg, Access::Read, Below::Nothing).is_none()
+    // A process substitution is a pipe.
+    let is_pipe = arg.text.contains("/dev/fd/63");
+    !is_option && !is_pipe && path(arg, Access::Read, Below::Nothing).is_none()
 }
 
 /// Everything in a word that may be a path: itself, the value of an option or of a name, a file behind an `@`.
