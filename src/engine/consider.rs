@@ -8,10 +8,11 @@ use crate::{
     command::{Classification, Classifier, NamedUses},
     kernel::{Considered, Mentions, Target, Use, operation_for, operation_of},
     model::{
-        Access, Action, AgentId, CommandShape, Destructive, Details, Named, Operation, Permission, Profile, Reason,
-        Right, SanitizedPath, Shown, StartDir, Tier, ToolName, UseOrigin, What, redacted, redacted_but, redacted_with,
+        Access, Action, AgentId, ByName, CommandShape, Destructive, Details, Named, Operation, Permission, Profile,
+        Reason, Right, SanitizedPath, Shown, StartDir, Tier, ToolName, UseOrigin, What, by_name, redacted,
+        redacted_but, redacted_with,
     },
-    seam::{PathFailure, Real},
+    seam::Real,
 };
 
 use super::{Error, input, shared::Shared};
@@ -30,7 +31,7 @@ impl Shared {
 
     fn plain(&self, profile: &Profile, action: &Action, operation: Operation, text: &str) -> Result<Considered, Error> {
         let tool = action.tool.clone().unwrap_or_else(|| operation.own_tool());
-        let details = details(action, operation, text);
+        let details = said_content(action);
         let base =
             Considered { cwd: runs_in(profile, operation), details, ..blank(operation, tool, action, String::new()) };
         Ok(match operation {
@@ -104,33 +105,36 @@ impl Shared {
         understood
     }
 
-    /// The use of a path that a command line names. A word that is no path is no use.
+    /// The use of a path that a command line names; one that nobody may have, if nobody can tell which path that is. A word
+    /// that is no path is no use.
     fn named_path(&self, start: Option<&str>, access: Access, text: &str, tree: bool, certain: bool) -> Option<Use> {
-        let absolute = match text.strip_prefix('~') {
-            // Nobody knows which directory that is: then nobody knows what is named.
-            Some(rest) => format!("{}{rest}", HOME.as_ref()?),
-            None if text.starts_with('/') => text.to_owned(),
-            None => format!("{}/{text}", start?),
-        };
-        // What the engine cannot follow, the command cannot either: it is compared as it is written.
-        let found = self.paths.real(&absolute).and_then(|real| Ok((self.right_to(access, &real)?, real.path)));
-        let found = found.or_else(|why| {
-            let path: SanitizedPath = without_up(&absolute).parse().map_err(|_| why)?;
-            Ok::<_, PathFailure>((Right::from(Permission::Path(access, path.clone())), path))
-        });
         let operation = operation_of(access);
+        let used = |path, takes, origin| {
+            let target = if tree { Target::Tree(path) } else { Target::Path(path) };
+            Use { operation, target, takes, origin }
+        };
+        let unknown = |why: &str| {
+            let (text, why) = (text.into(), format!("a path that it names is none: {why}").into());
+            Use { operation, target: Target::Invalid { text, why }, takes: None, origin: UseOrigin::Named }
+        };
+        let Some(absolute) = absolute(start, text) else {
+            return certain.then(|| unknown("nobody knows in which directory it lies"));
+        };
+        let found = self.paths.real(&absolute).and_then(|real| Ok((self.right_to(access, &real)?, real.path)));
         match found {
-            Ok((right, path)) => {
-                let takes = certain.then_some(right);
-                let target = if tree { Target::Tree(path) } else { Target::Path(path) };
-                let origin = if certain { UseOrigin::Named } else { UseOrigin::Word };
-                Some(Use { operation, target, takes, origin })
+            Ok((right, path)) if certain => Some(used(path, Some(right), UseOrigin::Named)),
+            Ok((_, path)) => Some(used(path, None, UseOrigin::Word)),
+            Err(why) => {
+                let written = without_up(&absolute).parse::<SanitizedPath>().ok();
+                // A process in a sandbox has a `/proc` of its own; elsewhere its name alone is a no.
+                let is_proc = |path: &SanitizedPath| by_name(access, path.as_str()) == ByName::Proc;
+                match (certain, written) {
+                    (true, Some(path)) if is_proc(&path) => Some(used(path, None, UseOrigin::Named)),
+                    (true, _) => Some(unknown(&why.to_string())),
+                    // What may be no path takes no right, and what is said about the path counts as it is written.
+                    (false, written) => written.map(|path| used(path, None, UseOrigin::Word)),
+                }
             }
-            Err(why) if certain => {
-                let (text, why) = (text.into(), format!("a path that it names is none: {why}").into());
-                Some(Use { operation, target: Target::Invalid { text, why }, takes: None, origin: UseOrigin::Named })
-            }
-            Err(_) => None,
         }
     }
 
@@ -211,17 +215,9 @@ impl Shared {
     }
 }
 
-/// The content of an action: what was said, else the fields of a tool's input besides what it writes or reaches.
-pub(super) fn details(action: &Action, operation: Operation, resource: &str) -> Option<Details> {
-    if let Some(content) = &action.details {
-        return Some(Details::of(&input::canonical(content)));
-    }
-    let What::Call(Value::Object(fields)) = &action.what else { return None };
-    let writes = matches!(operation, Operation::Write | Operation::Network);
-    let is_content = |(_, value): &(&String, &Value)| value.as_str() != Some(resource);
-    let content = fields.iter().filter(|_| writes).filter(is_content);
-    let content: Map<_, _> = content.map(|(name, value)| (name.clone(), value.clone())).collect();
-    (!content.is_empty()).then(|| Details::of(&input::canonical(&Value::Object(content))))
+/// The content of an action, as far as it was said.
+pub(super) fn said_content(action: &Action) -> Option<Details> {
+    action.details.as_ref().map(|content| Details::of(&input::canonical(content)))
 }
 
 /// The use of a permission by itself; of a path, as a whole.
@@ -280,6 +276,15 @@ pub(super) fn blank(operation: Operation, tool: ToolName, action: &Action, input
         details: None,
         in_sandbox: action.in_sandbox,
         confined: false,
+    }
+}
+
+/// The path that a command names which starts in `start`; none if that is below a directory that nobody knows.
+fn absolute(start: Option<&str>, text: &str) -> Option<String> {
+    match text.strip_prefix('~') {
+        Some(rest) => Some(format!("{}{rest}", HOME.as_ref()?)),
+        None if text.starts_with('/') => Some(text.to_owned()),
+        None => Some(format!("{}/{text}", start?)),
     }
 }
 

@@ -9,6 +9,7 @@ mod behind;
 mod command;
 mod considered;
 mod decide;
+mod declared;
 mod exec_scope;
 mod guards;
 mod image;
