@@ -120,6 +120,7 @@ impl Shared {
         let Some(absolute) = absolute(start, text) else {
             return certain.then(|| unknown("nobody knows in which directory it lies"));
         };
+        let absolute = if self.paths.have_no_links() { without_up(&absolute) } else { absolute };
         let found = self.paths.real(&absolute).and_then(|real| Ok((self.right_to(access, &real)?, real.path)));
         match found {
             Ok((right, path)) if certain => Some(used(path, Some(right), UseOrigin::Named)),

@@ -56,6 +56,15 @@ pub trait Paths: fmt::Debug + Send + Sync {
         Ok(None)
     }
 
+    /// Reports whether there are no links: then a `..` in a command line leads where its text says.
+    ///
+    /// # Authority
+    ///
+    /// Who says so of paths with links lets a command name one file and use another.
+    fn have_no_links(&self) -> bool {
+        false
+    }
+
     /// The floor under these paths. An engine asks once, when it starts.
     ///
     /// # Authority
@@ -119,6 +128,10 @@ impl Paths for AsWritten {
 
     fn real_of(&self, path: &SanitizedPath) -> Result<Real, PathFailure> {
         Ok(Real { path: path.clone(), identity: None })
+    }
+
+    fn have_no_links(&self) -> bool {
+        true
     }
 
     /// None: these paths are no objects.

@@ -52,8 +52,11 @@ impl fmt::Display for Event {
             Event::RulingUsed { ruling } => write!(f, "{} is used up", ruling.id),
             Event::RulingEnded { ruling, ended } => write!(f, "{} no longer counts: {ended}", ruling.id),
             Event::DeclarationsChanged { owner, tools, by, .. } => {
-                write!(f, "{by} declares {} tools for agents of {owner}", tools.iter().count())?;
-                tools.iter().try_for_each(|tool| write!(f, "; {tool}"))
+                write!(f, "{by} declares for agents of {owner}:")?;
+                if tools.is_empty() {
+                    return f.write_str(" no tool");
+                }
+                tools.iter().try_for_each(|tool| write!(f, " `{}`", tool.name()))
             }
             Event::ToolsDeclared { run, tools, by, .. } => {
                 write!(f, "{by} declared {} tools for {run}", tools.len())
