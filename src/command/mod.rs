@@ -39,5 +39,6 @@ pub use shape::{InvalidShape, Shape, ShapeWord};
 pub use tier::{InvalidProfile, InvalidTier, Profile, Tier};
 pub use tool::built_in_tools;
 pub(crate) use tool::{
-    Call, DECLARED, DeclaredCall, ToolUse, UNLISTED, Undeclared, is_certainly_a_path, read as read_call,
+    Call, DECLARED, DeclaredCall, ToolUse, UNLISTED, Undeclared, declaration, is_certainly_a_path, read as read_call,
+    read_as as read_call_as,
 };

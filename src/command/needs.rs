@@ -22,9 +22,14 @@ const MAX_NAMED: usize = 500;
 /// What a line names, in the order in which it was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct NamedUses {
-    named: Vec<Named>,
-    /// It names more than is kept.
+    /// What it certainly uses.
+    certain: Vec<Named>,
+    /// Words that may be paths.
+    words: Vec<Named>,
+    /// It certainly uses more than is kept.
     too_many: bool,
+    /// It has more such words than are kept.
+    too_many_words: bool,
     /// It reads a file of which nobody can tell which one that is.
     unknown: bool,
 }
@@ -32,11 +37,21 @@ pub(crate) struct NamedUses {
 impl NamedUses {
     /// What it names.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Named> {
-        self.named.iter()
+        self.certain.iter().chain(&self.words)
     }
 
-    /// Whether it names more than is kept.
+    /// What it certainly uses, because it names it to a program that is known.
+    pub(crate) fn certain(&self) -> &[Named] {
+        &self.certain
+    }
+
+    /// Returns true if it names more than is kept.
     pub(crate) fn is_cut(&self) -> bool {
+        self.too_many || self.too_many_words
+    }
+
+    /// Returns true if it certainly uses more than is kept.
+    pub(crate) fn uses_too_much(&self) -> bool {
         self.too_many
     }
 
@@ -50,13 +65,18 @@ impl NamedUses {
     }
 
     fn push(&mut self, new: Named) {
-        if self.named.contains(&new) {
+        let is_word = matches!(new, Named::Path { certain: false, .. });
+        let (all, too_many) = match is_word {
+            true => (&mut self.words, &mut self.too_many_words),
+            false => (&mut self.certain, &mut self.too_many),
+        };
+        if all.contains(&new) {
             return;
         }
-        if self.named.len() < MAX_NAMED {
-            self.named.push(new);
+        if all.len() < MAX_NAMED {
+            all.push(new);
         } else {
-            self.too_many = true;
+            *too_many = true;
         }
     }
 }

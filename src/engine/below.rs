@@ -107,7 +107,7 @@ impl Shared {
         pattern: &str,
         all: bool,
     ) {
-        if !self.paths.is_disk() {
+        if self.paths.have_no_links() {
             return reached.matched_below(access, start.clone(), pattern);
         }
         let Some(names) = self.paths.matching(start, pattern) else {

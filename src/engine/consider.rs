@@ -8,11 +8,11 @@ use crate::{
     command::{Classification, Classifier, NamedUses},
     kernel::{Considered, Mentions, Target, Use, operation_for, operation_of},
     model::{
-        Access, Action, AgentId, Below, CommandShape, Destructive, Details, Named, Operation, Permission, Profile,
-        Reason, Right, SanitizedPath, Shown, StartDir, Tier, ToolName, UseOrigin, What, redacted, redacted_but,
-        redacted_with,
+        Access, Action, AgentId, Below, ByName, CommandShape, Destructive, Details, Named, Operation, Permission,
+        Profile, Reason, Right, SanitizedPath, Shown, StartDir, Tier, ToolName, UseOrigin, What, by_name, redacted,
+        redacted_but, redacted_with,
     },
-    seam::{PathFailure, Real},
+    seam::Real,
 };
 
 use super::{Error, below::Reached, input, shared::Shared};
@@ -31,7 +31,7 @@ impl Shared {
 
     fn plain(&self, profile: &Profile, action: &Action, operation: Operation, text: &str) -> Result<Considered, Error> {
         let tool = action.tool.clone().unwrap_or_else(|| operation.own_tool());
-        let details = details(action, operation, text);
+        let details = said_content(action);
         let base =
             Considered { cwd: runs_in(profile, operation), details, ..blank(operation, tool, action, String::new()) };
         Ok(match operation {
@@ -126,30 +126,55 @@ impl Shared {
         (understood, reached)
     }
 
-    /// The use of a path that a command line names. A word that is no path is no use.
+    /// Adds what a text names as a command line, if it is one.
+    pub(super) fn may_use(&self, understood: &mut Considered, start: &str, named: &Named) {
+        let word = |target| Use { operation: Operation::Network, target, takes: None, origin: UseOrigin::Word };
+        let used = match named {
+            Named::Network => Some(word(Target::Network)),
+            Named::Host(host) => Some(word(Target::Host(host.as_str().into()))),
+            Named::Path { access, text, below, pattern, .. } => {
+                let all = *below != Below::Nothing || pattern.is_some();
+                self.named_path(Some(start), *access, text, all, false)
+            }
+        };
+        used.into_iter().for_each(|used| understood.uses.add(used));
+    }
+
+    /// The use of a path that a command line names; one that nobody may have, if nobody can tell which path that is. A word
+    /// that is no path is no use.
     fn named_path(&self, start: Option<&str>, access: Access, text: &str, tree: bool, certain: bool) -> Option<Use> {
-        let absolute = absolute(start, text)?;
-        // What the engine cannot follow, the command cannot either: it is compared as it is written.
-        let found = self.paths.real(&absolute).and_then(|real| Ok((self.right_to(access, &real)?, real.path)));
-        let found = found.or_else(|why| {
-            let path: SanitizedPath = without_up(&absolute).parse().map_err(|_| why)?;
-            Ok::<_, PathFailure>((Right::from(Permission::Path(access, path.clone())), path))
-        });
         let operation = operation_of(access);
+        let used = |path, takes, origin| {
+            let target = if tree { Target::Tree(path) } else { Target::Path(path) };
+            Use { operation, target, takes, origin }
+        };
+        let unknown = |why: &str| {
+            let (text, why) = (text.into(), format!("a path that it names is none: {why}").into());
+            Use { operation, target: Target::Invalid { text, why }, takes: None, origin: UseOrigin::Named }
+        };
+        let Some(absolute) = absolute(start, text) else {
+            return certain.then(|| unknown("nobody knows in which directory it lies"));
+        };
+        let absolute = if self.paths.have_no_links() { without_up(&absolute) } else { absolute };
+        let found = self.paths.real(&absolute).and_then(|real| Ok((self.right_to(access, &real)?, real.path)));
         match found {
-            Ok((right, path)) => {
-                let takes = certain.then_some(right);
-                // A directory that a program may write in is spoken about by who speaks about all that lies in it.
-                let tree = tree || !certain && access == Access::Write && self.is_directory(&path);
-                let target = if tree { Target::Tree(path) } else { Target::Path(path) };
-                let origin = if certain { UseOrigin::Named } else { UseOrigin::Word };
-                Some(Use { operation, target, takes, origin })
+            Ok((right, path)) if certain => Some(used(path, Some(right), UseOrigin::Named)),
+            // A directory that a program may write in is spoken about by who speaks about all that lies in it.
+            Ok((_, path)) if access == Access::Write && self.is_directory(&path) => {
+                Some(Use { operation, target: Target::Tree(path), takes: None, origin: UseOrigin::Word })
             }
-            Err(why) if certain => {
-                let (text, why) = (text.into(), format!("a path that it names is none: {why}").into());
-                Some(Use { operation, target: Target::Invalid { text, why }, takes: None, origin: UseOrigin::Named })
+            Ok((_, path)) => Some(used(path, None, UseOrigin::Word)),
+            Err(why) => {
+                let written = without_up(&absolute).parse::<SanitizedPath>().ok();
+                // A process in a sandbox has a `/proc` of its own; elsewhere its name alone is a no.
+                let is_proc = |path: &SanitizedPath| by_name(access, path.as_str()) == ByName::Proc;
+                match (certain, written) {
+                    (true, Some(path)) if is_proc(&path) => Some(used(path, None, UseOrigin::Named)),
+                    (true, _) => Some(unknown(&why.to_string())),
+                    // What may be no path takes no right, and what is said about the path counts as it is written.
+                    (false, written) => written.map(|path| used(path, None, UseOrigin::Word)),
+                }
             }
-            Err(_) => None,
         }
     }
 
@@ -236,17 +261,9 @@ impl Shared {
     }
 }
 
-/// The content of an action: what was said, else the fields of a tool's input besides what it writes or reaches.
-pub(super) fn details(action: &Action, operation: Operation, resource: &str) -> Option<Details> {
-    if let Some(content) = &action.details {
-        return Some(Details::of(&input::canonical(content)));
-    }
-    let What::Call(Value::Object(fields)) = &action.what else { return None };
-    let writes = matches!(operation, Operation::Write | Operation::Network);
-    let is_content = |(_, value): &(&String, &Value)| value.as_str() != Some(resource);
-    let content = fields.iter().filter(|_| writes).filter(is_content);
-    let content: Map<_, _> = content.map(|(name, value)| (name.clone(), value.clone())).collect();
-    (!content.is_empty()).then(|| Details::of(&input::canonical(&Value::Object(content))))
+/// The content of an action, as far as it was said.
+pub(super) fn said_content(action: &Action) -> Option<Details> {
+    action.details.as_ref().map(|content| Details::of(&input::canonical(content)))
 }
 
 /// The use of a permission by itself; of a path, as a whole.
@@ -278,15 +295,6 @@ pub(super) fn about(base: Considered, target: Target, takes: Option<Right>) -> C
 /// Why a line that seems to read only is none that happens by itself.
 const NOBODY_CAN_TELL: &str = "Dangerous command: it reads a file, and nobody can tell which";
 
-/// The path that a line names which starts in `start`. None if nobody knows which directory that is.
-fn absolute(start: Option<&str>, text: &str) -> Option<String> {
-    Some(match text.strip_prefix('~') {
-        Some(rest) => format!("{}{rest}", HOME.as_ref()?),
-        None if text.starts_with('/') => text.to_owned(),
-        None => format!("{}/{text}", start?),
-    })
-}
-
 /// The home directory of the user that the engine runs as.
 static HOME: LazyLock<Option<String>> = LazyLock::new(|| {
     let home = std::env::home_dir()?.into_os_string().into_string().ok()?;
@@ -317,6 +325,15 @@ pub(super) fn blank(operation: Operation, tool: ToolName, action: &Action, input
         details: None,
         in_sandbox: action.in_sandbox,
         confined: false,
+    }
+}
+
+/// The path that a command names which starts in `start`; none if that is below a directory that nobody knows.
+fn absolute(start: Option<&str>, text: &str) -> Option<String> {
+    match text.strip_prefix('~') {
+        Some(rest) => Some(format!("{}{rest}", HOME.as_ref()?)),
+        None if text.starts_with('/') => Some(text.to_owned()),
+        None => Some(format!("{}/{text}", start?)),
     }
 }
 
@@ -416,7 +433,7 @@ fn host_of_url(text: &str) -> Option<&str> {
 }
 
 /// What tools call the directory in which a command is to start.
-const DIRECTORIES: [&str; 4] = ["cwd", "workdir", "working_dir", "working_directory"];
+const DIRECTORIES: [&str; 6] = ["cwd", "workdir", "working_dir", "working_directory", "dir_path", "directory"];
 
 /// The directory in which a command starts; none if its tool is told two.
 fn starts_in(cwd: Option<&SanitizedPath>, besides: &Map<String, Value>) -> Option<String> {

@@ -9,6 +9,7 @@ mod authorize;
 mod below;
 mod cell;
 mod consider;
+mod declarations;
 mod error;
 mod files;
 mod guards;
@@ -291,6 +292,18 @@ impl Engine {
     #[cfg(feature = "schedule")]
     pub(crate) fn tell_task(&self, event: crate::model::TaskEvent) -> Result<(), Error> {
         self.shared.execute(Command::Task(event)).at_once().map(drop)
+    }
+
+    /// Leaves the fact that a process which spoke at the control socket was not heard.
+    #[cfg(feature = "journal")]
+    pub(crate) fn peer_refused(
+        &self,
+        peer: Arc<str>,
+        order: &'static str,
+        claims: Option<ApproverId>,
+        why: Arc<str>,
+    ) -> Result<(), Error> {
+        self.shared.execute(Command::RefusePeer { peer, order, claims, why }).at_once().map(drop)
     }
 
     /// Hears everything that happens from now on.

@@ -2,22 +2,24 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     command::{
         Call, Classifier, DECLARED, DeclaredCall, ToolUse, UNLISTED, Undeclared, is_certainly_a_path, read_call,
+        read_call_as,
     },
     kernel::{Considered, Mentions, Target, Use},
     model::{
-        Access, Action, Destructive, Operation, Permission, Profile, Right, SanitizedPath, Tier, Tool, ToolName, Tools,
+        Access, Action, Destructive, Details, Operation, Permission, Profile, Right, Tier, Tool, ToolName, Tools,
         UseOrigin, redacted_with,
     },
 };
 
 use super::{
     Error,
-    consider::{about, blank, details, host, invalid, runs_in, texts_in},
+    below::Reached,
+    consider::{about, blank, host, invalid, runs_in, said_content, texts_in},
     input,
     shared::Shared,
 };
@@ -49,11 +51,21 @@ impl Shared {
             Call::Declared(call) => {
                 let operation = call.tool.operation();
                 let about = if let ToolUse::Path { text, .. } = &call.own { text.as_ref() } else { "" };
-                let base = Considered { details: details(action, operation, about), ..base(operation) };
+                let writes = matches!(operation, Operation::Write | Operation::Network);
+                let is_content = |name: Option<&str>, value: &Value| {
+                    call.tool.is_content(name) || writes && value.as_str() != Some(about)
+                };
+                let base = Considered { details: content(action, input, is_content), ..base(operation) };
                 self.declared(profile, base, &call, input)
             }
             Call::Invalid(operation, why) => Ok(invalid(base(operation), "", why)),
-            Call::Undeclared => Ok(self.undeclared(profile, base(Operation::Command), input, &classifier)),
+            Call::Undeclared => {
+                let tools = self.look(|state, _| state.declared_by_people(&profile.owner, name))?;
+                let is_content = |name: Option<&str>, _: &Value| tools.iter().any(|tool| tool.is_content(name));
+                let base = Considered { details: content(action, input, is_content), ..base(Operation::Command) };
+                let plain = self.undeclared(profile, base, input, &classifier);
+                tools.iter().try_fold(plain, |understood, tool| self.declared_besides(profile, understood, tool, input))
+            }
         }
     }
 
@@ -76,14 +88,66 @@ impl Shared {
         };
         let mut understood = own;
         for used in &call.further {
-            understood = self.using_too(profile, understood, used);
+            understood = self.using_too(profile, understood, used, UseOrigin::Named);
         }
-        understood = self.with_what_lies_below(understood)?;
+        understood = self.with_what_lies_below(profile, understood, call)?;
         self.as_declared(understood, &call.tool)
     }
 
-    /// With one more thing that the call uses, as its declaration says.
-    fn using_too(&self, profile: &Profile, understood: Considered, used: &ToolUse<'_>) -> Considered {
+    /// With what a person's declaration says that the call uses. All that is seen of a call that nobody declared stays: such
+    /// a declaration can add a use, and take none away.
+    fn declared_besides(
+        &self,
+        profile: &Profile,
+        mut understood: Considered,
+        tool: &Tool,
+        input: &Value,
+    ) -> Result<Considered, Error> {
+        let call = match read_call_as(tool, input) {
+            Ok(call) => call,
+            Err(why) => return Ok(invalid(understood, "", why)),
+        };
+        for used in std::iter::once(&call.own).chain(&call.further) {
+            understood = match used {
+                ToolUse::Command(line) => self.running_too(profile, understood, line, &call)?,
+                ToolUse::Path { .. } | ToolUse::Host(_) | ToolUse::Network | ToolUse::Tool => {
+                    self.using_too(profile, understood, used, UseOrigin::Input)
+                }
+            };
+        }
+        understood = self.with_what_lies_below(profile, understood, &call)?;
+        self.as_declared(understood, tool)
+    }
+
+    /// With a command line that the call runs besides, and all that it uses.
+    fn running_too(
+        &self,
+        profile: &Profile,
+        understood: Considered,
+        line: &str,
+        call: &DeclaredCall<'_>,
+    ) -> Result<Considered, Error> {
+        let operation = Operation::Command;
+        let base = blank(operation, operation.own_tool(), &Action::new(operation, ""), String::new());
+        let base = Considered { cwd: runs_in(profile, operation), ..base };
+        let run = self.command(&profile.id, base, line, &call.besides)?;
+        let mut understood = with_worse_tier(understood, &run);
+        for used in run.uses.into_all() {
+            // Nothing of it goes without its right because the line names it: the line stands in the input.
+            let origin = if used.origin == UseOrigin::Word { UseOrigin::Word } else { UseOrigin::Input };
+            understood.uses.add(Use { origin, ..used });
+        }
+        Ok(understood)
+    }
+
+    /// With one more thing that the call uses, as its declaration says; a command line is none of these.
+    fn using_too(
+        &self,
+        profile: &Profile,
+        understood: Considered,
+        used: &ToolUse<'_>,
+        origin: UseOrigin,
+    ) -> Considered {
         let operation = used.operation();
         let base = blank(operation, operation.own_tool(), &Action::new(operation, ""), String::new());
         let other = match used {
@@ -99,34 +163,33 @@ impl Shared {
             return invalid(understood, text, why);
         }
         let mut understood = with_worse_tier(understood, &other);
-        understood.uses.add(Use { origin: UseOrigin::Named, ..other.uses.own });
+        understood.uses.add(Use { origin, ..other.uses.own });
         understood
     }
 
-    /// Whoever reads everything below a directory reads what is protected there.
-    fn with_what_lies_below(&self, mut understood: Considered) -> Result<Considered, Error> {
-        let is_read = |used: &&Use| used.operation == Operation::Read && matches!(used.target, Target::Tree(_));
-        let trees: Vec<_> = understood.uses.iter().filter(is_read).filter_map(|used| used.path().cloned()).collect();
-        if trees.is_empty() {
-            return Ok(understood);
+    /// With what is protected, denied or asked about below the directories that the call uses as a whole.
+    fn with_what_lies_below(
+        &self,
+        profile: &Profile,
+        understood: Considered,
+        call: &DeclaredCall<'_>,
+    ) -> Result<Considered, Error> {
+        let mut reached = Reached::default();
+        let trees = understood.uses.iter().filter(|used| matches!(used.target, Target::Tree(_)));
+        let files = trees.filter(|used| matches!(used.operation, Operation::Read | Operation::Write));
+        for used in files.filter(|used| matches!(used.origin, UseOrigin::Own | UseOrigin::Named | UseOrigin::Input)) {
+            if let Some(root) = used.path().cloned() {
+                reached.found_below(used.access(), root, &call.globs);
+            }
         }
-        let protected = self.look(|state, _| {
-            let below = |path: &&SanitizedPath| trees.iter().any(|tree| tree.contains(path));
-            let (named, closed) = state.protected.paths();
-            named.iter().chain(closed).filter(below).cloned().collect::<Vec<_>>()
-        })?;
-        for path in protected {
-            let (target, origin) = (Target::Path(path), UseOrigin::Named);
-            understood.uses.add(Use { operation: Operation::Read, target, takes: None, origin });
-        }
-        Ok(understood)
+        self.with_what_is_reached(&profile.id, understood, &reached)
     }
 
     /// With the permissions that the declaration demands.
     fn as_declared(&self, mut understood: Considered, tool: &Tool) -> Result<Considered, Error> {
         for permission in tool.needs() {
             match self.pin(permission) {
-                Ok(right) => understood.uses.add(Use { origin: UseOrigin::Declared, ..Use::given(right) }),
+                Ok(right) => understood.uses.add(Use::demanded(right)),
                 Err(Error::Path(why)) => return Ok(invalid(understood, &permission.to_string(), &why.to_string())),
                 Err(error) => return Err(error),
             }
@@ -172,6 +235,7 @@ impl Shared {
                 ToolUse::Command(_) | ToolUse::Network | ToolUse::Tool => understood,
             };
         }
+        understood = self.with_what_lines_use(profile, understood, &read, classifier);
         for name in read.names() {
             if self.stands_here(profile, name) {
                 understood = self.told_of(profile, understood, name);
@@ -179,6 +243,28 @@ impl Shared {
         }
         for word in read.words() {
             understood = self.may_mean(profile, understood, &word);
+        }
+        understood
+    }
+
+    /// With what its texts use as command lines: what is said about that counts, and it need not be held, since a text may be
+    /// no command line at all.
+    fn with_what_lines_use(
+        &self,
+        profile: &Profile,
+        mut understood: Considered,
+        read: &Undeclared<'_>,
+        classifier: &Classifier,
+    ) -> Considered {
+        let start = profile.working_dir.as_str();
+        for line in &read.lines {
+            let named = classifier.classify(line).named;
+            if named.uses_too_much() {
+                return invalid(understood, "", BEYOND);
+            }
+            for named in named.certain() {
+                self.may_use(&mut understood, start, named);
+            }
         }
         understood
     }
@@ -239,13 +325,31 @@ fn declared_tool(base: Considered, input: &Value) -> Considered {
     Considered { shown, cut, tier: Some(Tier::Dangerous), tier_reason, ..base }
 }
 
-/// The stricter of both tiers; one that is not known stays so.
+/// The stricter of both tiers; one that is not known stays so, but for what destroys.
 fn with_worse_tier(understood: Considered, other: &Considered) -> Considered {
+    let tier_reason = Arc::clone(&other.tier_reason);
     match (understood.tier, other.tier) {
-        (Some(own), Some(tier)) if tier > own => {
-            Considered { tier: Some(tier), tier_reason: Arc::clone(&other.tier_reason), ..understood }
+        (Some(Tier::Destructive), _) => understood,
+        (_, Some(Tier::Destructive)) => {
+            let destructive = other.destructive.clone();
+            Considered { tier: other.tier, tier_reason, destructive, ..understood }
         }
-        (Some(_), None) => Considered { tier: None, tier_reason: Arc::clone(&other.tier_reason), ..understood },
+        (Some(own), Some(tier)) if tier > own => Considered { tier: Some(tier), tier_reason, ..understood },
+        (Some(_), None) => Considered { tier: None, tier_reason, ..understood },
         (Some(_) | None, _) => understood,
     }
+}
+
+/// The content of a call: what was said; else the fields of its input, or an input that is no object, of which
+/// `is_content` says so.
+fn content(action: &Action, input: &Value, is_content: impl Fn(Option<&str>, &Value) -> bool) -> Option<Details> {
+    let found = || match input {
+        Value::Object(fields) => {
+            let found = fields.iter().filter(|(name, value)| is_content(Some(name), value));
+            let found: Map<_, _> = found.map(|(name, value)| (name.clone(), value.clone())).collect();
+            (!found.is_empty()).then(|| Value::Object(found))
+        }
+        other => is_content(None, other).then(|| other.clone()),
+    };
+    said_content(action).or_else(|| found().map(|found| Details::of(&input::canonical(&found))))
 }

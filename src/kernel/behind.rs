@@ -70,6 +70,7 @@ pub(crate) fn only_takes(event: &Event) -> bool {
             | Event::HookFailed { .. }
             | Event::HookStarted { .. }
             | Event::FactsMerged { .. }
+            | Event::PeerRefused { .. }
             | Event::Refused { .. }
             | Event::Routed { .. }
             | Event::RunBegan { .. }

@@ -7,7 +7,7 @@ use crate::model::TaskEvent;
 use crate::model::{
     Actor, AgentId, Answer, ApproverId, Cause, Digest, Event, GrantId, Hold, HookCall, Means, Mode, OwnerId,
     Permission, Policies, Policy, PolicyPatch, Process, ProcessId, Profile, Reason, RequestId, Right, RulingId, RunId,
-    SandboxFacts, SanitizedPath, Scope, Settings, ToolName, Verdict,
+    SandboxFacts, SanitizedPath, Scope, Settings, ToolName, Tools, Verdict,
 };
 
 use super::{Refusal, considered::Considered, decide::StopOrder, judge::Opinion};
@@ -156,6 +156,13 @@ pub(crate) enum Command {
         owner: Option<OwnerId>,
         reason: Option<Reason>,
     },
+    /// A person says what tools do.
+    Declare {
+        by: Person,
+        tools: Arc<Tools>,
+        /// The first of them that is declared otherwise already.
+        taken: Option<ToolName>,
+    },
     /// A person says which tools a run has.
     DeclareTools {
         by: Person,
@@ -266,6 +273,14 @@ pub(crate) enum Command {
     PollConfig {
         why: Arc<str>,
     },
+    /// A process that spoke at the control socket was not heard.
+    #[cfg(feature = "journal")]
+    RefusePeer {
+        peer: Arc<str>,
+        order: &'static str,
+        claims: Option<ApproverId>,
+        why: Arc<str>,
+    },
     /// A command of an agent is about to start.
     #[cfg(feature = "sandbox")]
     Sandboxed {
@@ -331,6 +346,15 @@ impl Command {
         matches!(self, Command::Narrowly { .. })
     }
 
+    /// Who causes facts by it, and may do so in a loop; `by` is who tries it.
+    pub(crate) fn caller(&self, by: &Actor) -> Option<Caller> {
+        #[cfg(feature = "journal")]
+        if let Command::RefusePeer { .. } = self {
+            return Some(Caller::Peer);
+        }
+        if let Actor::Agent(agent) = by { Some(Caller::Agent(agent.clone())) } else { None }
+    }
+
     /// Who tries what, for the fact that a refusal leaves.
     pub(crate) fn attempt(&self) -> Attempt {
         let by = |by: Actor, verb, about| Attempt { by, verb, about };
@@ -354,6 +378,7 @@ impl Command {
             Command::RevokeRuling { ruling, by: actor, .. } => {
                 by(actor.clone(), "revoke ruling", About::Ruling(*ruling))
             }
+            Command::Declare { by: person, .. } => by(person.actor(), "declare tools", About::Nothing),
             Command::DeclareTools { by: person, run, .. } => {
                 by(person.actor(), "declare tools of run", About::Run(run.clone()))
             }
@@ -376,6 +401,8 @@ impl Command {
                 operator("take a file", About::Nothing)
             }
             Command::Narrowly { change, .. } => change.attempt(),
+            #[cfg(feature = "journal")]
+            Command::RefusePeer { .. } => operator("refuse a process", About::Nothing),
             Command::AgreeToWidening { by: actor, .. } => {
                 by(actor.clone(), "agree to a change of the file", About::Nothing)
             }
@@ -397,6 +424,15 @@ impl Command {
             Command::Shutdown => operator("end", About::Nothing),
         }
     }
+}
+
+/// Whoever may cause facts in a loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Caller {
+    Agent(AgentId),
+    /// A process that is not heard.
+    #[cfg(feature = "journal")]
+    Peer,
 }
 
 /// Who tries what.

@@ -6,8 +6,8 @@ use std::{
 };
 
 use crate::model::{
-    Actor, AgentId, Ended, Event, GrantId, Mode, Profile, Reason, Rule, Ruling, RulingId, Settings, Timestamp, Verdict,
-    Widening,
+    Actor, AgentId, ApproverId, Ended, Event, GrantId, Mode, OwnerId, Profile, Reason, Rule, Ruling, RulingId,
+    Settings, Timestamp, Tools, Verdict, Widening,
 };
 
 use super::State;
@@ -26,6 +26,7 @@ pub(crate) struct Lost {
     profiles: BTreeMap<AgentId, Arc<Profile>>,
     rules: BTreeMap<AgentId, Arc<[Rule]>>,
     modes: BTreeMap<AgentId, Mode>,
+    declared: BTreeMap<(OwnerId, ApproverId), Arc<Tools>>,
 }
 
 #[derive(Debug)]
@@ -74,13 +75,16 @@ impl Lost {
         if let Event::RulesChanged { agent, rules } = event {
             self.rules.insert(agent.clone(), Arc::clone(rules));
         }
+        if let Event::DeclarationsChanged { owner, declarer, tools, .. } = event {
+            self.declared.insert((owner.clone(), declarer.clone()), Arc::clone(tools));
+        }
     }
 }
 
 impl State {
     /// Takes away again what `lost` had taken away from what is there, and nothing else: rights that ended or were used up,
-    /// agents that went, what people no longer allow, what they denied for good, and what a file narrowed of settings, modes
-    /// and rules: it may be wide again by now, and wait for a person. What was given is not given.
+    /// agents that went, what people no longer allow, what they denied for good, what they declared of tools, and what a file
+    /// narrowed of settings, modes and rules: it may be wide again by now, and wait for a person. What was given is not given.
     ///
     /// Each event is a step of its own with what follows from it.
     pub(crate) fn take_away_again(&mut self, lost: &Lost, reason: Option<&Reason>, now: Timestamp) -> Vec<Vec<Event>> {
@@ -124,6 +128,10 @@ impl State {
         }
         for (agent, rules) in &lost.rules {
             let event = self.rules_within(agent, rules);
+            steps.extend(event.map(|event| self.carry_on(vec![event], now)));
+        }
+        for ((owner, declarer), tools) in &lost.declared {
+            let event = self.declared_again(owner, declarer, tools);
             steps.extend(event.map(|event| self.carry_on(vec![event], now)));
         }
         steps

@@ -3,7 +3,7 @@
 //! A family is an agent with all that it, or one of those, created. What changes nothing (a refusal, a gift given again, a no,
 //! what hooks said) is told one by one up to a limit, and beyond it in one fact that says how many of which kind. What changes
 //! something is never left out of the record: beyond its limit it is refused instead. What is acted upon, an allowed action, has
-//! its own record always.
+//! its own record always. The processes that the control socket does not hear are one family more, with a limit of its own.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -13,9 +13,9 @@ use std::{
 
 use foldhash::fast::RandomState;
 
-use crate::model::{Actor, AgentId, Effect, Event, Settings, Timestamp};
+use crate::model::{AgentId, Effect, Event, Settings, Timestamp};
 
-use super::{Command, Refusal, State};
+use super::{Command, Refusal, State, command::Caller};
 
 /// How long facts are counted before their number is told.
 const WINDOW: Duration = Duration::from_secs(60);
@@ -25,6 +25,9 @@ const ONE: u64 = 60_000;
 
 /// The size at which a fact counts as one more.
 const PIECE: usize = 1024;
+
+/// How many refusals at the control socket are told one by one within a minute.
+const PEERS: u32 = 10;
 
 /// How many characters of the last fact of a kind are told as an example.
 const EXAMPLE: usize = 200;
@@ -40,7 +43,8 @@ pub(crate) struct Carried {
 /// The facts and changes of each family, as far as they are recent.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
-    families: HashMap<AgentId, Family, RandomState>,
+    /// Under no name: the processes that the control socket does not hear.
+    families: HashMap<Option<AgentId>, Family, RandomState>,
     /// When the next number is to be told.
     due: Option<Timestamp>,
 }
@@ -94,9 +98,9 @@ impl State {
     /// Carries out `command`, or says why not; beyond what a family may cause, facts are only counted.
     pub(crate) fn carry_out(&mut self, command: Command, meter: &mut Meter, now: Timestamp) -> Carried {
         let attempt = command.attempt();
-        let caller = if let Actor::Agent(agent) = &attempt.by { Some(agent.clone()) } else { None };
+        let caller = command.caller(&attempt.by);
         let decided = self.refuse_change(&command, meter, now).and_then(|()| self.decide(command, now));
-        let mut is_told = |facts: &[Event]| caller.as_ref().is_none_or(|agent| self.tells(agent, facts, meter, now));
+        let mut is_told = |facts: &[Event]| caller.as_ref().is_none_or(|caller| self.tells(caller, facts, meter, now));
         let mut carried = match decided {
             Ok(events) if is_told(&events) => Carried { recorded: self.carry_on(events, now), answer: Ok(None) },
             Ok(events) => {
@@ -113,13 +117,18 @@ impl State {
         carried
     }
 
-    fn tells(&self, agent: &AgentId, facts: &[Event], meter: &mut Meter, now: Timestamp) -> bool {
+    fn tells(&self, caller: &Caller, facts: &[Event], meter: &mut Meter, now: Timestamp) -> bool {
         let is_free = facts.is_empty() || facts.iter().any(is_acted_upon);
-        is_free || meter.takes(&self.name_of_family(agent), facts, &self.settings, now)
+        let family = match caller {
+            Caller::Agent(agent) => self.name_of_family(agent),
+            #[cfg(feature = "journal")]
+            Caller::Peer => None,
+        };
+        is_free || meter.takes(&family, facts, &self.settings, now)
     }
 
-    fn name_of_family(&self, agent: &AgentId) -> AgentId {
-        self.agents.get(agent).map_or_else(|| agent.clone(), |known| known.family.clone())
+    fn name_of_family(&self, agent: &AgentId) -> Option<AgentId> {
+        Some(self.agents.get(agent).map_or_else(|| agent.clone(), |known| known.family.clone()))
     }
 
     /// A family that changed too much within a minute waits a little. What takes something away never waits.
@@ -141,14 +150,14 @@ impl State {
 
 impl Meter {
     /// Whether `facts`, caused by an agent of `family`, are told one by one. What is not is counted.
-    fn takes(&mut self, family: &AgentId, facts: &[Event], settings: &Settings, now: Timestamp) -> bool {
+    fn takes(&mut self, family: &Option<AgentId>, facts: &[Event], settings: &Settings, now: Timestamp) -> bool {
         let known = self.families.entry(family.clone()).or_default();
         let count = u64::try_from(facts.len()).unwrap_or(u64::MAX);
         if !facts.iter().all(changes_nothing) {
             known.changes.add(count, settings.max_changes_per_minute, now);
             return true;
         }
-        let max = settings.max_facts_per_minute;
+        let max = if family.is_some() { settings.max_facts_per_minute } else { PEERS };
         if !known.facts.is_full(max, now) {
             known.facts.add(facts.iter().map(pieces).sum(), max, now);
             return true;
@@ -198,7 +207,7 @@ impl Family {
         merged.due
     }
 
-    fn number(&mut self, name: &AgentId, now: Timestamp) -> Option<(AgentId, Event)> {
+    fn number(&mut self, name: &Option<AgentId>, now: Timestamp) -> Option<(Option<AgentId>, Event)> {
         let merged = self.merged.take_if(|merged| merged.due <= now)?;
         self.told_until = Some(now.after(WINDOW));
         let Merged { since, counts, last, .. } = merged;
@@ -227,6 +236,7 @@ fn changes_nothing(event: &Event) -> bool {
         || matches!(
             event,
             Event::Refused { .. }
+                | Event::PeerRefused { .. }
                 | Event::GrantRepeated { .. }
                 | Event::Joined { .. }
                 | Event::HookStarted { .. }

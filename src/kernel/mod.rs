@@ -10,6 +10,7 @@ mod below;
 mod command;
 mod considered;
 mod decide;
+mod declared;
 mod exec_scope;
 mod guards;
 mod image;

@@ -69,6 +69,15 @@ pub enum Refusal {
         /// What it has.
         known: BTreeSet<ToolName>,
     },
+    /// A person declared a tool that the file, the host program or the built-in table declares.
+    ToolIsDeclared(ToolName),
+    /// People would declare more for the agents of one owner than the engine keeps.
+    TooManyDeclarations {
+        /// The most tools.
+        tools: usize,
+        /// The most bytes of all declarations together.
+        bytes: usize,
+    },
     /// One glob of a change is none; nothing of the change was made.
     InvalidGlob {
         /// Which.
@@ -278,6 +287,16 @@ impl fmt::Display for Refusal {
                 }
                 f.write_str(": declare it with `declare_tools`, or correct the name")
             }
+            Refusal::ToolIsDeclared(tool) => write!(
+                f,
+                "the tool `{tool}` is declared already, by the policy file, the host program or the built-in table, and a \
+                 person's declaration takes the place of none: leave it out"
+            ),
+            Refusal::TooManyDeclarations { tools, bytes } => write!(
+                f,
+                "people would declare more than {tools} tools or {bytes} bytes for the agents of one owner, which is the \
+                 limit: declare fewer, or in the policy file"
+            ),
             Refusal::InvalidGlob { glob, why } => {
                 write!(f, "`{}` cannot be taken, and nothing was changed: {}", Shown(glob), Shown(&why.to_string()))
             }

@@ -118,7 +118,7 @@ impl Rules {
             }
         };
         // What may be no path is spoken about by who names the path.
-        if used.origin != UseOrigin::Word {
+        if used.origin != UseOrigin::Word || used.path().is_none() {
             places.extend(&self.0.plain);
         }
         places.sort_unstable();

@@ -14,7 +14,10 @@ use crate::model::{
     Timestamp, Verdict, ViolationId,
 };
 
-use super::{Protected, Refusal, asked::Asked, guards::Guards, lineage::Gone, processes::Processes, rules::Rules};
+use super::{
+    Protected, Refusal, asked::Asked, declared::Declared, guards::Guards, lineage::Gone, processes::Processes,
+    rules::Rules,
+};
 
 /// How many ended requests of one agent are remembered, so that a late answer can be told the truth.
 const REMEMBERED: usize = 32;
@@ -71,6 +74,9 @@ pub(crate) struct State {
     pub(super) rulings_ending: BTreeSet<(Timestamp, RulingId)>,
     /// What guards the tools of each run.
     pub(super) guards: Guards,
+    /// The tools that people declared.
+    #[serde(default, skip_serializing_if = "Declared::is_empty")]
+    pub(super) declared: Declared,
     /// Processes that go on.
     #[serde(default)]
     pub(crate) processes: Processes,
@@ -290,6 +296,7 @@ impl State {
             Event::Evaluated { decision } => self.evaluated(decision),
             Event::RulingMade { ruling } => self.rule(ruling),
             Event::RulingUsed { ruling } | Event::RulingEnded { ruling, .. } => self.end_ruling(ruling.id),
+            Event::DeclarationsChanged { owner, declarer, tools, .. } => self.redeclare(owner, declarer, tools),
             Event::ToolsDeclared { owner, run, tools, .. } => self.declare(owner, run, tools),
             Event::PolicyForAll { owner, run, rules, .. } => self.guard(owner, run, None, rules),
             Event::PolicyUpdated { owner, run, tool, rules, .. } => self.guard(owner, run, Some(tool), rules),
@@ -314,6 +321,7 @@ impl State {
             | Event::RunEnded { .. }
             | Event::FactsMerged { .. }
             | Event::Joined { .. }
+            | Event::PeerRefused { .. }
             | Event::Refused { .. }
             | Event::ConfigPolled { .. }
             | Event::ConfigRejected { .. }

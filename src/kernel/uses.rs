@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Access, Operation, Permission, Right, SanitizedPath, UseFacts, UseOrigin};
+use crate::model::{Access, Operation, Permission, Right, SanitizedPath, UseFacts, UseOrigin, redacted};
 
 use super::considered::Target;
 
@@ -23,15 +23,21 @@ pub(crate) struct Use {
 }
 
 impl Use {
-    /// A use of a permission that an action is given: a path with all below it, any host, the engine's socket.
+    /// A use of a permission that an action is given: a path with all below it, any host, the engine's socket. A capability
+    /// is given to nothing: a tool demands it.
     pub(crate) fn given(right: Right) -> Use {
-        let (operation, target) = match &right.permission {
-            Permission::Path(access, path) => (operation_of(*access), Target::Tree(path.clone())),
-            Permission::Network => (Operation::Network, Target::Network),
-            Permission::Events => (Operation::Events, Target::Events),
-            Permission::Tool(name) => (Operation::Tool, Target::Capability(name.clone())),
+        let (target, origin) = match &right.permission {
+            Permission::Path(_, path) => (Target::Tree(path.clone()), UseOrigin::Given),
+            Permission::Network => (Target::Network, UseOrigin::Given),
+            Permission::Events => (Target::Events, UseOrigin::Given),
+            Permission::Tool(name) => (Target::Capability(name.clone()), UseOrigin::Declared),
         };
-        Use { operation, target, takes: Some(right), origin: UseOrigin::Given }
+        Use { operation: operation_for(&right.permission), target, takes: Some(right), origin }
+    }
+
+    /// The same use of a permission that the declaration of a tool demands.
+    pub(crate) fn demanded(right: Right) -> Use {
+        Use { origin: UseOrigin::Declared, ..Use::given(right) }
     }
 
     /// A use that nobody has understood yet.
@@ -102,9 +108,12 @@ impl Use {
         self.operation == other.operation && self.path().is_some() && self.path() == other.path()
     }
 
-    /// The same for people and records.
+    /// The same for people and records, without secrets.
     pub(crate) fn facts(&self) -> UseFacts {
-        let resource = self.target.resource().into();
+        let resource = match &self.target {
+            Target::Command { text, .. } => redacted(text),
+            target => target.resource().into(),
+        };
         UseFacts {
             operation: self.operation,
             resource,
@@ -149,6 +158,11 @@ impl Uses {
     /// All of them, the own one first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Use> + Clone {
         std::iter::once(&self.own).chain(&self.further)
+    }
+
+    /// All of them by themselves, the own one first.
+    pub(crate) fn into_all(self) -> impl Iterator<Item = Use> {
+        std::iter::once(self.own).chain(self.further)
     }
 
     /// Those besides the own one.

@@ -192,9 +192,9 @@ impl About {
                 about.ids.owner_id = Some(owner.clone());
                 about.ids.run_id = Some(run.clone());
             }
-            Event::ApproverArrived { owner } | Event::ApproverLeft { owner } => {
-                about.ids.owner_id = Some(owner.clone())
-            }
+            Event::ApproverArrived { owner }
+            | Event::ApproverLeft { owner }
+            | Event::DeclarationsChanged { owner, .. } => about.ids.owner_id = Some(owner.clone()),
             Event::GrantIssued { grant }
             | Event::GrantRepeated { grant }
             | Event::GrantChanged { grant }
@@ -217,7 +217,7 @@ impl About {
             Event::Process(event) => about.process(event.process()),
             Event::HookStarted { call } | Event::HookFailed { call, .. } => about.hook(call, None),
             Event::HookCompleted { call, updated_input_ref, .. } => about.hook(call, updated_input_ref.as_ref()),
-            Event::FactsMerged { family, .. } => about.agent(family, None),
+            Event::FactsMerged { family, .. } => about.ids.agent_id = family.clone(),
             Event::Refused { by, .. } => {
                 if let super::Actor::Agent(agent) = by {
                     about.agent(agent, None);
@@ -228,6 +228,7 @@ impl About {
             | Event::ConfigHeldBack { .. }
             | Event::ConfigPolled { .. }
             | Event::ConfigRejected { .. }
+            | Event::PeerRefused { .. }
             | Event::StoreOpened { .. }
             | Event::StoreFailed { .. } => {}
         }

@@ -13,9 +13,9 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Actor, AgentId, Decision, Digest, Ended, Grant, GrantId, LeftOut, Mode, OwnerId, Permission, Policies, Policy,
-    ProcessEvent, Profile, Request, RequestId, Resolution, Route, Rule, Ruling, RunId, SandboxFacts, SandboxViolation,
-    Settings, Source, TaskEvent, Timestamp, ToolName, Verdict,
+    Actor, AgentId, ApproverId, Decision, Digest, Ended, Grant, GrantId, LeftOut, Mode, OwnerId, Permission, Policies,
+    Policy, ProcessEvent, Profile, Request, RequestId, Resolution, Route, Rule, Ruling, RunId, SandboxFacts,
+    SandboxViolation, Settings, Source, TaskEvent, Timestamp, ToolName, Tools, Verdict,
 };
 
 pub use cause::{Cause, HookCall};
@@ -181,6 +181,18 @@ pub enum Event {
         /// Why.
         ended: Ended,
     },
+    /// A person says what tools do, in the place of what they said before. It adds to what is seen of any call.
+    #[serde(rename = "declarations.changed")]
+    DeclarationsChanged {
+        /// For whose agents.
+        owner: OwnerId,
+        /// Whose declarations.
+        declarer: ApproverId,
+        /// All of theirs from now on.
+        tools: Arc<Tools>,
+        /// Who said so.
+        by: Actor,
+    },
     /// A run has these tools, which have guards from now on.
     #[serde(rename = "tools.declared")]
     ToolsDeclared {
@@ -242,12 +254,26 @@ pub enum Event {
         /// Why not.
         why: Arc<str>,
     },
+    /// A process spoke at the control socket, and was not heard.
+    #[serde(rename = "peer.refused")]
+    PeerRefused {
+        /// Which, as the kernel tells it.
+        peer: Arc<str>,
+        /// What it wanted, in a word.
+        order: Arc<str>,
+        /// Whose word it said that is. Nobody has proved that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        claims: Option<ApproverId>,
+        /// Why not.
+        why: Arc<str>,
+    },
     /// Facts that changed nothing, of an agent and its relatives, that are not told one by one: they were too many
     /// (`max_facts_per_minute`).
     #[serde(rename = "facts.merged")]
     FactsMerged {
-        /// The agent that this family began with.
-        family: AgentId,
+        /// The agent that this family began with. None: processes that were not heard at the control socket.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        family: Option<AgentId>,
         /// When the first of them was.
         since: Timestamp,
         /// How many of each kind.
@@ -427,11 +453,13 @@ impl Event {
             Event::RulingMade { .. } => "ruling.made",
             Event::RulingUsed { .. } => "ruling.used",
             Event::RulingEnded { .. } => "ruling.ended",
+            Event::DeclarationsChanged { .. } => "declarations.changed",
             Event::ToolsDeclared { .. } => "tools.declared",
             Event::PolicyForAll { .. } => "policy.for_all",
             Event::PolicyUpdated { .. } => "policy.updated",
             Event::RulesChanged { .. } => "rules.changed",
             Event::Refused { .. } => "permission.refused",
+            Event::PeerRefused { .. } => "peer.refused",
             Event::FactsMerged { .. } => "facts.merged",
             Event::CarrierConnected { .. } => "carrier.connected",
             Event::CarrierDisconnected { .. } => "carrier.disconnected",

@@ -96,6 +96,11 @@ impl Field {
         self.names.iter().filter_map(|steps| steps.first()).map(|step| step.name.as_str())
     }
 
+    /// Reports whether it may stand for an input that is a text itself.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.names.iter().any(Vec::is_empty)
+    }
+
     /// Returns the value in `input`; none if the field is optional and missing.
     ///
     /// A blank text counts as missing, but for that of a command line, which `blank` allows.

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use serde::{Deserialize, Serialize};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{self, SeqAccess, Visitor, value::SeqAccessDeserializer},
+};
 
 use super::{Field, Operation, Permission, ToolName};
 
@@ -27,21 +30,21 @@ const MAX_FIELDS: usize = 32;
 pub struct Tool {
     pub(crate) name: ToolName,
     pub(crate) operation: Operation,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
     pub(crate) path: Vec<Field>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
     pub(crate) reads: Vec<Field>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
     pub(crate) writes: Vec<Field>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
     pub(crate) patch: Vec<Field>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
     pub(crate) glob: Vec<Field>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
     pub(crate) command: Vec<Field>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
     pub(crate) host: Vec<Field>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
     pub(crate) content: Vec<Field>,
     /// The names of fields that do not change what a command does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -51,6 +54,29 @@ pub struct Tool {
     pub(crate) tree: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) needs: Vec<Permission>,
+}
+
+/// One field, or a list of them, as in `path = "from"` and `path = ["from", "to"]`.
+fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Field>, D::Error> {
+    struct OneOrMore;
+
+    impl<'de> Visitor<'de> for OneOrMore {
+        type Value = Vec<Field>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a field, or a list of fields")
+        }
+
+        fn visit_str<E: de::Error>(self, text: &str) -> Result<Vec<Field>, E> {
+            text.parse().map(|field| vec![field]).map_err(E::custom)
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Vec<Field>, A::Error> {
+            Vec::deserialize(SeqAccessDeserializer::new(list))
+        }
+    }
+
+    deserializer.deserialize_any(OneOrMore)
 }
 
 /// A tool cannot be declared so.
@@ -218,6 +244,14 @@ impl Tool {
         kinds.into_iter().filter(|(_, fields)| !fields.is_empty()).map(|(kind, fields)| (kind, fields.as_slice()))
     }
 
+    /// Reports whether the text of this name among the fields of an input, or an input that is a text itself, is content.
+    pub(crate) fn is_content(&self, name: Option<&str>) -> bool {
+        self.content.iter().any(|field| match name {
+            Some(name) => field.first_names().any(|first| first == name),
+            None => field.is_whole(),
+        })
+    }
+
     fn validate(&self) -> Result<(), InvalidTool> {
         let name = || self.name.clone();
         let has = |kind: &str| self.fields().any(|(named, _)| named == kind);
@@ -302,6 +336,17 @@ impl Tools {
     /// The declaration of `name`.
     pub fn get(&self, name: &str) -> Option<&Tool> {
         self.0.get(name).map(|tool| &**tool)
+    }
+
+    /// The declaration of `name`, shared.
+    pub(crate) fn shared(&self, name: &str) -> Option<&Arc<Tool>> {
+        self.0.get(name)
+    }
+
+    /// How many bytes they have, written as JSON.
+    pub(crate) fn size(&self) -> usize {
+        // Text keys and plain values, so this does not fail; what cannot be written has no room.
+        serde_json::to_string(self).map_or(usize::MAX, |text| text.len())
     }
 
     /// All declarations, by name.

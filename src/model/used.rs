@@ -21,9 +21,9 @@ pub enum UseOrigin {
     Needed,
     /// A word of the command line that may be a path, for a program of which nobody knows what it does with its words.
     Word,
-    /// The input of a tool that nobody has declared names it.
+    /// The input of a tool names it, and neither the file, the host program nor the built-in table declares the tool.
     Input,
-    /// The declaration of the tool demands it.
+    /// A tool demands it: its declaration, or whoever says that a call needs a capability.
     Declared,
 }
 

@@ -56,11 +56,6 @@ pub trait Paths: fmt::Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Returns true if these paths are files of this machine's disk, so that somebody can look what lies where.
-    fn is_disk(&self) -> bool {
-        false
-    }
-
     /// Returns the first path below `roots` that each of `globs` means, of those that `counts` says yes to; none if nobody
     /// can look there.
     ///
@@ -82,6 +77,15 @@ pub trait Paths: fmt::Debug + Send + Sync {
     fn matching(&self, start: &SanitizedPath, pattern: &str) -> Option<Vec<String>> {
         let _ = (start, pattern);
         None
+    }
+
+    /// Reports whether there are no links: then a `..` in a command line leads where its text says.
+    ///
+    /// # Authority
+    ///
+    /// Who says so of paths with links lets a command name one file and use another.
+    fn have_no_links(&self) -> bool {
+        false
     }
 
     /// The floor under these paths. An engine asks once, when it starts.
@@ -129,10 +133,6 @@ impl Paths for DiskPaths {
         Ok(Real { path: real.path().clone(), identity: real.identity() })
     }
 
-    fn is_disk(&self) -> bool {
-        true
-    }
-
     fn first_below(
         &self,
         globs: &[PathGlob],
@@ -164,6 +164,10 @@ impl Paths for AsWritten {
 
     fn real_of(&self, path: &SanitizedPath) -> Result<Real, PathFailure> {
         Ok(Real { path: path.clone(), identity: None })
+    }
+
+    fn have_no_links(&self) -> bool {
+        true
     }
 
     /// None: these paths are no objects.

@@ -89,20 +89,61 @@ fn paths<'v>(tool: &Tool, input: &'v Value, uses: &mut Vec<ToolUse<'v>>) -> Resu
     Ok(())
 }
 
-/// The directory before the first pattern of `glob`, where it may lie elsewhere than below `base`.
-fn leaves(base: &str, glob: &str) -> Result<Option<String>, &'static str> {
-    let is_pattern = |c: char| "*?[]{}!()|".contains(c);
-    let (fixed, pattern) = glob.find(is_pattern).map_or((glob, ""), |at| glob.split_at(at));
-    let directory = if pattern.is_empty() { fixed } else { fixed.rsplit_once('/').map_or("", |(dir, _)| dir) };
-    if pattern.split(|c: char| c == '/' || c == ',' || is_pattern(c)).any(|part| part == "..") {
-        return Err("the pattern leaves the directory");
+/// The globs of a call.
+pub(super) fn globs<'v>(tool: &Tool, input: &'v Value) -> Result<Vec<&'v str>, &'static str> {
+    each(&tool.glob, input)
+}
+
+/// What `glob` names besides what lies below `base`: the file that it names without a pattern, or the directory in front of
+/// its first sign, where that lies elsewhere.
+fn leaves(base: &str, glob: &str) -> Result<Vec<String>, &'static str> {
+    let mut elsewhere = Vec::new();
+    for glob in written_out(glob)? {
+        let is_pattern = |c: char| "*?[]{}!()|".contains(c);
+        let (fixed, pattern) = glob.find(is_pattern).map_or((&*glob, ""), |at| glob.split_at(at));
+        let directory = if pattern.is_empty() { fixed } else { fixed.rsplit_once('/').map_or("", |(dir, _)| dir) };
+        if pattern.split(|c: char| c == '/' || c == ',' || is_pattern(c)).any(|part| part == "..") {
+            return Err("the pattern leaves the directory");
+        }
+        let from = if base.is_empty() { "." } else { base };
+        let climbs = directory.split('/').any(|part| part == "..");
+        if fixed.starts_with(['/', '~']) {
+            elsewhere.push(if directory.is_empty() { "/".to_owned() } else { directory.to_owned() });
+        } else if climbs || pattern.is_empty() && !fixed.is_empty() {
+            elsewhere.push(format!("{from}/{directory}"));
+        }
     }
-    if fixed.starts_with(['/', '~']) {
-        return Ok(Some(if directory.is_empty() { "/".to_owned() } else { directory.to_owned() }));
+    Ok(elsewhere)
+}
+
+/// The most globs that the alternatives of one come to.
+const MOST_WRITTEN_OUT: usize = 256;
+
+/// The glob with each of its alternatives, `{a,b}` or `(a|b)`, written out.
+fn written_out(glob: &str) -> Result<Vec<String>, &'static str> {
+    const TOO_MANY: &str = "the pattern has more alternatives than anybody reads";
+    let (mut done, mut open) = (Vec::new(), vec![glob.to_owned()]);
+    while let Some(text) = open.pop() {
+        if done.len() + open.len() > MOST_WRITTEN_OUT {
+            return Err(TOO_MANY);
+        }
+        // The innermost first: it holds no other.
+        let inner = text.find(['}', ')']).and_then(|end| Some((text.get(..end)?.rfind(['{', '('])?, end)));
+        let Some((start, end)) = inner else {
+            done.push(text);
+            continue;
+        };
+        let (before, inside, after) = (text.get(..start), text.get(start + 1..end), text.get(end + 1..));
+        let (Some(before), Some(inside), Some(after)) = (before, inside, after) else { return Err(TOO_MANY) };
+        // In front of `(`, a sign says how often.
+        let before = if text.get(start..).is_some_and(|rest| rest.starts_with('(')) {
+            before.trim_end_matches(['@', '?', '*', '+', '!'])
+        } else {
+            before
+        };
+        open.extend(inside.split([',', '|']).map(|part| format!("{before}{part}{after}")));
     }
-    let climbs = directory.split('/').any(|part| part == "..");
-    let from = if base.is_empty() { "." } else { base };
-    Ok(climbs.then(|| format!("{from}/{directory}")))
+    Ok(done)
 }
 
 fn hosts<'v>(tool: &Tool, input: &'v Value, uses: &mut Vec<ToolUse<'v>>) -> Result<(), &'static str> {
@@ -123,6 +164,12 @@ pub(super) fn host(text: &str) -> Result<ToolUse<'_>, &'static str> {
     if text.chars().any(|c| c.is_whitespace() || c.is_control() || c == '\\') {
         return Err(NO_HOST);
     }
+    // `https:/host` and `https:host` are what a browser reads as `https://host`; here they are spelled out.
+    let scheme = text.split_once(':').map(|(scheme, _)| scheme).filter(|_| !text.contains("://"));
+    let is_scheme = |scheme: &str| REACHED.iter().chain(&["file"]).any(|known| known.eq_ignore_ascii_case(scheme));
+    if scheme.is_some_and(is_scheme) {
+        return Err("a scheme stands in front of the host without `//`");
+    }
     let rest = match text.split_once("://") {
         Some((scheme, path)) if scheme.eq_ignore_ascii_case("file") => return file(path).ok_or(NO_HOST),
         Some((scheme, rest)) if REACHED.iter().any(|known| known.eq_ignore_ascii_case(scheme)) => rest,
@@ -135,7 +182,9 @@ pub(super) fn host(text: &str) -> Result<ToolUse<'_>, &'static str> {
         Some(address) => address.split(']').next().unwrap_or(address),
         None => host.split(':').next().unwrap_or(host),
     };
-    if host.is_empty() { Err(NO_HOST) } else { Ok(ToolUse::Host(host)) }
+    // What is spelled with signs that browsers turn into others is another host there.
+    let is_plain = host.chars().all(|c| c.is_ascii_alphanumeric() || "-._:".contains(c));
+    if host.is_empty() || !is_plain { Err(NO_HOST) } else { Ok(ToolUse::Host(host)) }
 }
 
 /// The schemes behind which a host stands.

@@ -40,6 +40,8 @@ pub(crate) struct DeclaredCall<'v> {
     pub(crate) own: ToolUse<'v>,
     /// What it uses besides.
     pub(crate) further: Vec<ToolUse<'v>>,
+    /// The globs of what it uses below its directories; all that lies there, if there are none.
+    pub(crate) globs: Vec<&'v str>,
     /// The fields besides the command line that may change what it does.
     pub(crate) besides: Map<String, Value>,
 }
@@ -75,18 +77,25 @@ impl ToolUse<'_> {
     }
 }
 
+/// The declaration that says what the tool `name` does: one of these, or else a built-in one.
+pub(crate) fn declaration<'t>(declared: &'t Tools, name: &str) -> Option<&'t Tool> {
+    declared.get(name).or_else(|| built_in::find(name))
+}
+
 /// Reads a call of the tool `name` with `input`.
 pub(crate) fn read<'v>(declared: &Tools, name: &str, input: &'v Value) -> Call<'v> {
-    let Some(tool) = declared.get(name).or_else(|| built_in::find(name)) else { return Call::Undeclared };
-    match declared::read(tool, input) {
-        Ok((own, further)) => Call::Declared(Box::new(DeclaredCall {
-            own,
-            further,
-            besides: declared::besides(tool, input),
-            tool: tool.clone(),
-        })),
+    let Some(tool) = declaration(declared, name) else { return Call::Undeclared };
+    match read_as(tool, input) {
+        Ok(call) => Call::Declared(Box::new(call)),
         Err(why) => Call::Invalid(tool.operation, why),
     }
+}
+
+/// Reads a call with `input` as `tool` declares it.
+pub(crate) fn read_as<'v>(tool: &Tool, input: &'v Value) -> Result<DeclaredCall<'v>, &'static str> {
+    let (own, further) = declared::read(tool, input)?;
+    let globs = declared::globs(tool, input)?;
+    Ok(DeclaredCall { own, further, globs, besides: declared::besides(tool, input), tool: tool.clone() })
 }
 
 /// The tier of a call.

@@ -32,6 +32,7 @@ use tokio::runtime::Handle;
 
 use crate::{
     engine::{Engine, WeakEngine},
+    model::Means,
     seam::{Disk as _, RealDisk},
 };
 
@@ -128,14 +129,24 @@ impl Served {
     /// Carries out what the process at the other end orders, if it may.
     fn carry_out(&self, stream: &UnixStream, order: Order, token: Option<&str>) -> Reply {
         let Some(engine) = self.engine.upgrade() else { return Reply::Failed("the engine has ended".to_owned()) };
-        let by = match peer::admit(stream, &self.surfaces) {
-            Ok(by) => by,
-            Err(why) => return Reply::Refused(why.to_string()),
-        };
-        if order.changes() && !self.is_attended(&by, token) {
-            return Reply::Refused(NO_TERMINAL.to_owned());
+        match self.admitted(stream, &order, token) {
+            Ok(means) => self.runtime.block_on(order::carry_out_through(&engine, order, means)),
+            Err(why) => {
+                let (called, claims) = order.told();
+                // Where the engine has ended, or nothing can be stored, the answer is no all the same.
+                drop(engine.peer_refused(peer::named(stream), called, claims.cloned(), why.as_str().into()));
+                Reply::Refused(why)
+            }
         }
-        self.runtime.block_on(order::carry_out_through(&engine, order, by.means))
+    }
+
+    /// Through what the person speaks; why nobody is heard, if so.
+    fn admitted(&self, stream: &UnixStream, order: &Order, token: Option<&str>) -> Result<Means, String> {
+        let by = peer::admit(stream, &self.surfaces).map_err(|why| why.to_string())?;
+        if order.changes() && !self.is_attended(&by, token) {
+            return Err(NO_TERMINAL.to_owned());
+        }
+        Ok(by.means)
     }
 
     fn is_attended(&self, by: &Admitted, token: Option<&str>) -> bool {

@@ -94,6 +94,21 @@ pub enum Order {
 }
 
 impl Order {
+    /// What it is called, and who says it, where that matters.
+    pub(super) fn told(&self) -> (&'static str, Option<&ApproverId>) {
+        match self {
+            Order::Grants { .. } => ("grants", None),
+            Order::Why { .. } => ("why", None),
+            Order::Requests => ("requests", None),
+            Order::State { .. } => ("state", None),
+            Order::Agree { by, .. } => ("agree", Some(by)),
+            Order::Mode { by, .. } => ("mode", Some(by)),
+            Order::Revoke { by, .. } => ("revoke", Some(by)),
+            Order::Process { by, .. } => ("process", Some(by)),
+            Order::Answer { by, .. } => ("answer", Some(by)),
+        }
+    }
+
     /// Whether it does more than to show something.
     pub(super) fn changes(&self) -> bool {
         match self {

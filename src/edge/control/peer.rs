@@ -57,6 +57,12 @@ pub(super) fn own_means() -> Means {
     means(rustix::process::getuid().as_raw(), std::process::id())
 }
 
+/// The process at the other end, as the kernel tells it: this system does not tell.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn named(_: &std::os::unix::net::UnixStream) -> std::sync::Arc<str> {
+    "a process".into()
+}
+
 /// Admits whoever could open the socket, which only its owner can: this system does not tell more.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn admit(
@@ -67,7 +73,7 @@ pub(super) fn admit(
 }
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::admit;
+pub(super) use linux::{admit, named};
 
 #[cfg(target_os = "linux")]
 mod linux;

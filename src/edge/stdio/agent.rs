@@ -15,14 +15,14 @@ use crate::{
 use super::{
     holdings::holdings,
     message::{
-        AgentHello, AskPermissionState, Authorize, AuthorizeResult, Bye, CancelRequest, CheckPermission, CheckResult,
-        Checked, CheckedPermission, ErrorCode, Fault, FromAgent, GrantPermission, GrantResult, Holdings,
+        AgentHello, Answered, AskPermissionState, Authorize, AuthorizeResult, Bye, CancelRequest, CheckPermission,
+        CheckResult, Checked, CheckedPermission, ErrorCode, Fault, FromAgent, GrantPermission, GrantResult, Holdings,
         MessageFromAgent, MessageToAgent, Notice, NoticeKind, PROTOCOL, PermissionResult, PermissionStateResult,
         PolicyUpdated, ProcessExited, ProcessList, RequestAccepted, RequestPermission, RevokePermission, RevokeResult,
         Role, ToAgent, UsePermission, UseResult,
     },
     refused::NotDone,
-    session::{Ended, Part, Reply, greeted, now},
+    session::{Ended, Part, Reply, answered, greeted, now},
 };
 
 pub(super) struct AgentPart {
@@ -82,18 +82,17 @@ impl AgentPart {
         matches!(self.hears, Hears::Everything(_)) || self.agent.check(&Permission::Events) != Check::NotHeld
     }
 
+    pub(super) fn answered<T>(&self, answer: T, request_id: Option<String>) -> Answered<T> {
+        answered(&self.engine, answer, request_id)
+    }
+
     async fn request(&mut self, asked: RequestPermission) -> Result<ToAgent, NotDone> {
         let ask = Ask::new(asked.about.permissions, asked.reason);
         let ask = if let Some(scope) = asked.scope { ask.at_most(scope) } else { ask };
         let ticket = self.agent.request(ask).await?;
-        let accepted = RequestAccepted {
-            permission_request_id: ticket.id(),
-            code: ticket.code().to_string(),
-            request_id: asked.request_id.clone(),
-            ts: now(&self.engine),
-        };
-        self.awaits(ticket, asked.request_id);
-        Ok(ToAgent::RequestAccepted(accepted))
+        let accepted = RequestAccepted { permission_request_id: ticket.id(), code: ticket.code().to_string() };
+        self.awaits(ticket, asked.request_id.clone());
+        Ok(ToAgent::RequestAccepted(self.answered(accepted, asked.request_id)))
     }
 
     /// The answer to this question is told here, with the mark it was asked with.
@@ -132,7 +131,7 @@ impl AgentPart {
         let decision = authorized.decision();
         // A decision after an answer names its question too; here it is told only where one waits.
         let waits = decision.approval_action_id.filter(|_| decision.verdict() == Effect::Ask);
-        Ok(ToAgent::AuthorizeResult(AuthorizeResult {
+        let result = AuthorizeResult {
             decision: decision.decision,
             decision_id: decision.id,
             decision_source: decision.decision_source,
@@ -142,9 +141,8 @@ impl AgentPart {
             permission_request_id: waits,
             code: waits.map(|id| id.code().to_string()),
             text: decision.to_string(),
-            request_id,
-            ts: now(&self.engine),
-        }))
+        };
+        Ok(ToAgent::AuthorizeResult(self.answered(result, request_id)))
     }
 
     async fn cancel(&self, named: &str) -> Result<(), NotDone> {
@@ -171,13 +169,13 @@ impl AgentPart {
         let scope = give.scope.unwrap_or(Scope::Always);
         let grant_ids = self.agent.grant_for(&give.agent_id, give.about.permissions, scope, give.reason).await?;
         let GrantPermission { agent_id, request_id, .. } = give;
-        Ok(ToAgent::GrantResult(GrantResult { agent_id, grant_ids, request_id, ts: now(&self.engine) }))
+        Ok(ToAgent::GrantResult(self.answered(GrantResult { agent_id, grant_ids }, request_id)))
     }
 
     async fn revoke(&self, revoke: RevokePermission) -> Result<ToAgent, NotDone> {
         let RevokePermission { grant_id, reason, request_id } = revoke;
         self.agent.revoke(grant_id, reason).await?;
-        Ok(ToAgent::RevokeResult(RevokeResult { grant_id, request_id, ts: now(&self.engine) }))
+        Ok(ToAgent::RevokeResult(self.answered(RevokeResult { grant_id }, request_id)))
     }
 
     fn check(&self, check: CheckPermission) -> ToAgent {
@@ -188,21 +186,19 @@ impl AgentPart {
         };
         let permissions = Vec::from(check.about.permissions).into_iter();
         let results = permissions.map(|permission| CheckedPermission { held: held(&permission), permission });
-        let (results, request_id) = (results.collect(), check.request_id);
-        ToAgent::CheckResult(CheckResult { results, request_id, ts: now(&self.engine) })
+        ToAgent::CheckResult(self.answered(CheckResult { results: results.collect() }, check.request_id))
     }
 
     fn state(&self, asked: AskPermissionState) -> Result<ToAgent, NotDone> {
         let state = serde_json::to_value(self.agent.permission_state()?).map(camel_case);
         let state = state.map_err(|why| NotDone::new(ErrorCode::InternalError, why.to_string()))?;
-        let (request_id, ts) = (asked.request_id, now(&self.engine));
-        Ok(ToAgent::PermissionStateResult(PermissionStateResult { state, request_id, ts }))
+        Ok(ToAgent::PermissionStateResult(self.answered(PermissionStateResult { state }, asked.request_id)))
     }
 
     async fn spend(&self, wanted: UsePermission) -> Result<ToAgent, NotDone> {
         let UsePermission { permission, request_id } = wanted;
         self.agent.spend(&permission).await?;
-        Ok(ToAgent::UseResult(UseResult { permission, request_id, ts: now(&self.engine) }))
+        Ok(ToAgent::UseResult(self.answered(UseResult { permission }, request_id)))
     }
 
     async fn message(&self, message: &MessageFromAgent) -> Result<(), NotDone> {

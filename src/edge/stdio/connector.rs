@@ -13,13 +13,14 @@ use crate::{
 use super::{
     denials::Denials,
     message::{
-        ActionEnabled, Bye, ConnectorHello, Decision, EnableAction, ErrorCode, Fault, FromConnector, GuardUpdated,
-        ListPolicies, MessageToUser, ModifiedInput, Notice, NoticeKind, Operation, PROTOCOL, PermissionDecision,
-        PermissionRequest, PermissionResolved, PoliciesOfRun, PolicyName, ReasonKind, RevokePermission, RevokeResult,
-        Role, ToConnector, ToolGuard, UpdatePolicy,
+        ActionEnabled, Answered, Bye, ConnectorHello, Decision, DeclareTools, EnableAction, EndRun, EnterRun,
+        ErrorCode, Fault, FromConnector, GuardForAll, GuardUpdated, ListPolicies, MessageToUser, ModifiedInput, Notice,
+        NoticeKind, Operation, PROTOCOL, PermissionDecision, PermissionRequest, PermissionResolved, PoliciesOfRun,
+        PolicyName, ReasonKind, RevokePermission, RevokeResult, Role, RunChanged, ToConnector, ToolGuard,
+        ToolsDeclared, UpdatePolicy,
     },
     refused::NotDone,
-    session::{Ended, Part, Reply, greeted, now, shown},
+    session::{Ended, Part, Reply, answered, greeted, now, shown},
 };
 
 pub(super) struct ConnectorPart {
@@ -39,7 +40,8 @@ pub(super) struct ConnectorPart {
 pub(super) enum News {
     Shown(ToPerson),
     Config(NoticeKind, String, Option<u64>),
-    Guard(RunId, ToolName, Vec<PolicyName>),
+    /// Of a tool; without one, of every tool that the run has not yet.
+    Guard(RunId, Option<ToolName>, Vec<PolicyName>),
 }
 
 impl ConnectorPart {
@@ -102,28 +104,63 @@ impl ConnectorPart {
             None => approver.guards(&run_id)?,
         };
         let guards = guards.into_iter().map(tool_guard).collect();
-        Ok(ToConnector::Policies(PoliciesOfRun { run_id, guards, request_id, ts: now(&self.engine) }))
+        Ok(ToConnector::Policies(self.answered(PoliciesOfRun { run_id, guards }, request_id)))
     }
 
     async fn enable(&self, wanted: EnableAction) -> Result<ToConnector, NotDone> {
         let approver = self.approver()?;
         let (agent_id, reason, request_id) =
             (wanted.agent_id.clone(), wanted.reason.clone(), wanted.request_id.clone());
-        let action = wanted.action().map_err(|why| NotDone::new(ErrorCode::ValidationError, why))?;
+        let action = wanted.action.action().map_err(|why| NotDone::new(ErrorCode::ValidationError, why))?;
         let ruling_id = approver.enable(&agent_id, &action, reason).await?;
-        Ok(ToConnector::ActionEnabled(ActionEnabled { agent_id, ruling_id, request_id, ts: now(&self.engine) }))
+        Ok(ToConnector::ActionEnabled(self.answered(ActionEnabled { agent_id, ruling_id }, request_id)))
+    }
+
+    async fn declare(&self, wanted: DeclareTools) -> Result<ToConnector, NotDone> {
+        let DeclareTools { tools, request_id } = wanted;
+        let names = tools.iter().map(|tool| tool.name().clone()).collect();
+        self.approver()?.declare(tools).await?;
+        Ok(ToConnector::ToolsDeclared(self.answered(ToolsDeclared { tools: names }, request_id)))
+    }
+
+    async fn begin_run(&self, EnterRun { agent_id, run_id, request_id }: EnterRun) -> Result<ToConnector, NotDone> {
+        self.approver()?.begin_run(&agent_id, run_id).await?;
+        self.run_changed(agent_id, request_id)
+    }
+
+    async fn join_run(&self, EnterRun { agent_id, run_id, request_id }: EnterRun) -> Result<ToConnector, NotDone> {
+        self.approver()?.join_run(&agent_id, &run_id).await?;
+        self.run_changed(agent_id, request_id)
+    }
+
+    async fn end_run(&self, EndRun { agent_id, request_id }: EndRun) -> Result<ToConnector, NotDone> {
+        self.approver()?.end_run(&agent_id).await?;
+        self.run_changed(agent_id, request_id)
+    }
+
+    fn run_changed(&self, agent_id: AgentId, request_id: Option<String>) -> Result<ToConnector, NotDone> {
+        let run_id = self.engine.run_of(&agent_id)?;
+        Ok(ToConnector::RunChanged(self.answered(RunChanged { agent_id, run_id }, request_id)))
+    }
+
+    fn answered<T>(&self, answer: T, request_id: Option<String>) -> Answered<T> {
+        answered(&self.engine, answer, request_id)
     }
 
     /// What changed in a guard of a run of this owner.
     fn guard(&self, event: &Event) -> Option<News> {
-        let Event::PolicyUpdated { owner, run, tool, policies, .. } = event else { return None };
-        (*owner == self.owner).then(|| News::Guard(run.clone(), tool.clone(), names(policies)))
+        let (owner, run, tool, policies) = match event {
+            Event::PolicyUpdated { owner, run, tool, policies, .. } => (owner, run, Some(tool.clone()), policies),
+            Event::PolicyForAll { owner, run, policies, .. } => (owner, run, None, policies),
+            _ => return None,
+        };
+        (*owner == self.owner).then(|| News::Guard(run.clone(), tool, names(policies)))
     }
 
     async fn revoke(&self, revoke: RevokePermission) -> Result<ToConnector, NotDone> {
         let RevokePermission { grant_id, reason, request_id } = revoke;
         self.approver()?.revoke(grant_id, reason).await?;
-        Ok(ToConnector::RevokeResult(RevokeResult { grant_id, request_id, ts: now(&self.engine) }))
+        Ok(ToConnector::RevokeResult(self.answered(RevokeResult { grant_id }, request_id)))
     }
 
     async fn message(&self, text: &str) -> Result<(), NotDone> {
@@ -306,6 +343,10 @@ impl Part for ConnectorPart {
             }
             FromConnector::ListPolicies(wanted) => (wanted.request_id.clone(), self.policies(wanted).map(Some)),
             FromConnector::EnableAction(wanted) => (wanted.request_id.clone(), self.enable(wanted).await.map(Some)),
+            FromConnector::DeclareTools(wanted) => (wanted.request_id.clone(), self.declare(wanted).await.map(Some)),
+            FromConnector::BeginRun(wanted) => (wanted.request_id.clone(), self.begin_run(wanted).await.map(Some)),
+            FromConnector::JoinRun(wanted) => (wanted.request_id.clone(), self.join_run(wanted).await.map(Some)),
+            FromConnector::EndRun(wanted) => (wanted.request_id.clone(), self.end_run(wanted).await.map(Some)),
             FromConnector::Message(message) => (message.request_id, self.message(&message.text).await.map(|()| None)),
         };
         match done {
@@ -352,8 +393,11 @@ impl Part for ConnectorPart {
                 let text = text.as_ref().to_owned();
                 ToConnector::Message(MessageToUser { agent_id: from, text, ts: now(&self.engine) })
             }
-            News::Guard(run_id, tool, policies) => {
+            News::Guard(run_id, Some(tool), policies) => {
                 ToConnector::PolicyUpdated(GuardUpdated { run_id, tool, policies, ts: now(&self.engine) })
+            }
+            News::Guard(run_id, None, policies) => {
+                ToConnector::PolicyForAll(GuardForAll { run_id, policies, ts: now(&self.engine) })
             }
             News::Config(notice, text, change) => ToConnector::Notice(Notice {
                 change,

@@ -12,7 +12,6 @@ use super::{
         ToAgent,
     },
     refused::NotDone,
-    session::now,
 };
 
 const NOT_LET: &str = "the host runs no processes for this bot";
@@ -54,9 +53,10 @@ impl AgentPart {
         let (process, stream) = about(&order);
         let done = runner.carry_out(&self.agent, order).await?;
         let none = || NotDone::new(ErrorCode::InternalError, "nobody knows which process that was");
-        let ts = now(&self.engine);
         Ok(match done {
-            Processed::Started(process_id) => ToAgent::ProcessStarted(ProcessStarted { process_id, request_id, ts }),
+            Processed::Started(process_id) => {
+                ToAgent::ProcessStarted(self.answered(ProcessStarted { process_id }, request_id))
+            }
             Processed::List(all) => {
                 let listed = all.into_iter().map(|(process, exit)| ListedProcess {
                     process_id: process.id,
@@ -66,32 +66,23 @@ impl AgentPart {
                     restarts: process.restarts,
                     exit,
                 });
-                ToAgent::ProcessListResult(ProcessListResult { processes: listed.collect(), request_id, ts })
+                let listed = ProcessListResult { processes: listed.collect() };
+                ToAgent::ProcessListResult(self.answered(listed, request_id))
             }
             Processed::Output { from, bytes, dropped, next, is_end } => {
                 let (text, base64, next) = ProcessOutput::told(bytes, next, is_end);
                 let process_id = process.ok_or_else(none)?;
                 let end = is_end;
-                ToAgent::ProcessOutput(ProcessOutput {
-                    process_id,
-                    stream,
-                    from,
-                    next,
-                    dropped,
-                    text,
-                    base64,
-                    end,
-                    request_id,
-                    ts,
-                })
+                let output = ProcessOutput { process_id, stream, from, next, dropped, text, base64, end };
+                ToAgent::ProcessOutput(self.answered(output, request_id))
             }
             Processed::Written(written) => {
                 let (process_id, written) = (process.ok_or_else(none)?, u64::try_from(written).unwrap_or(u64::MAX));
-                ToAgent::ProcessWritten(ProcessWritten { process_id, written, request_id, ts })
+                ToAgent::ProcessWritten(self.answered(ProcessWritten { process_id, written }, request_id))
             }
             Processed::Stopping => {
                 let process_id = process.ok_or_else(none)?;
-                ToAgent::ProcessStopping(ProcessStopping { process_id, request_id, ts })
+                ToAgent::ProcessStopping(self.answered(ProcessStopping { process_id }, request_id))
             }
         })
     }

@@ -20,7 +20,7 @@ use crate::{
 use super::{
     Limits,
     frame::{Line, Lines},
-    message::{Bye, ErrorCode, Fault, Hello, Incoming, InvalidMessage, PROTOCOL, parse},
+    message::{Answered, Bye, ErrorCode, Fault, Hello, Incoming, InvalidMessage, PROTOCOL, parse},
     outgoing::{Outgoing, Unwritable},
     refused::NotDone,
 };
@@ -77,6 +77,11 @@ impl From<Unwritable> for Ended {
 /// The time of the engine. A clock that cannot be read ends nothing that is only told.
 pub(super) fn now(engine: &Engine) -> Timestamp {
     engine.now().unwrap_or(Timestamp::from_millis(0))
+}
+
+/// An answer to a line with this `requestId`.
+pub(super) fn answered<T>(engine: &Engine, answer: T, request_id: Option<String>) -> Answered<T> {
+    Answered { answer, request_id, ts: now(engine) }
 }
 
 /// What a role does. The conversation around it is the same for both.

@@ -3,6 +3,7 @@
 mod actions;
 mod agents;
 mod config;
+mod declared;
 mod follow;
 mod grants;
 mod guards;
@@ -54,6 +55,7 @@ impl State {
             Command::RevokeRuling { ruling, by, owner, reason } => {
                 self.revoke_ruling(ruling, by, owner.as_ref(), reason)
             }
+            Command::Declare { by, tools, taken } => self.declare_by(&by, &tools, taken),
             Command::DeclareTools { by, run, tools } => self.declare_tools(&by, run, tools),
             Command::SetPolicies { by, run, tool, policies } => self.set_policies(&by, &run, tool.as_ref(), &policies),
             Command::UpdatePolicy { by, run, patch, base } => self.update_policy(&by, &run, &patch, &base),
@@ -78,6 +80,10 @@ impl State {
             }
             Command::RejectConfig { why } => Ok(vec![Event::ConfigRejected { why }]),
             Command::PollConfig { why } => Ok(vec![Event::ConfigPolled { why }]),
+            #[cfg(feature = "journal")]
+            Command::RefusePeer { peer, order, claims, why } => {
+                Ok(vec![Event::PeerRefused { peer, order: order.into(), claims, why }])
+            }
             #[cfg(feature = "sandbox")]
             Command::Sandboxed { agent, facts, cause } => {
                 let facts = self.with_violations(&agent, facts)?;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::{
-    ByName, DecisionSource as Source, Grant, Mode, Operation, Permission, Right, RuleRef, Ruled, Ruling, SanitizedPath,
-    Scope, Subject, Tier, UseOrigin, Verdict, by_name,
+    ByName, DecisionSource as Source, Grant, Mode, Operation, Right, RuleRef, Ruled, Ruling, SanitizedPath, Scope,
+    Subject, Tier, UseOrigin, Verdict, by_name,
 };
 
 use super::{
@@ -186,11 +186,9 @@ pub(super) fn missing(case: &Case<'_>, mode: Mode, held: &Held) -> Option<Findin
     }
     let missing: Vec<_> = held.missing.iter().map(|right| right.permission.describe().to_string()).collect();
     let reason = format!("not held: {}", missing.join(", "));
-    // Missing because the tool itself says that it needs it: it is declared so, or is a capability of the tool.
-    let of_tool = held.missing.iter().all(|right| matches!(right.permission, Permission::Tool(_)));
-    let is_declared =
+    let is_demanded =
         |place: &usize| case.action.uses.iter().nth(*place).is_some_and(|used| used.origin == UseOrigin::Declared);
-    let by_contract = of_tool || held.lacking.iter().all(is_declared);
+    let by_contract = held.lacking.iter().all(is_demanded);
     let source = if by_contract { Source::ToolContract } else { Source::HostPolicy };
     Some(Finding::new(Ruled::Ask, source, reason).about(held.lacking.clone()))
 }

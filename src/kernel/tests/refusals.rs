@@ -7,7 +7,8 @@ use super::*;
 use crate::kernel::Starting;
 use crate::kernel::StopOrder;
 use crate::model::{
-    Actor, AgentPolicy, Answer, GrantId, PathGlob, Policies, Policy, PolicyPatch, ProcessId, RulingId, Scope, Tier,
+    Actor, AgentPolicy, Answer, GrantId, Operation, PathGlob, Policies, Policy, PolicyPatch, ProcessId, RulingId,
+    Scope, Tier, Tool, Tools,
 };
 
 /// The names of the reasons, so that a new one breaks the build here until it has a row below.
@@ -56,6 +57,8 @@ fn name(refusal: &Refusal) -> &'static str {
         Refusal::UnknownRun(_) => "UnknownRun",
         Refusal::RunGoesOn(_) => "RunGoesOn",
         Refusal::UnknownTool { .. } => "UnknownTool",
+        Refusal::ToolIsDeclared(_) => "ToolIsDeclared",
+        Refusal::TooManyDeclarations { .. } => "TooManyDeclarations",
         Refusal::InvalidGlob { .. } => "InvalidGlob",
         Refusal::TooManyPolicies { .. } => "TooManyPolicies",
         // Directories, codes and handles are looked up by the engine; no command names one.
@@ -157,6 +160,17 @@ fn set(owner: &str, run: &str, tool: Option<&str>, globs: usize) -> Command {
 fn declare(owner: &str, run: &str, count: usize) -> Command {
     let tools = (0..count).map(|number| format!("tool{number}").parse().unwrap()).collect();
     Command::DeclareTools { by: person(owner), run: run.parse().unwrap(), tools }
+}
+
+/// As many tools, each with as many long fields.
+fn declare_by(owner: &str, count: usize, fields: usize, taken: Option<&str>) -> Command {
+    let long = |number: usize| format!("{}{number}", "f".repeat(150)).parse().unwrap();
+    let tool = |number: usize| {
+        let tool = Tool::new(format!("tool{number}").parse().unwrap(), Operation::Tool);
+        (0..fields).fold(tool, |tool, number| tool.reads(long(number)))
+    };
+    let tools = std::sync::Arc::new(Tools::new((0..count).map(tool)).unwrap());
+    Command::Declare { by: person(owner), tools, taken: taken.map(|name| name.parse().unwrap()) }
 }
 
 fn stop_process(by: Actor) -> Command {
@@ -306,6 +320,9 @@ fn a_refused_command_leaves_the_state_equal() {
         ("TooManyPolicies", set("you", "r0", None, 1025)),
         ("TooManyPolicies", set("you", "r0", Some("bash"), 1025)),
         ("TooManyPolicies", declare("you", "r0", 1025)),
+        ("ToolIsDeclared", declare_by("you", 1, 0, Some("bash"))),
+        ("TooManyDeclarations", declare_by("you", 257, 0, None)),
+        ("TooManyDeclarations", declare_by("you", 20, 32, None)),
         ("UnknownProcess", stop_process(Actor::Operator)),
         ("UnknownProcess", stop_process(Actor::Agent(id("ann")))),
         #[cfg(feature = "sandbox")]
@@ -328,5 +345,5 @@ fn a_refused_command_leaves_the_state_equal() {
         assert!(!sentence.ends_with('.') && !sentence.contains('\n'), "{sentence}");
         met.insert(expected);
     }
-    assert_eq!(met.len(), 46, "each reason has a row");
+    assert_eq!(met.len(), 48, "each reason has a row");
 }

@@ -11,8 +11,8 @@ use crate::{
     kernel::{Check, Considered, Entering, Ground, check, compile},
     model::{
         Access, Actor, AgentPolicy, Answer, BaseRight, CommandPattern, Grant, GrantId, Operation, Origin, PathGlob,
-        PathPolicy, Place, Policies, Policy, PolicyPatch, Reach, Rule, RulingId, SanitizedPath, Scope, Tier, ToolName,
-        Verdict, Want, Widening,
+        PathPolicy, Place, Policies, Policy, PolicyPatch, Reach, Rule, RulingId, SanitizedPath, Scope, Tier, Tool,
+        ToolName, Tools, Verdict, Want, Widening,
     },
 };
 
@@ -229,6 +229,13 @@ impl Tale {
             23 => {
                 let ruling = pick(self.state.rulings.keys().copied(), other).unwrap_or(RulingId::new(u64::MAX));
                 Command::RevokeRuling { ruling, by: Actor::Operator, owner: None, reason: None }
+            }
+            24 if third.is_multiple_of(2) => {
+                let needs =
+                    |name: &&str| Tool::new(tool(name), Operation::Tool).needing(tag(TAGS[usize::from(other) % 12]));
+                let tools = Tools::new(TOOLS.iter().take(usize::from(one % 4)).map(|name| needs(&name))).unwrap();
+                let by = person(if one > 200 { "them" } else { "you" });
+                Command::Declare { by, tools: Arc::new(tools), taken: None }
             }
             24 => {
                 let tools = TOOLS.into_iter().take(usize::from(one % 4)).map(tool).collect();

@@ -51,6 +51,13 @@ impl fmt::Display for Event {
             Event::RulingMade { ruling } => ruling.fmt(f),
             Event::RulingUsed { ruling } => write!(f, "{} is used up", ruling.id),
             Event::RulingEnded { ruling, ended } => write!(f, "{} no longer counts: {ended}", ruling.id),
+            Event::DeclarationsChanged { owner, tools, by, .. } => {
+                write!(f, "{by} declares for agents of {owner}:")?;
+                if tools.is_empty() {
+                    return f.write_str(" no tool");
+                }
+                tools.iter().try_for_each(|tool| write!(f, " `{}`", tool.name()))
+            }
             Event::ToolsDeclared { run, tools, by, .. } => {
                 write!(f, "{by} declared {} tools for {run}", tools.len())
             }
@@ -63,9 +70,18 @@ impl fmt::Display for Event {
                 policies.iter().try_for_each(|name| write!(f, " {}", Shown(name)))
             }
             Event::RulesChanged { agent, rules } => write!(f, "{} rules bind {agent}", rules.len()),
+            Event::PeerRefused { peer, order, claims, why } => {
+                write!(f, "{} may not order `{order}`", Shown(peer))?;
+                claims.as_ref().map_or(Ok(()), |claims| write!(f, " as {claims}"))?;
+                write!(f, ": {}", Shown(why))
+            }
             Event::FactsMerged { family, since, counts, last } => {
                 let all: Vec<_> = counts.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
-                write!(f, "of {family} and its relatives, since {since}: {}; the last: {}", all.join(", "), Shown(last))
+                match family {
+                    Some(family) => write!(f, "of {family} and its relatives")?,
+                    None => f.write_str("of processes that were not heard")?,
+                }
+                write!(f, ", since {since}: {}; the last: {}", all.join(", "), Shown(last))
             }
             Event::Refused { by, attempt, why } => write!(f, "{by} may not {attempt}: {}", Shown(why)),
             Event::CarrierConnected { agent } => write!(f, "{agent} can reach its user"),

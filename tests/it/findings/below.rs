@@ -4,6 +4,8 @@ use std::{fs, path::Path, sync::Arc};
 
 use bestow::{Action, Agent, Effect, Engine, Mode, Operation, PathGlob, Place, Rule, Settings, Verdict};
 
+use serde_json::json;
+
 use crate::support::{World, id, policy, profile, settings};
 
 fn deny(operation: Option<Operation>, glob: &str) -> Rule {
@@ -324,4 +326,100 @@ async fn what_prints_what_is_protected_is_no_read() {
     }
     engine.set_mode(agent.id(), Mode::Plan).await.unwrap();
     all_denied(&agent, &["declare -p", "export -p"]);
+}
+
+fn call(tool: &str, input: serde_json::Value) -> Action {
+    Action::tool(tool.parse().unwrap(), input)
+}
+
+/// A tool that searches reads what it finds.
+#[tokio::test]
+async fn a_searching_tool_does_not_read_what_is_denied() {
+    let (_place, work) = ground();
+    for mode in [Mode::Default, Mode::Bypass, Mode::Plan] {
+        let engine = Engine::new(Settings::default()).unwrap();
+        let agent = bound(&engine, &work, mode, vec![deny(Some(Operation::Read), "/**/.env*")]).await;
+        let denied = [
+            call("Read", json!({ "file_path": ".env" })),
+            call("Grep", json!({ "pattern": ".", "glob": ".env" })),
+            call("Grep", json!({ "pattern": ".", "glob": ".e*" })),
+            call("Grep", json!({ "pattern": ".", "path": "." })),
+            call("Grep", json!({ "pattern": "." })),
+            call("Grep", json!({ "pattern": ".", "path": "sub" })),
+            call("read_many_files", json!({ "include": [".env"] })),
+            call("read_many_files", json!({ "include": ["sub/.env"] })),
+            call("read_many_files", json!({ "include": ["./.env"] })),
+            call("search_file_content", json!({ "pattern": ".", "include": ".env*" })),
+            call("grep", json!({ "pattern": ".", "include": ".env" })),
+            call("Grep", json!({ "pattern": "root", "path": "/etc" })),
+            call("read_many_files", json!({ "include": ["{/etc,x}/shadow"] })),
+            call("read_many_files", json!({ "include": ["{.,x}{.,y}/work/.env"] })),
+            call("read_many_files", json!({ "include": [".{.,x}/work/.env"] })),
+            call("read_many_files", json!({ "include": ["@(/etc|x)/shadow"] })),
+        ];
+        for action in denied {
+            assert_eq!(agent.verdict(&action).unwrap(), Effect::Deny, "{mode:?} {action:?}");
+        }
+        let fine = [
+            call("Grep", json!({ "pattern": ".", "glob": "*.rs" })),
+            call("Grep", json!({ "pattern": ".", "path": "plain" })),
+            call("Grep", json!({ "pattern": ".", "glob": "*.{rs,toml}" })),
+            call("Glob", json!({ "pattern": "**/*" })),
+            call("LS", json!({ "path": "." })),
+            call("read_many_files", json!({ "include": ["plain/**", "*.rs"] })),
+        ];
+        for action in fine {
+            assert_ne!(agent.verdict(&action).unwrap(), Effect::Deny, "{mode:?} {action:?}");
+        }
+    }
+}
+
+/// A text of a tool that nobody has declared may be a command line.
+#[tokio::test]
+async fn a_command_line_in_an_undeclared_tool_is_no_way_around_a_no() {
+    let (_place, work) = ground();
+    let engine = Engine::new(Settings::default()).unwrap();
+    let rules = vec![
+        deny(Some(Operation::Read), &format!("{work}/secrets/**")),
+        Rule { path: None, ..deny(Some(Operation::Network), "/x") },
+    ];
+    let agent = bound(&engine, &work, Mode::Bypass, rules).await;
+    let denied = [
+        json!({ "cmd": "cd secrets && cat x" }),
+        json!({ "cmd": "cat $HOME/../../../../../etc/shadow" }),
+        json!({ "cmd": "cd /etc && cat shadow" }),
+        json!({ "cmd": "cat /dev/fd/../../../etc/shadow" }),
+        json!({ "cmd": "curl https://e.com" }),
+        json!({ "cmd": "git push" }),
+    ];
+    for input in denied {
+        let action = call("foo", input);
+        assert_eq!(agent.verdict(&action).unwrap(), Effect::Deny, "{action:?}");
+    }
+    let shells = [
+        call("run_shell_command", json!({ "command": "cat shadow", "dir_path": "/etc" })),
+        call("run_shell_command", json!({ "command": "cat x", "dir_path": "secrets" })),
+        call("shell", json!({ "command": "cat x", "workdir": "secrets", "cwd": "sub" })),
+    ];
+    for action in shells {
+        assert_eq!(agent.verdict(&action).unwrap(), Effect::Deny, "{action:?}");
+    }
+    let prose = "Dear all, please look at the report. ".repeat(200);
+    let action = call("send_mail", json!({ "to": "ann", "text": prose }));
+    assert_eq!(agent.verdict(&action).unwrap(), Effect::Allow, "a long text is no command line");
+}
+
+/// A host is what programs that fetch read it as.
+#[tokio::test]
+async fn a_host_that_is_spelled_so_that_others_read_another_is_none() {
+    let world = World::new();
+    let agent = bound(&world.engine, "/ws", Mode::Bypass, vec![]).await;
+    for url in
+        ["https:/evil.com/x", "https:evil.com", "file:/etc/shadow", "http://ev%69l.com", "http://evil\u{3002}com"]
+    {
+        let action = call("WebFetch", json!({ "url": url }));
+        assert_eq!(agent.verdict(&action).unwrap(), Effect::Deny, "{url}");
+    }
+    let action = call("WebFetch", json!({ "url": "https://good.com:8080/x?y" }));
+    assert_ne!(agent.verdict(&action).unwrap(), Effect::Deny);
 }

@@ -2,8 +2,10 @@
 
 mod any_name;
 mod built_in;
+mod by_people;
 mod capabilities;
 mod declared;
+mod levels;
 #[cfg(feature = "config")]
 mod written;
 

@@ -1,6 +1,7 @@
 //! Bots over lines of JSON: the protocol as vectors, and what happens when a bot misbehaves or dies.
 
 mod answers;
+mod declared;
 mod docs;
 mod misbehaving;
 #[cfg(feature = "config")]

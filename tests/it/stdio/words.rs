@@ -30,6 +30,48 @@ fn what_is_no_json_is_shown_where_it_goes_wrong() {
 #[test]
 fn what_stands_twice_is_named() {
     assert_eq!(agent(r#"{"type":"hello","type":"bye"}"#).1, "duplicate field `type`");
+    let twice = r#""operation":"fs.read","resource":"/a","resource":"/b""#;
+    assert_eq!(agent(&format!(r#"{{"type":"authorize",{twice}}}"#)).1, "authorize: duplicate field `resource`");
+    let enable =
+        |fields: &str| connector(&format!(r#"{{"type":"enable_action","agentId":"a","reason":"b",{fields}}}"#));
+    assert_eq!(enable(twice), "enable_action: duplicate field `resource`");
+    let declare = |tool: &str| connector(&format!(r#"{{"type":"declare_tools","tools":[{tool}]}}"#));
+    assert_eq!(
+        declare(r#"{"name":"a","operation":"fs.read","path":"a","path":"b"}"#),
+        "declare_tools: duplicate field `path`"
+    );
+}
+
+#[test]
+fn an_action_that_is_enabled_is_described_as_the_agent_describes_it_and_is_no_call_of_its_own() {
+    let more = |field: &str| {
+        let line = r#"{"type":"enable_action","agentId":"a","reason":"b","operation":"fs.read","resource":"/a",FIELD}"#;
+        connector(&line.replace("FIELD", field))
+    };
+    for field in [r#""toolCallId":"c""#, r#""override":true"#] {
+        let name = field.split('"').nth(1).unwrap();
+        assert!(more(field).starts_with(&format!("enable_action: there is no field `{name}`; it has `")), "{field}");
+    }
+    assert_eq!(more(r#""details":7"#), "enable_action: `details` is `7`: it must be an object or a text");
+}
+
+#[test]
+fn a_declaration_that_is_none_hears_which_and_why() {
+    let declare = |tools: &str| connector(&format!(r#"{{"type":"declare_tools","tools":{tools}}}"#));
+    let tool = r#"{"name":"a/b","operation":"fs.write","path":["x","y?"],"needs":["@tool:a"]}"#;
+    assert!(format!(r#"{{"type":"declare_tools","tools":[{tool}]}}"#).parse::<FromConnector>().is_ok());
+    for (tools, why) in [
+        (format!("[{tool},{tool}]"), "the tool `a/b` is declared twice"),
+        (r#"[{"name":"a","operation":"fs.write"}]"#.to_owned(), "the tool `a` needs `path`: where its object stands"),
+        (r#"[{"name":"a","operation":"fs.wriet"}]"#.to_owned(), "of declaration 1: "),
+        (r#"[{"name":"a","operation":"tool","comand":"x"}]"#.to_owned(), "of declaration 1: unknown field `comand`"),
+        (r#"[{"name":"a//b","operation":"tool"}]"#.to_owned(), "divided by one `/` each"),
+        (r#"[{"name":"a","operation":"tool","content":7}]"#.to_owned(), "a field, or a list of fields"),
+        ("{}".to_owned(), "it must be a list of declarations"),
+    ] {
+        let told = declare(&tools);
+        assert!(told.starts_with("declare_tools: `tools` is ") && told.contains(why), "{tools}: {told}");
+    }
 }
 
 #[test]
@@ -110,7 +152,10 @@ fn every_documented_field_is_known_and_nearly_it_is_refused() {
                 let field = field.trim().trim_end_matches('?');
                 let told = |name: &str| {
                     let line = format!(r#"{{"type":"{kind}","{name}":[]}}"#);
-                    if is_agent { agent(&line).1 } else { connector(&line) }
+                    // Nothing is wrong with an empty list where lists are taken.
+                    let wrong =
+                        if is_agent { line.parse::<FromAgent>().err() } else { line.parse::<FromConnector>().err() };
+                    wrong.map(|why| why.message).unwrap_or_default()
                 };
                 assert!(!told(field).contains("there is no field"), "{kind}: {field}");
                 let near = field.to_uppercase();

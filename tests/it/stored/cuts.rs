@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt as _, path::PathBuf, sync::Arc};
 
 use bestow::{
-    Action, Answer, Approver, Authorization, DiskPaths, Engine, Holding, Kind, Mode, Scope, Settings, SystemClock,
-    Ticket, Verdict,
+    Action, Answer, Approver, Authorization, DiskPaths, Engine, Holding, Kind, Mode, Operation, Scope, Settings,
+    SystemClock, Ticket, Tool, Tools, Verdict,
     journal::{
         Journal, RealDisk, SEGMENT,
         audit::{self, Cut},
@@ -266,4 +266,33 @@ async fn a_cut_that_is_done_again_after_a_kill_takes_no_no_for_another() {
     audit::cut(place.state(), records + 1).unwrap();
     let engine = place.engine_of(SEGMENT).await;
     assert!(is_denied(&engine, "npm run deploy").await);
+}
+
+/// What people declared of tools makes more be seen of a call; the record of that is cut off, and what was taken back is not
+/// known any more.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_declared_of_tools_stays_declared() {
+    let needs = |name: &str, need: &str| {
+        Tool::new(name.parse().unwrap(), Operation::Tool).needing(format!("@tool:{need}").parse().unwrap())
+    };
+    let declare = async |engine: &Engine, tools: &[Tool]| {
+        eve(engine).declare(Tools::new(tools.iter().cloned()).unwrap()).await.unwrap();
+    };
+    let place = Place::new(FILE);
+    let engine = place.engine().await;
+    declare(&engine, &[needs("early", "a"), needs("both", "a")]).await;
+    engine.shutdown().await;
+    drop(engine);
+    let records = place.records();
+    let engine = place.engine().await;
+    declare(&engine, &[needs("late", "b"), needs("both", "b")]).await;
+    engine.shutdown().await;
+    drop(engine);
+    let cut = place.cut_at(records + 1);
+    assert_eq!(cut.again.iter().map(bestow::Event::kind).collect::<Vec<_>>(), ["declarations.changed"], "{cut:?}");
+    let engine = place.engine().await;
+    let known = eve(&engine).declarations().unwrap().into_values().next().unwrap();
+    let told: Vec<_> = known.iter().map(ToString::to_string).collect();
+    let expected = ["`both`: tool, needs `@tool:b`", "`early`: tool, needs `@tool:a`", "`late`: tool, needs `@tool:b`"];
+    assert_eq!(told, expected);
 }

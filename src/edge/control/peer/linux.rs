@@ -6,6 +6,7 @@ use std::{
         fd::{AsRawFd, OwnedFd},
         unix::net::UnixStream,
     },
+    sync::Arc,
 };
 
 use nix::sys::socket::{getsockopt, sockopt};
@@ -17,6 +18,14 @@ use super::{
     },
     Admitted, NotAdmitted, means,
 };
+
+/// The process that connected, as the kernel tells it.
+pub(in super::super) fn named(stream: &UnixStream) -> Arc<str> {
+    match getsockopt(stream, sockopt::PeerCredentials) {
+        Ok(told) => format!("uid {}, pid {}", told.uid(), told.pid()).into(),
+        Err(_) => "a process of which the kernel tells nothing".into(),
+    }
+}
 
 /// Admits the process that connected, or says why not.
 pub(in super::super) fn admit(stream: &UnixStream, surfaces: &Surfaces) -> Result<Admitted, NotAdmitted> {

@@ -3,11 +3,10 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::model::{
-    Access, Action, AgentId, Operation, Permissions, PolicyPatch, Reason, RunId, SanitizedPath, Scope, ToolName,
-    Verdict,
+    Access, AgentId, Permissions, PolicyPatch, Reason, RunId, SanitizedPath, Scope, ToolName, Tools, Verdict,
 };
 
-use super::{About, Authorize, Bye, Hello, RevokePermission, about::Named};
+use super::{About, Bye, DescribedAction, Hello, RevokePermission, about::Named};
 
 /// A line from a bot that is the way to a user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +27,14 @@ pub enum FromConnector {
     ListPolicies(ListPolicies),
     /// The user lets exactly one action happen once, even if nobody can undo it.
     EnableAction(EnableAction),
+    /// The user's side has tools, and says what they do.
+    DeclareTools(DeclareTools),
+    /// The user begins a run of an agent.
+    BeginRun(EnterRun),
+    /// The user puts an agent into a run that goes on for others.
+    JoinRun(EnterRun),
+    /// The user ends the run of an agent.
+    EndRun(EndRun),
     /// The user says something to the agent.
     Message(MessageFromUser),
     /// It ends.
@@ -229,29 +236,14 @@ pub struct ListPolicies {
 /// `enable_action`: exactly this action of an agent may happen once, even if nobody can undo it. Answered with
 /// `action_enabled`. It gives no right, and rules that deny it stay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct EnableAction {
     /// Whose.
     pub agent_id: AgentId,
-    /// What kind of thing: with `resource`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub operation: Option<Operation>,
-    /// The path, command line or host.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub resource: Option<String>,
-    /// By which tool.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tool_name: Option<ToolName>,
-    /// The input of the tool, instead of `operation` and `resource`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tool_input: Option<serde_json::Map<String, serde_json::Value>>,
-    /// The content that it writes or sends, if the bot names it: an object or a text.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "super::from_agent::content")]
-    pub details: Option<serde_json::Value>,
-    /// What it uses besides.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub permissions: Option<Permissions>,
+    /// What, written as in `authorize`.
+    #[serde(flatten)]
+    pub action: DescribedAction,
     /// Why.
     pub reason: Reason,
     /// Comes back with the answer.
@@ -259,25 +251,43 @@ pub struct EnableAction {
     pub request_id: Option<String>,
 }
 
-impl EnableAction {
-    /// The action that is meant, if the line means one: written as the agent's bot writes it.
-    pub(in super::super) fn action(self) -> Result<Action, &'static str> {
-        let EnableAction { operation, resource, tool_name, tool_input, details, permissions, .. } = self;
-        let (reason, tool_call_id, overrides, request_id) = (None, None, false, None);
-        let as_asked = Authorize {
-            operation,
-            resource,
-            tool_name,
-            tool_input,
-            details,
-            permissions,
-            reason,
-            tool_call_id,
-            overrides,
-            request_id,
-        };
-        as_asked.action()
-    }
+/// `declare_tools`: says what tools of the owner's agents do, in the place of what the same person said before. Answered with
+/// `tools_declared`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
+pub struct DeclareTools {
+    /// All of them; an empty list takes them back.
+    pub tools: Tools,
+    /// Comes back with the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+/// `begin_run`, `join_run`: the run of an agent ends, and it enters another one. Answered with `run_changed`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
+pub struct EnterRun {
+    /// Whose.
+    pub agent_id: AgentId,
+    /// The run: with `begin_run` one that nobody is in, with `join_run` one that goes on for others.
+    pub run_id: RunId,
+    /// Comes back with the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+/// `end_run`: the run of an agent ends. Answered with `run_changed`, which names the next one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
+pub struct EndRun {
+    /// Whose.
+    pub agent_id: AgentId,
+    /// Comes back with the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
 }
 
 /// `message`: what the user says to the agent. Counts as the user being active here.

@@ -1,6 +1,7 @@
 //! What is said, as values. `docs/protocol.md` shows each message as a line.
 
 mod about;
+mod action;
 mod fault;
 mod from_agent;
 mod from_connector;
@@ -14,14 +15,15 @@ mod to_either;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 pub use about::About;
+pub use action::DescribedAction;
 pub use fault::{ErrorCode, Fault};
 pub use from_agent::{
     AskPermissionState, Authorize, CancelRequest, CheckPermission, FromAgent, GrantPermission, MessageFromAgent,
     RequestPermission, UsePermission,
 };
 pub use from_connector::{
-    AgreeToWidening, Decision, EnableAction, FromConnector, ListPolicies, MessageFromUser, ModifiedInput,
-    PermissionDecision, PolicyMode, UpdatePolicy,
+    AgreeToWidening, Decision, DeclareTools, EnableAction, EndRun, EnterRun, FromConnector, ListPolicies,
+    MessageFromUser, ModifiedInput, PermissionDecision, PolicyMode, UpdatePolicy,
 };
 pub use parse::InvalidMessage;
 pub(super) use parse::{Incoming, parse};
@@ -34,10 +36,10 @@ pub use to_agent::{
     PermissionResult, PermissionStateResult, PolicyUpdated, RequestAccepted, ToAgent, UseResult,
 };
 pub use to_connector::{
-    ActionEnabled, ConnectorHello, Content, GuardUpdated, MessageToUser, Operation, PermissionRequest,
-    PermissionResolved, PoliciesOfRun, PolicyName, ReasonKind, ToConnector, ToolGuard,
+    ActionEnabled, ConnectorHello, Content, GuardForAll, GuardUpdated, MessageToUser, Operation, PermissionRequest,
+    PermissionResolved, PoliciesOfRun, PolicyName, ReasonKind, RunChanged, ToConnector, ToolGuard, ToolsDeclared,
 };
-pub use to_either::{Bye, Hello, Notice, NoticeKind, RevokePermission, RevokeResult};
+pub use to_either::{Answered, Bye, Hello, Notice, NoticeKind, RevokePermission, RevokeResult};
 
 /// The version of the protocol. It changes only when a bot that was right before would be wrong.
 pub const PROTOCOL: u32 = 1;

@@ -72,6 +72,10 @@ impl Incoming for FromConnector {
         "update_policy",
         "list_policies",
         "enable_action",
+        "declare_tools",
+        "begin_run",
+        "join_run",
+        "end_run",
         "message",
         "bye",
     ];

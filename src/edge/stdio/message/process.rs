@@ -164,11 +164,6 @@ impl ProcessRestart {
 pub struct ProcessStarted {
     /// Which.
     pub process_id: ProcessId,
-    /// As it came.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_id: Option<String>,
-    /// When.
-    pub ts: Timestamp,
 }
 
 /// One process of an agent.
@@ -198,11 +193,6 @@ pub struct ListedProcess {
 pub struct ProcessListResult {
     /// All of them.
     pub processes: Vec<ListedProcess>,
-    /// As it came.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_id: Option<String>,
-    /// When.
-    pub ts: Timestamp,
 }
 
 /// `process_output`: a piece of what a process wrote.
@@ -228,11 +218,6 @@ pub struct ProcessOutput {
     pub base64: Option<String>,
     /// Whether nothing follows, unless it is started again.
     pub end: bool,
-    /// As it came.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_id: Option<String>,
-    /// When.
-    pub ts: Timestamp,
 }
 
 impl ProcessOutput {
@@ -258,11 +243,6 @@ pub struct ProcessWritten {
     pub process_id: ProcessId,
     /// How many bytes.
     pub written: u64,
-    /// As it came.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_id: Option<String>,
-    /// When.
-    pub ts: Timestamp,
 }
 
 /// `process_stopping`: it was told to end.
@@ -272,11 +252,6 @@ pub struct ProcessWritten {
 pub struct ProcessStopping {
     /// Which.
     pub process_id: ProcessId,
-    /// As it came.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_id: Option<String>,
-    /// When.
-    pub ts: Timestamp,
 }
 
 /// `process_exited`: a process of the agent ended, with everything it started.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::model::{
     AgentId, CallId, GrantId, InvalidPermissions, Operation, OutputStream, Permission, Permissions, ProcessId, Reason,
-    RunId, SanitizedPath, Scope, ToolName, Verdict,
+    RunId, SanitizedPath, Scope, Tool, ToolName, Tools, Verdict,
 };
 
 use super::{super::quote::quoted, Decision, MAX_TEXT, PolicyMode};
@@ -55,6 +55,16 @@ const REASON: Field = needed("reason", parsed::<Reason>);
 const PROCESS: Field = needed("processId", parsed::<ProcessId>);
 const SCOPE: Field = may("scope", parsed::<Scope>);
 
+/// The fields that describe an action.
+const ACTION: [Field; 6] = [
+    may("operation", parsed::<Operation>),
+    may("resource", words),
+    may("toolName", parsed::<ToolName>),
+    may("toolInput", object),
+    may("details", content),
+    TAGS,
+];
+
 /// The content of an action: an object or a text.
 fn content(value: &Value) -> Wrong {
     (!value.is_object() && !value.is_string()).then(|| "it must be an object or a text".to_owned())
@@ -71,20 +81,10 @@ pub(super) fn of(kind: &str) -> Shape {
         "check_permission" => lenient([TAG, TAGS]),
         "use_permission" => lenient([needed("permission", parsed::<Permission>)]),
         // What an action uses, or who is asked about it, must not get lost.
-        "authorize" => Shape {
-            fields: vec![
-                may("operation", parsed::<Operation>),
-                may("resource", words),
-                may("toolName", parsed::<ToolName>),
-                may("toolInput", object),
-                TAGS,
-                may("reason", parsed::<Reason>),
-                may("toolCallId", parsed::<CallId>),
-                may("override", flag),
-                may("details", content),
-            ],
-            strict: true,
-        },
+        "authorize" => {
+            let besides = [may("reason", parsed::<Reason>), may("toolCallId", parsed::<CallId>), may("override", flag)];
+            Shape { fields: ACTION.into_iter().chain(besides).collect(), strict: true }
+        }
         // What a process may do must not get lost.
         "process_start" => Shape { fields: vec![needed("command", program), TAGS], strict: true },
         "process_read" => {
@@ -123,19 +123,14 @@ pub(super) fn of(kind: &str) -> Shape {
             strict: true,
         },
         "list_policies" => lenient([needed("runId", parsed::<RunId>), may("tool", parsed::<ToolName>)]),
-        "enable_action" => Shape {
-            fields: vec![
-                needed("agentId", parsed::<AgentId>),
-                may("operation", parsed::<Operation>),
-                may("resource", words),
-                may("toolName", parsed::<ToolName>),
-                may("toolInput", object),
-                may("details", content),
-                TAGS,
-                needed("reason", parsed::<Reason>),
-            ],
-            strict: true,
-        },
+        "enable_action" => {
+            let fields = [needed("agentId", parsed::<AgentId>)].into_iter().chain(ACTION).chain([REASON]);
+            Shape { fields: fields.collect(), strict: true }
+        }
+        // A field of a declaration that gets lost would be a use that is not seen.
+        "declare_tools" => Shape { fields: vec![needed("tools", tools)], strict: true },
+        "begin_run" | "join_run" => lenient([needed("agentId", parsed::<AgentId>), needed("runId", parsed::<RunId>)]),
+        "end_run" => lenient([needed("agentId", parsed::<AgentId>)]),
         _ => lenient([]),
     }
 }
@@ -204,6 +199,17 @@ fn mode(value: &Value) -> Wrong {
 fn texts(value: &Value) -> Wrong {
     let all_texts = value.as_array().is_some_and(|all| all.iter().all(Value::is_string));
     (!all_texts).then(|| "it must be a list of texts".to_owned())
+}
+
+/// Each declaration by itself, and that they go together.
+fn tools(value: &Value) -> Wrong {
+    let Value::Array(given) = value else { return Some("it must be a list of declarations".to_owned()) };
+    for (place, one) in given.iter().enumerate() {
+        if let Err(why) = Tool::deserialize(one) {
+            return Some(format!("of declaration {}: {why}", place + 1));
+        }
+    }
+    Tools::deserialize(value).err().map(|why| why.to_string())
 }
 
 fn flag(value: &Value) -> Wrong {

@@ -8,7 +8,7 @@ use crate::model::{
 };
 
 use super::{
-    Bye, Fault, Notice, ProcessExited, ProcessListResult, ProcessOutput, ProcessStarted, ProcessStopping,
+    Answered, Bye, Fault, Notice, ProcessExited, ProcessListResult, ProcessOutput, ProcessStarted, ProcessStopping,
     ProcessWritten, RevokeResult, Role,
 };
 
@@ -20,31 +20,31 @@ pub enum ToAgent {
     /// Who it is. The first line.
     Hello(AgentHello),
     /// Its question was taken; the answer comes when it comes.
-    RequestAccepted(RequestAccepted),
+    RequestAccepted(Answered<RequestAccepted>),
     /// How its question ended.
     PermissionResult(PermissionResult),
     /// What it passed on is held now.
-    GrantResult(GrantResult),
+    GrantResult(Answered<GrantResult>),
     /// What it took back is gone.
-    RevokeResult(RevokeResult),
+    RevokeResult(Answered<RevokeResult>),
     /// What it holds of what it asked about.
-    CheckResult(CheckResult),
+    CheckResult(Answered<CheckResult>),
     /// It may go ahead, once.
-    UseResult(UseResult),
+    UseResult(Answered<UseResult>),
     /// Whether it may do what it is about to do.
-    AuthorizeResult(AuthorizeResult),
+    AuthorizeResult(Answered<AuthorizeResult>),
     /// Its permission state.
-    PermissionStateResult(PermissionStateResult),
+    PermissionStateResult(Answered<PermissionStateResult>),
     /// Its process goes on.
-    ProcessStarted(ProcessStarted),
+    ProcessStarted(Answered<ProcessStarted>),
     /// Its processes.
-    ProcessListResult(ProcessListResult),
+    ProcessListResult(Answered<ProcessListResult>),
     /// What a process wrote.
-    ProcessOutput(ProcessOutput),
+    ProcessOutput(Answered<ProcessOutput>),
     /// What a process was given.
-    ProcessWritten(ProcessWritten),
+    ProcessWritten(Answered<ProcessWritten>),
     /// A process was told to end.
-    ProcessStopping(ProcessStopping),
+    ProcessStopping(Answered<ProcessStopping>),
     /// A process of its ended.
     ProcessExited(ProcessExited),
     /// What it holds has changed.
@@ -108,11 +108,6 @@ pub struct RequestAccepted {
     pub permission_request_id: RequestId,
     /// Its short form, for people.
     pub code: String,
-    /// As it came.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_id: Option<String>,
-    /// When.
-    pub ts: Timestamp,
 }
 
 /// `permission_result`: how a question ended.
@@ -158,11 +153,6 @@ pub struct GrantResult {
     pub agent_id: AgentId,
     /// The grants, in the order of what was named.
     pub grant_ids: Vec<GrantId>,
-    /// As it came.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_id: Option<String>,
-    /// When.
-    pub ts: Timestamp,
 }
 
 /// Whether something is held.
@@ -196,11 +186,6 @@ pub struct CheckedPermission {
 pub struct CheckResult {
     /// One answer for each tag, in the order of the question.
     pub results: Vec<CheckedPermission>,
-    /// As it came.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_id: Option<String>,
-    /// When.
-    pub ts: Timestamp,
 }
 
 /// `use_result`: go ahead, once.
@@ -210,11 +195,6 @@ pub struct CheckResult {
 pub struct UseResult {
     /// What.
     pub permission: Permission,
-    /// As it came.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_id: Option<String>,
-    /// When.
-    pub ts: Timestamp,
 }
 
 /// `authorize_result`: whether it may happen, with the facts of the decision.
@@ -245,11 +225,6 @@ pub struct AuthorizeResult {
     pub code: Option<String>,
     /// All of this as a sentence for people.
     pub text: String,
-    /// As it came.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_id: Option<String>,
-    /// When.
-    pub ts: Timestamp,
 }
 
 /// `permission_state_result`: the mode, rules, policies, interaction and rights of the agent, as they are now.
@@ -259,11 +234,6 @@ pub struct AuthorizeResult {
 pub struct PermissionStateResult {
     /// All of it.
     pub state: serde_json::Value,
-    /// As it came.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_id: Option<String>,
-    /// When.
-    pub ts: Timestamp,
 }
 
 /// `policy_updated`: what the agent holds now, in full. Comes before the notice or result that explains it.

@@ -9,7 +9,7 @@ use crate::model::{
     Scope, Tier, Timestamp, ToolName,
 };
 
-use super::{Bye, Fault, Notice, RevokeResult, Role};
+use super::{Answered, Bye, Fault, Notice, RevokeResult, Role};
 
 /// A line to a bot that is the way to a user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,13 +23,19 @@ pub enum ToConnector {
     /// A question that was shown is over.
     PermissionResolved(PermissionResolved),
     /// What the user took away is gone.
-    RevokeResult(RevokeResult),
+    RevokeResult(Answered<RevokeResult>),
     /// What guards a tool of a run has changed.
     PolicyUpdated(GuardUpdated),
     /// What guards the tools of a run.
-    Policies(PoliciesOfRun),
+    Policies(Answered<PoliciesOfRun>),
+    /// What every tool begins with that a run will have has changed.
+    PolicyForAll(GuardForAll),
+    /// What the user's side declares is declared.
+    ToolsDeclared(Answered<ToolsDeclared>),
+    /// An agent is in another run.
+    RunChanged(Answered<RunChanged>),
     /// What the user let happen once may happen once.
-    ActionEnabled(ActionEnabled),
+    ActionEnabled(Answered<ActionEnabled>),
     /// Something the user should know.
     Notice(Notice),
     /// The agent says something.
@@ -237,6 +243,40 @@ pub struct GuardUpdated {
     pub ts: Timestamp,
 }
 
+/// `policy_for_all`: every tool that a run has not yet begins with other policies. Told to every connector of the owner,
+/// whoever changed them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct GuardForAll {
+    /// The run.
+    pub run_id: RunId,
+    /// All of them, by name.
+    pub policies: Vec<PolicyName>,
+    /// When.
+    pub ts: Timestamp,
+}
+
+/// `tools_declared`: these are the tools that the person of this connector declares from now on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ToolsDeclared {
+    /// All of them, by name.
+    pub tools: Vec<ToolName>,
+}
+
+/// `run_changed`: the agent is in this run now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RunChanged {
+    /// Whose run.
+    pub agent_id: AgentId,
+    /// The run.
+    pub run_id: RunId,
+}
+
 /// `policies`: what guards the tools of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -246,11 +286,6 @@ pub struct PoliciesOfRun {
     pub run_id: RunId,
     /// Its guards, one for each tool.
     pub guards: Vec<ToolGuard>,
-    /// The `requestId` of the question.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_id: Option<String>,
-    /// When.
-    pub ts: Timestamp,
 }
 
 /// The guard of one tool.
@@ -275,11 +310,6 @@ pub struct ActionEnabled {
     pub agent_id: AgentId,
     /// What was said, as it can be taken back.
     pub ruling_id: RulingId,
-    /// The `requestId` of what the user said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_id: Option<String>,
-    /// When.
-    pub ts: Timestamp,
 }
 
 /// `message`: what the agent says to its user. Untrusted text.

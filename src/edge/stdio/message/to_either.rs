@@ -1,5 +1,7 @@
 //! What is said in both roles.
 
+use std::ops::Deref;
+
 use serde::{Deserialize, Serialize};
 
 use crate::model::{AgentId, GrantId, Permission, Reason, RequestId, Timestamp};
@@ -31,6 +33,29 @@ pub struct RevokePermission {
     pub request_id: Option<String>,
 }
 
+/// An answer to a line of a bot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Answered<T> {
+    /// What it says.
+    #[serde(flatten)]
+    pub answer: T,
+    /// The `requestId` of the line, as it came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    /// When.
+    pub ts: Timestamp,
+}
+
+impl<T> Deref for Answered<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.answer
+    }
+}
+
 /// `revoke_result`: it is gone, with everything that rested on it only.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -38,11 +63,6 @@ pub struct RevokePermission {
 pub struct RevokeResult {
     /// Which.
     pub grant_id: GrantId,
-    /// As it came.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_id: Option<String>,
-    /// When.
-    pub ts: Timestamp,
 }
 
 /// What a notice is about.

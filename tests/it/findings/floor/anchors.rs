@@ -205,3 +205,67 @@ fn what_was_noted_before_births_were_noted_is_compared_without() -> io::Result<(
     assert_eq!(right, bestow::Right::from(tag("@write:/w")));
     Ok(())
 }
+
+/// A disk that does not answer for what lies below `/ws/out`, or does not say what lies above it.
+#[derive(Debug)]
+struct Silent {
+    says_where: bool,
+}
+
+impl Paths for Silent {
+    fn real(&self, path: &str) -> Result<Real, PathFailure> {
+        let real = bestow::AsWritten.real(path)?;
+        let is_silent = !self.says_where && real.path.as_str().starts_with("/ws/out/");
+        if is_silent { Err(PathFailure::new("the disk does not answer")) } else { Ok(real) }
+    }
+
+    fn have_no_links(&self) -> bool {
+        true
+    }
+
+    fn anchor(&self, path: &SanitizedPath) -> Result<Option<bestow::Anchor>, PathFailure> {
+        let is_silent = path.as_str().starts_with("/ws/out/");
+        if is_silent { Err(PathFailure::new("the disk does not answer")) } else { Ok(None) }
+    }
+}
+
+/// What the disk does not say was compared as it is written, with a right that hung on nothing.
+#[tokio::test]
+async fn what_a_command_names_nobody_may_have_while_the_disk_does_not_answer() {
+    for says_where in [false, true] {
+        let clock = Arc::new(ManualClock::at(START));
+        let engine = Engine::on(settings(|_| {}), clock, Arc::new(Silent { says_where })).unwrap();
+        let holding = Holding::of(tags(&["@write:/ws"]));
+        let ann = engine.register(profile("ann", "you", Kind::Subagent), holding).await.unwrap();
+        for line in ["cat out/a", "ls > out/a", "cd x && cat ../out/a"] {
+            let decided = ann.authorize(Action::command(line)).await.unwrap();
+            let decision = decided.decision();
+            assert_eq!(decision.verdict(), Verdict::Deny, "{line}: {decision}");
+            assert!(decision.decision_reason.contains("the disk does not answer"), "{line}: {decision}");
+        }
+        assert_eq!(ann.verdict(&Action::command("cat other/a")).unwrap(), Verdict::Allow);
+        // A word that may be no path is nothing that must be held, and a no to the path is met all the same.
+        assert_eq!(ann.verdict(&Action::command("frob out/a")).unwrap(), Verdict::Ask);
+        let you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+        let policies =
+            bestow::Policies { forbidden: vec!["/ws/out/**".parse().unwrap()], ..bestow::Policies::default() };
+        you.set_policies(&engine.run_of(ann.id()).unwrap(), None, policies).await.unwrap();
+        assert_eq!(ann.verdict(&Action::command("frob out/a")).unwrap(), Verdict::Deny);
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_starts_nobody_knows_where_names_what_nobody_may_have() {
+    let engine = Engine::on(settings(|_| {}), Arc::new(ManualClock::at(START)), Arc::new(bestow::AsWritten)).unwrap();
+    let holding = Holding::of(tags(&["@write:/ws"]));
+    let ann = engine.register(profile("ann", "you", Kind::Subagent), holding).await.unwrap();
+    let told = |more: serde_json::Value| {
+        let mut input = serde_json::json!({ "command": "cat a" });
+        input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        Action::tool("shell".parse().unwrap(), input)
+    };
+    let one = ann.explain(&told(serde_json::json!({ "workdir": "/ws/b" }))).unwrap().decision;
+    assert_eq!(one.verdict(), Verdict::Ask, "{one}");
+    let two = ann.explain(&told(serde_json::json!({ "workdir": "/ws/b", "cwd": "/ws/c" }))).unwrap().decision;
+    assert!(two.verdict() == Verdict::Deny && two.decision_reason.contains("in which directory"), "{two}");
+}

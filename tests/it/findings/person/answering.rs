@@ -7,7 +7,7 @@ use std::{
 };
 
 use bestow::{
-    Ask, Engine, Kind, Outcome, Settings, Ticket,
+    Ask, Engine, Event, Kind, Outcome, Settings, Ticket,
     control::{self, Order},
     stdio::Bot,
 };
@@ -156,6 +156,58 @@ async fn no_order_at_all_is_heard_from_below_the_engine() {
         assert!(told.contains("no agent answers itself"), "{said}: {told}");
     }
     assert!(ticket.poll().is_none());
+}
+
+/// Everything that was told, to the end.
+async fn all_told(mut events: bestow::Subscription) -> Vec<bestow::Event> {
+    let mut all = Vec::new();
+    while let Ok(recorded) = events.next().await {
+        all.push(recorded.event);
+    }
+    all
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_is_not_heard_leaves_a_fact_of_what_it_wanted() {
+    let place = Place::new();
+    let engine = place.engine().await;
+    let events = engine.subscribe();
+    answers_itself(&place, &engine, "child", &[]).await;
+    engine.shutdown().await;
+    let all = all_told(events).await;
+    let refused = all.iter().find(|event| matches!(event, Event::PeerRefused { .. })).expect("a fact");
+    let Event::PeerRefused { peer, order, claims, why } = refused else { unreachable!() };
+    let uid = rustix::process::getuid().as_raw();
+    assert!(peer.starts_with(&format!("uid {uid}, pid ")), "{refused}");
+    assert_eq!((&**order, claims.as_ref().map(|claims| claims.as_str())), ("answer", Some("ann")));
+    assert!(why.contains("no agent answers itself"), "{refused}");
+    assert!(refused.to_string().contains("may not order `answer` as ann"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_speaks_in_a_loop_does_not_fill_the_record_and_none_is_lost_silently() {
+    let place = Place::new();
+    let engine = place.engine().await;
+    let events = engine.subscribe();
+    let order = serde_json::to_string(&Order::Requests).unwrap();
+    let connect = "import socket, sys\nfor _ in range(60):\n s = socket.socket(socket.AF_UNIX)\n \
+                   s.connect(sys.argv[1])\n s.sendall(sys.argv[2].encode() + b'\\n')\n s.makefile().readline()";
+    let mut child = Command::new("python3");
+    let done = child.args(["-c", connect]).arg(place.state.join("control")).arg(&order).status().await.unwrap();
+    assert!(done.success());
+    engine.shutdown().await;
+    let all = all_told(events).await;
+    let one_by_one = all.iter().filter(|event| matches!(event, Event::PeerRefused { .. })).count();
+    let counted: u64 = all
+        .iter()
+        .filter_map(|event| match event {
+            Event::FactsMerged { family: None, counts, .. } => counts.get("peer.refused").copied(),
+            _ => None,
+        })
+        .sum();
+    // The limit fills again while they come, a sixth of one a second.
+    assert!((10..=20).contains(&one_by_one), "{one_by_one} are told one by one");
+    assert_eq!(u64::try_from(one_by_one).unwrap() + counted, 60, "the others by their number");
 }
 
 #[tokio::test(flavor = "multi_thread")]

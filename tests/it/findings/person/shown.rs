@@ -163,12 +163,13 @@ proptest! {
             worker.name = Some(name);
             let room = Room::with(worker).await;
             if let Ok(wanted) = Permissions::from_tags([format!("@write:{path}").as_str()]) {
+                let whole = if wanted.iter().any(|wanted| *wanted == tag("@write:/")) { " (the whole file system)" } else { "" };
                 // What is protected, or leads nowhere, is not asked.
                 if room.agent.request(Ask::new(wanted, reason.clone())).await.is_ok()
                     && let Some(waiting) = room.you.pending().unwrap().last()
                 {
                     let shown = waiting.request.to_string();
-                    let fields = "Q (worker, subagent) asks for write access to Q; the agent's words: Q";
+                    let fields = format!("Q (worker, subagent) asks for write access to Q{whole}; the agent's words: Q");
                     assert_eq!(outside(&shown), fields, "{shown}");
                     assert!(!shown.contains(|c: char| c.is_control()), "{shown:?}");
                 }

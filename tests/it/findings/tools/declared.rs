@@ -82,3 +82,70 @@ fn a_declaration_that_says_too_little_or_too_much_is_refused() {
         assert!(text.parse::<bestow::Field>().is_err(), "{text:?}");
     }
 }
+
+/// What a call is about to write or send, as the person who is asked sees it.
+async fn content(ann: &bestow::Agent, name: &str, input: &serde_json::Value) -> Option<String> {
+    let decided = ann.authorize(call(name, input)).await.unwrap();
+    decided.decision().action.details.as_ref().map(|details| details.shown.to_string())
+}
+
+#[tokio::test]
+async fn the_content_of_a_declared_tool_is_kept_with_the_question_shown_and_bound() {
+    let world = world();
+    let you = world.you();
+    let _there = you.attend().unwrap();
+    let post = tool("post", Operation::Tool).content("body|text?".parse().unwrap());
+    let pipe = tool("pipe", Operation::Command).command("line".parse().unwrap()).content("stdin".parse().unwrap());
+    let send = tool("send", Operation::Network).host("to".parse().unwrap()).content("mail.body".parse().unwrap());
+    let edit = tool("edits", Operation::Write).path("path".parse().unwrap()).content("edits[].new".parse().unwrap());
+    world.engine.declare_tools(tools([post, pipe, send, edit])).unwrap();
+    let ann = agent(&world, Mode::Default, &["@write:/ws"]).await;
+    let shown = |value: serde_json::Value| Some(value.to_string());
+    assert_eq!(content(&ann, "post", &json!({ "body": "hi", "to": "all" })).await, shown(json!({ "body": "hi" })));
+    assert_eq!(content(&ann, "post", &json!({ "to": "all" })).await, None);
+    // Whatever stands there is shown, be it a text or not.
+    assert_eq!(
+        content(&ann, "post", &json!({ "text": [1, { "a": "b" }] })).await,
+        shown(json!({ "text": [1, { "a": "b" }] }))
+    );
+    assert_eq!(content(&ann, "pipe", &json!({ "line": "tee a", "stdin": "x" })).await, shown(json!({ "stdin": "x" })));
+    let mail = json!({ "mail": { "body": "hi" } });
+    assert_eq!(content(&ann, "send", &json!({ "to": "a.example", "mail": { "body": "hi" } })).await, {
+        let whole = json!({ "mail": mail["mail"], "to": "a.example" });
+        shown(whole)
+    });
+    // Content that is called like the file is no less content.
+    let same = json!({ "path": "/ws/a", "edits": [{ "new": "/ws/a" }] });
+    assert_eq!(content(&ann, "edits", &same).await, shown(json!({ "edits": [{ "new": "/ws/a" }] })));
+    assert_eq!(
+        content(&ann, "write", &json!({ "path": "/ws/a", "content": "/ws/a" })).await,
+        shown(json!({ "content": "/ws/a" }))
+    );
+    let patch = "*** Begin Patch\n*** Add File: b\n+hello\n*** End Patch\n";
+    assert_eq!(content(&ann, "apply_patch", &json!(patch)).await, shown(json!(patch)));
+
+    let secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
+    let long = |word: &str| json!({ "line": "make", "stdin": format!("{secret} {0}{word}{0}", "a b ".repeat(2_000)) });
+    let Authorization::Asked(_, ticket) = ann.authorize(call("pipe", &long("this"))).await.unwrap() else {
+        panic!("asked")
+    };
+    let asked = you.pending().unwrap().into_iter().find(|pending| pending.request.id == ticket.id()).unwrap().request;
+    let details = asked.details.as_ref().expect("the content");
+    assert!(details.left_out > 10_000 && details.shown.chars().count() < 3_100 && !details.shown.contains("ghp_"));
+    assert!(asked.is_once_only() && asked.to_string().contains("; the content: "), "{asked}");
+    you.answer(ticket.id(), bestow::Answer::allow()).await.unwrap();
+    assert!(
+        !ann.authorize(call("pipe", &long("that"))).await.unwrap().is_allowed(),
+        "another content, another question"
+    );
+    assert!(ann.authorize(call("pipe", &long("this"))).await.unwrap().is_allowed());
+}
+
+#[tokio::test]
+async fn the_content_that_was_said_of_the_call_of_any_tool_is_kept() {
+    let world = world();
+    let ann = agent(&world, Mode::Default, &[]).await;
+    let said = call("nobody_knows", &json!({ "a": 1 })).with_details("hello".into());
+    let decided = ann.authorize(said).await.unwrap();
+    assert_eq!(decided.decision().action.details.as_ref().map(|details| &*details.shown), Some("\"hello\""));
+}
