@@ -50,12 +50,14 @@ impl Shared {
                 Obeyed::Files(names) => self.of_files(&dir, names, &mut paths),
             }
         }
-        let found =
-            self.look(|state, now| state.writer_of(&paths, now).map(|(agent, path)| (agent.clone(), path.clone())))?;
-        let why = |(agent, path): (_, SanitizedPath)| {
-            format!("`{program}` obeys `{}`, which {agent} may write", Shown(path.as_str()))
-        };
-        Ok(found.map(why))
+        self.look(|state, now| {
+            let shown = |path: &SanitizedPath| Shown(path.as_str()).to_string();
+            if let Some((agent, path)) = state.writer_of(&paths, now) {
+                return Some(format!("`{program}` obeys `{}`, which {agent} may write", shown(path)));
+            }
+            let path = state.written_once(&paths)?;
+            Some(format!("`{program}` obeys `{}`, which an agent could write once", shown(path)))
+        })
     }
 
     /// The directory from which the program looks for what it obeys.

@@ -33,6 +33,7 @@ mod state;
 mod support;
 mod uses;
 mod why;
+mod written;
 
 pub(crate) use behind::only_takes;
 pub(crate) use below::Spoken;

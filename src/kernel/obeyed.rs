@@ -32,4 +32,12 @@ impl State {
             })
         })
     }
+
+    /// The first of `paths` that an agent could write once: what it left there may be there still.
+    ///
+    /// Giving up a right, its end and the end of its holder therefore make no program more trusted.
+    pub(crate) fn written_once<'p>(&self, paths: &'p [SanitizedPath]) -> Option<&'p SanitizedPath> {
+        let is_open = |path: &&SanitizedPath| !self.is_protected(&Permission::write((*path).clone()));
+        paths.iter().filter(is_open).find(|path| self.written_once.reaches(path, &self.settings.sensitive))
+    }
 }

@@ -14,6 +14,7 @@ use crate::model::{
     Timestamp, Verdict, ViolationId,
 };
 
+use super::written::WrittenOnce;
 use super::{
     Protected, Refusal, asked::Asked, declared::Declared, guards::Guards, lineage::Gone, processes::Processes,
     rules::Rules,
@@ -45,6 +46,9 @@ pub(crate) struct State {
     /// Grants that end by themselves, soonest first.
     #[serde(skip)]
     pub(super) ending: BTreeSet<(Timestamp, GrantId)>,
+    /// Where agents could write once.
+    #[serde(default, skip_serializing_if = "WrittenOnce::is_empty")]
+    pub(super) written_once: WrittenOnce,
     pub(crate) pending: BTreeMap<RequestId, Waiting>,
     /// Deadlines of the pending requests, soonest first.
     #[serde(skip)]
@@ -461,6 +465,7 @@ impl State {
 
     fn end(&mut self, grant: &Grant) {
         let Some(grant) = self.grants.remove(&grant.id) else { return };
+        self.written_once.keep(&grant, &self.settings.sensitive);
         if let Some(until) = grant.until {
             self.ending.remove(&(until, grant.id));
         }
