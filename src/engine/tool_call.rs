@@ -347,9 +347,11 @@ fn content(action: &Action, input: &Value, is_content: impl Fn(Option<&str>, &Va
         Value::Object(fields) => {
             let found = fields.iter().filter(|(name, value)| is_content(Some(name), value));
             let found: Map<_, _> = found.map(|(name, value)| (name.clone(), value.clone())).collect();
-            (!found.is_empty()).then(|| Value::Object(found))
+            (!found.is_empty()).then_some(Value::Object(found))
         }
-        other => is_content(None, other).then(|| other.clone()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            is_content(None, input).then(|| input.clone())
+        }
     };
     said_content(action).or_else(|| found().map(|found| Details::of(&input::canonical(&found))))
 }

@@ -110,10 +110,9 @@ impl Use {
 
     /// The same for people and records, without secrets.
     pub(crate) fn facts(&self) -> UseFacts {
-        let resource = match &self.target {
-            Target::Command { text, .. } => redacted(text),
-            target => target.resource().into(),
-        };
+        let is_line = matches!(self.target, Target::Command { .. });
+        let resource = self.target.resource();
+        let resource = if is_line { redacted(resource) } else { resource.into() };
         UseFacts {
             operation: self.operation,
             resource,

@@ -149,12 +149,14 @@ impl ConnectorPart {
 
     /// What changed in a guard of a run of this owner.
     fn guard(&self, event: &Event) -> Option<News> {
-        let (owner, run, tool, policies) = match event {
-            Event::PolicyUpdated { owner, run, tool, policies, .. } => (owner, run, Some(tool.clone()), policies),
-            Event::PolicyForAll { owner, run, policies, .. } => (owner, run, None, policies),
-            _ => return None,
+        let told = |owner: &OwnerId, run: &RunId, tool: Option<&ToolName>, policies: &[Arc<str>]| {
+            (*owner == self.owner).then(|| News::Guard(run.clone(), tool.cloned(), names(policies)))
         };
-        (*owner == self.owner).then(|| News::Guard(run.clone(), tool, names(policies)))
+        if let Event::PolicyForAll { owner, run, policies, .. } = event {
+            return told(owner, run, None, policies);
+        }
+        let Event::PolicyUpdated { owner, run, tool, policies, .. } = event else { return None };
+        told(owner, run, Some(tool), policies)
     }
 
     async fn revoke(&self, revoke: RevokePermission) -> Result<ToConnector, NotDone> {

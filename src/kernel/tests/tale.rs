@@ -232,8 +232,8 @@ impl Tale {
             }
             24 if third.is_multiple_of(2) => {
                 let needs =
-                    |name: &&str| Tool::new(tool(name), Operation::Tool).needing(tag(TAGS[usize::from(other) % 12]));
-                let tools = Tools::new(TOOLS.iter().take(usize::from(one % 4)).map(|name| needs(&name))).unwrap();
+                    |name: &str| Tool::new(tool(name), Operation::Tool).needing(tag(TAGS[usize::from(other) % 12]));
+                let tools = Tools::new(TOOLS.iter().take(usize::from(one % 4)).map(|name| needs(name))).unwrap();
                 let by = person(if one > 200 { "them" } else { "you" });
                 Command::Declare { by, tools: Arc::new(tools), taken: None }
             }

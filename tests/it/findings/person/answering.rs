@@ -175,8 +175,8 @@ async fn a_process_that_is_not_heard_leaves_a_fact_of_what_it_wanted() {
     answers_itself(&place, &engine, "child", &[]).await;
     engine.shutdown().await;
     let all = all_told(events).await;
-    let refused = all.iter().find(|event| matches!(event, Event::PeerRefused { .. })).expect("a fact");
-    let Event::PeerRefused { peer, order, claims, why } = refused else { unreachable!() };
+    let refused = all.iter().find(|event| matches!(event, Event::PeerRefused { .. }));
+    let Some(refused @ Event::PeerRefused { peer, order, claims, why }) = refused else { panic!("no fact: {all:?}") };
     let uid = rustix::process::getuid().as_raw();
     assert!(peer.starts_with(&format!("uid {uid}, pid ")), "{refused}");
     assert_eq!((&**order, claims.as_ref().map(|claims| claims.as_str())), ("answer", Some("ann")));
@@ -200,9 +200,9 @@ async fn a_process_that_speaks_in_a_loop_does_not_fill_the_record_and_none_is_lo
     let one_by_one = all.iter().filter(|event| matches!(event, Event::PeerRefused { .. })).count();
     let counted: u64 = all
         .iter()
-        .filter_map(|event| match event {
-            Event::FactsMerged { family: None, counts, .. } => counts.get("peer.refused").copied(),
-            _ => None,
+        .filter_map(|event| {
+            let Event::FactsMerged { family: None, counts, .. } = event else { return None };
+            counts.get("peer.refused").copied()
         })
         .sum();
     // The limit fills again while they come, a sixth of one a second.

@@ -87,12 +87,14 @@ async fn a_command_line_is_put_together_from_where_it_stands_and_judged() {
 #[tokio::test]
 async fn rules_meet_what_is_declared() {
     let world = World::new();
-    let mut settings = bestow::Policies::default();
-    settings.deny_commands = vec!["git push **".parse().unwrap()];
-    settings.forbidden = vec!["/ws/secrets/**".parse().unwrap()];
+    let policies = bestow::Policies {
+        deny_commands: vec!["git push **".parse().unwrap()],
+        forbidden: vec!["/ws/secrets/**".parse().unwrap()],
+        ..bestow::Policies::default()
+    };
     let ann = world.worker("ann", &["@write:/ws"]).await;
     let run = world.engine.run_of(ann.id()).unwrap();
-    world.you().set_policies(&run, None, settings).await.unwrap();
+    world.you().set_policies(&run, None, policies).await.unwrap();
     let steps = json!({ "steps": [{ "w": "git" }, { "w": "push" }, { "w": "origin" }] });
     let file = json!({ "in": "secrets", "name": "secrets.d" });
     let job = tool("x/job", Operation::Command).command(field("steps[].w"));
