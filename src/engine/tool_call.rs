@@ -128,7 +128,7 @@ impl Shared {
         call: &DeclaredCall<'_>,
     ) -> Result<Considered, Error> {
         let operation = Operation::Command;
-        let base = blank(operation, operation.own_tool(), &Action::new(operation, ""), String::new());
+        let base = blank(operation, understood.tool.clone(), &Action::new(operation, ""), String::new());
         let base = Considered { cwd: runs_in(profile, operation), ..base };
         let run = self.command(&profile.id, base, line, &call.besides)?;
         let mut understood = with_worse_tier(understood, &run);
