@@ -15,7 +15,8 @@ use crate::model::{
 };
 
 use super::{
-    Protected, Refusal, asked::Asked, declared::Declared, guards::Guards, lineage::Gone, processes::Processes,
+    Protected, Refusal, asked::Asked, declared::Declared, guards::Guards, lineage::Gone, obeyed::WriteRoots,
+    processes::Processes,
     rules::Rules,
 };
 
@@ -45,6 +46,9 @@ pub(crate) struct State {
     /// Grants that end by themselves, soonest first.
     #[serde(skip)]
     pub(super) ending: BTreeSet<(Timestamp, GrantId)>,
+    /// Who may write where.
+    #[serde(skip)]
+    pub(super) write_roots: WriteRoots,
     pub(crate) pending: BTreeMap<RequestId, Waiting>,
     /// Deadlines of the pending requests, soonest first.
     #[serde(skip)]
@@ -456,11 +460,13 @@ impl State {
         if let Some(giver) = giver(grant).and_then(|giver| self.agents.get_mut(giver)) {
             giver.given.insert(grant.id);
         }
+        self.write_roots.insert(grant);
         self.grants.insert(grant.id, Arc::clone(grant));
     }
 
     fn end(&mut self, grant: &Grant) {
         let Some(grant) = self.grants.remove(&grant.id) else { return };
+        self.write_roots.remove(&grant);
         if let Some(until) = grant.until {
             self.ending.remove(&(until, grant.id));
         }
