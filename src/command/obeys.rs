@@ -2,10 +2,13 @@
 //!
 //! A classification says which program obeys what; whether somebody may write that, the engine knows.
 
-use crate::model::{Obeyed, Obeys, base_name};
+use std::{collections::HashMap, sync::LazyLock};
+
+use foldhash::fast::RandomState;
+use smol_str::SmolStr;
 
 use super::walk::Arg;
-use smol_str::SmolStr;
+use crate::model::{Obeyed, Obeys, base_name};
 
 const CARGO: &[&str] = &[".cargo/config.toml", ".cargo/config", "rust-toolchain.toml", "rust-toolchain"];
 const PYPROJECT: &[&str] = &["pyproject.toml", "poetry.toml", "pdm.toml", "hatch.toml", "Pipfile"];
@@ -64,13 +67,19 @@ const ROWS: &[(&str, Obeyed)] = &[
     ("jest lerna nx webpack", Obeyed::Files(&["node_modules"])),
 ];
 
+/// The same by program.
+static BY_PROGRAM: LazyLock<HashMap<&str, Obeyed, RandomState>> = LazyLock::new(|| {
+    let rows = ROWS.iter().flat_map(|(programs, files)| programs.split(' ').map(|program| (program, *files)));
+    rows.collect()
+});
+
 /// What a program that only reads obeys all the same, but for the directory in which it runs.
 pub(super) fn of(args: &[Arg]) -> Option<Obeys> {
     let (program, rest) = args.split_first()?;
     let name = base_name(&program.text);
-    let (_, files) = ROWS.iter().find(|(programs, _)| programs.split(' ').any(|known| known == name))?;
-    let only_answers = *files == Obeyed::Repository && answers(rest);
-    let obeys = Obeys { program: name.into(), files: *files, into: into(name, rest), dirs: Vec::new() };
+    let files = *BY_PROGRAM.get(name)?;
+    let only_answers = files == Obeyed::Repository && answers(rest);
+    let obeys = Obeys { program: name.into(), files, into: into(name, rest), dirs: Vec::new() };
     (!only_answers).then_some(obeys)
 }
 
@@ -123,5 +132,15 @@ fn leads(name: &str, option: &str) -> bool {
         "terraform" | "tofu" => option == "-chdir" || option == "--chdir",
         "composer" => matches!(option, "-d" | "--working-dir"),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BY_PROGRAM, ROWS};
+
+    #[test]
+    fn a_program_stands_in_one_row() {
+        assert_eq!(BY_PROGRAM.len(), ROWS.iter().map(|(programs, _)| programs.split(' ').count()).sum::<usize>());
     }
 }

@@ -5,6 +5,8 @@
 //! is an error, and so is an abbreviated one: what is not known is never guessed. An entry `=` says that the program does
 //! not join short options, nor an option and its value: `-ab` is one option and not two.
 
+use memchr::memmem;
+
 use super::walk::{Arg, UNKNOWN};
 use smol_str::{SmolStr, format_smolstr};
 
@@ -228,16 +230,28 @@ pub(super) fn knows(list: &str, word: &str) -> bool {
 }
 
 fn find<'l>(list: &'l str, name: &str) -> Option<Takes<'l>> {
-    list.split_ascii_whitespace().find_map(|entry| {
-        let rest = entry.strip_prefix(name)?;
-        match rest.as_bytes() {
-            [] => Some(Takes::Nothing),
-            [b':', ..] => rest.get(1..).map(Takes::Value),
-            [b'?', b':', ..] => rest.get(2..).map(Takes::Maybe),
-            [b'?'] => Some(Takes::Maybe("")),
+    let ends_entry = |byte: &u8| byte.is_ascii_whitespace();
+    if name.bytes().any(|byte| ends_entry(&byte)) {
+        return None;
+    }
+    let bytes = list.as_bytes();
+    memmem::find_iter(bytes, name).find_map(|at| {
+        let begins = at.checked_sub(1).and_then(|before| bytes.get(before)).is_none_or(ends_entry);
+        let from = at + name.len();
+        match bytes.get(from..).filter(|_| begins)? {
+            [b':', ..] => entry(list, from + 1).map(Takes::Value),
+            [b'?', b':', ..] => entry(list, from + 2).map(Takes::Maybe),
+            [b'?', rest @ ..] if rest.first().is_none_or(ends_entry) => Some(Takes::Maybe("")),
+            rest if rest.first().is_none_or(ends_entry) => Some(Takes::Nothing),
             _ => None,
         }
     })
+}
+
+/// What of the entry of a list stands from `at` on.
+fn entry(list: &str, at: usize) -> Option<&str> {
+    let rest = list.get(at..)?;
+    rest.split(|c: char| c.is_ascii_whitespace()).next()
 }
 
 fn shown(name: &str) -> String {
@@ -248,4 +262,52 @@ fn shown(name: &str) -> String {
 /// Looks like an option and not like a number: to programs where the value may be left out, it is one.
 fn is_dashed(value: &str) -> bool {
     value.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| !c.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Entry by entry.
+    fn slowly<'l>(list: &'l str, name: &str) -> Option<Takes<'l>> {
+        list.split_ascii_whitespace().find_map(|entry| {
+            let rest = entry.strip_prefix(name)?;
+            match rest.as_bytes() {
+                [] => Some(Takes::Nothing),
+                [b':', ..] => rest.get(1..).map(Takes::Value),
+                [b'?', b':', ..] => rest.get(2..).map(Takes::Maybe),
+                [b'?'] => Some(Takes::Maybe("")),
+                _ => None,
+            }
+        })
+    }
+
+    #[test]
+    fn an_option_is_no_other_that_it_is_a_part_of() {
+        let list = "-a -n: --sort?:name|size --sorted --color? -# =";
+        assert_eq!(find(list, "--sort"), Some(Takes::Maybe("name|size")));
+        assert_eq!(find(list, "--sorted"), Some(Takes::Nothing));
+        assert_eq!(find(list, "--color"), Some(Takes::Maybe("")));
+        assert_eq!(find(list, "-n"), Some(Takes::Value("")));
+        assert_eq!(find(list, "="), Some(Takes::Nothing));
+        for none in ["-s", "--colo", "-", "--", "-a -n", "sort", "-c"] {
+            assert_eq!(find(list, none), None, "{none}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn an_entry_is_found_as_if_they_were_looked_at_one_by_one(list in "[-a?:=| \t]{0,40}", name in "[-a?:= ]{1,4}") {
+            prop_assert_eq!(find(&list, &name), slowly(&list, &name));
+        }
+
+        #[test]
+        fn one_that_is_on_a_list_is_found(list in "(-[ab]{1,2}(\\?|:|\\?:a)? ){1,8}", name in "-[ab]{1,2}") {
+            prop_assert_eq!(find(&list, &name), slowly(&list, &name));
+        }
+    }
 }

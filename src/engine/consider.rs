@@ -1,7 +1,11 @@
 //! From an action as it is described to one that can be decided: paths followed, commands parsed, all in one form.
 
-use std::sync::{Arc, LazyLock};
+use std::{
+    collections::HashMap,
+    sync::{Arc, LazyLock},
+};
 
+use foldhash::fast::RandomState;
 use serde_json::{Map, Value};
 
 use crate::{
@@ -9,10 +13,10 @@ use crate::{
     kernel::{Considered, Mentions, Target, Use, operation_for, operation_of},
     model::{
         Access, Action, AgentId, Below, ByName, CommandShape, Destructive, Details, Named, Operation, Permission,
-        Profile, Reason, Right, SanitizedPath, Shown, StartDir, Tier, ToolName, UseOrigin, What, by_name, redacted,
-        redacted_but, redacted_with,
+        Profile, Reason, Right, SanitizedPath, Secrets, Shown, StartDir, Tier, ToolName, UseOrigin, What, by_name,
+        redacted, redacted_with,
     },
-    seam::Real,
+    seam::{PathFailure, Paths, Real},
 };
 
 use super::{Error, below::Reached, input, shared::Shared};
@@ -89,6 +93,7 @@ impl Shared {
             let why = "it names more than anybody judges at once: do it in several steps";
             return (invalid(understood, &text, why), reached);
         }
+        let looked = &mut Looked::on(&*self.paths);
         for named in named.iter() {
             let needed = |target| Use {
                 operation: Operation::Network,
@@ -101,7 +106,7 @@ impl Shared {
                 Named::Host(host) => understood.uses.add(needed(Target::Host(host.as_str().into()))),
                 Named::Path { access, text, pattern, below, certain } => {
                     let all = *below != Below::Nothing || pattern.is_some();
-                    let Some(used) = self.named_path(start, *access, text, all, *certain) else { continue };
+                    let Some(used) = self.named_path(looked, start, *access, text, all, *certain) else { continue };
                     if let Some(root) = used.path() {
                         let everything = *below == Below::Everything;
                         match pattern {
@@ -114,7 +119,7 @@ impl Shared {
                     let as_text = absolute(start, text).filter(|path| path.split('/').any(|name| name == ".."));
                     if let Some(path) = as_text {
                         // A shell takes `..` from the text, a program from the disk.
-                        let other = self.named_path(start, *access, &without_up(&path), all, false);
+                        let other = self.named_path(looked, start, *access, &without_up(&path), all, false);
                         other.into_iter().for_each(|used| understood.uses.add(used));
                     }
                 }
@@ -134,7 +139,7 @@ impl Shared {
             Named::Host(host) => Some(word(Target::Host(host.as_str().into()))),
             Named::Path { access, text, below, pattern, .. } => {
                 let all = *below != Below::Nothing || pattern.is_some();
-                self.named_path(Some(start), *access, text, all, false)
+                self.named_path(&mut Looked::on(&*self.paths), Some(start), *access, text, all, false)
             }
         };
         used.into_iter().for_each(|used| understood.uses.add(used));
@@ -142,7 +147,15 @@ impl Shared {
 
     /// The use of a path that a command line names; one that nobody may have, if nobody can tell which path that is. A word
     /// that is no path is no use.
-    fn named_path(&self, start: Option<&str>, access: Access, text: &str, tree: bool, certain: bool) -> Option<Use> {
+    fn named_path(
+        &self,
+        looked: &mut Looked<'_>,
+        start: Option<&str>,
+        access: Access,
+        text: &str,
+        tree: bool,
+        certain: bool,
+    ) -> Option<Use> {
         let operation = operation_of(access);
         let used = |path, takes, origin| {
             let target = if tree { Target::Tree(path) } else { Target::Path(path) };
@@ -156,14 +169,18 @@ impl Shared {
             return certain.then(|| unknown("nobody knows in which directory it lies"));
         };
         let absolute = if self.paths.have_no_links() { without_up(&absolute) } else { absolute };
-        let found = self.paths.real(&absolute).and_then(|real| Ok((self.right_to(access, &real)?, real.path)));
-        match found {
-            Ok((right, path)) if certain => Some(used(path, Some(right), UseOrigin::Named)),
+        // Only what certainly is a path takes a right.
+        let right = |real: Real| {
+            let right = certain.then(|| self.right_to(access, &real)).transpose()?;
+            Ok((real, right))
+        };
+        match looked.real(&absolute).and_then(right) {
+            Ok((real, Some(right))) => Some(used(real.path, Some(right), UseOrigin::Named)),
             // A directory that a program may write in is spoken about by who speaks about all that lies in it.
-            Ok((_, path)) if access == Access::Write && self.is_directory(&path) => {
-                Some(Use { operation, target: Target::Tree(path), takes: None, origin: UseOrigin::Word })
+            Ok((real, None)) if access == Access::Write && self.is_directory(&real) => {
+                Some(Use { operation, target: Target::Tree(real.path), takes: None, origin: UseOrigin::Word })
             }
-            Ok((_, path)) => Some(used(path, None, UseOrigin::Word)),
+            Ok((real, None)) => Some(used(real.path, None, UseOrigin::Word)),
             Err(why) => {
                 let written = without_up(&absolute).parse::<SanitizedPath>().ok();
                 // A process in a sandbox has a `/proc` of its own; elsewhere its name alone is a no.
@@ -203,15 +220,13 @@ impl Shared {
         // A shell takes `..` from the text, a program from the disk.
         let goes_up = absolute.split('/').any(|name| name == "..");
         let as_text = || self.paths.real(&without_up(&absolute)).is_ok_and(|other| other == real);
-        let is_directory = real.identity.is_some() && self.is_directory(&real.path);
-        (is_directory && (!goes_up || as_text())).then_some(real.path)
+        (self.is_directory(&real) && (!goes_up || as_text())).then_some(real.path)
     }
 
     /// Returns true if a directory stands there, as far as the disk says.
-    fn is_directory(&self, path: &SanitizedPath) -> bool {
+    fn is_directory(&self, real: &Real) -> bool {
         // Below a file there is nothing, not even something missing.
-        let there = || self.paths.real_of(path).is_ok_and(|real| real.identity.is_some());
-        there() && self.paths.real(&format!("{path}/-")).is_ok()
+        real.identity.is_some() && self.paths.real(&[real.path.as_str(), "/-"].concat()).is_ok()
     }
 
     pub(super) fn path(&self, profile: &Profile, base: Considered, text: &str) -> Considered {
@@ -258,6 +273,28 @@ impl Shared {
         // A path is a name, and a person has to be able to tell it from others.
         let shown = real.path.as_str().into();
         Considered { shown, tier, tier_reason: why.into(), ..about(base, Target::Path(real.path), takes) }
+    }
+}
+
+/// Paths that one line names, each looked up once: many are named to be read and to be written, or by several words.
+#[derive(Debug)]
+struct Looked<'p> {
+    paths: &'p dyn Paths,
+    found: HashMap<String, Result<Real, PathFailure>, RandomState>,
+}
+
+impl Looked<'_> {
+    fn on(paths: &dyn Paths) -> Looked<'_> {
+        Looked { paths, found: HashMap::default() }
+    }
+
+    fn real(&mut self, path: &str) -> Result<Real, PathFailure> {
+        if let Some(found) = self.found.get(path) {
+            return found.clone();
+        }
+        let found = self.paths.real(path);
+        self.found.insert(path.to_owned(), found.clone());
+        found
     }
 }
 
@@ -368,17 +405,18 @@ fn command(
     judged: &Classification,
     classifier: &Classifier,
 ) -> Considered {
+    let secrets = Secrets::of(text);
     let shape = judged.shape.as_ref().map(|shape| {
         let whole = shape.to_string();
-        CommandShape::of(&whole, redacted_with(&whole, text))
+        CommandShape::of(&whole, secrets.redacted_in(&whole))
     });
     let destructive = (judged.tier == Tier::Destructive).then(|| Destructive {
-        impact_scope: redacted_with(&judged.impact(), text),
+        impact_scope: secrets.redacted_in(&judged.impact()),
         rollback_advice: judged.rollback_advice().into(),
     });
-    let (tier, tier_reason) = (Some(judged.tier), redacted_with(&judged.reason, text));
+    let (tier, tier_reason) = (Some(judged.tier), secrets.redacted_in(&judged.reason));
     let target = Target::Command { text: text.into(), parts: judged.spoken() };
-    let line = redacted_but(text, &judged.programs());
+    let line = secrets.redacted_but(&judged.programs());
     let base = about(base, target, None);
     if besides.is_empty() {
         return Considered { shown: line, tier, tier_reason, shape, destructive, ..base };

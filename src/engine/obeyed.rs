@@ -23,9 +23,14 @@ impl Shared {
     pub(super) fn trusting_nobody(&self, mut understood: Considered) -> Result<Considered, Error> {
         let Considered { uses, cwd, tier, tier_reason, .. } = &mut understood;
         let Target::Command { parts: Some(parts), .. } = &mut uses.own.target else { return Ok(understood) };
+        // The parts of a line mostly obey the same.
+        let mut looked: Vec<(Obeys, Option<Arc<str>>)> = Vec::new();
         for part in parts.iter_mut().filter(|part| part.tier == Tier::Safe) {
             for obeys in std::mem::take(&mut part.obeys) {
-                let Some(why) = self.distrusted(&obeys, cwd.as_ref())? else { continue };
+                let known = looked.iter().find(|(other, _)| *other == obeys).map(|(_, why)| why.clone());
+                let why = known.map_or_else(|| self.distrusted(&obeys, cwd.as_ref()), Ok)?;
+                looked.push((obeys, why.clone()));
+                let Some(why) = why else { continue };
                 part.tier = Tier::Dangerous;
                 if *tier == Some(Tier::Safe) {
                     (*tier, *tier_reason) = (Some(Tier::Dangerous), Arc::from(format!("Dangerous command: {why}")));
@@ -37,80 +42,106 @@ impl Shared {
     }
 
     /// Why the files that a program obeys are not to be trusted, if they are not.
-    fn distrusted(&self, obeys: &Obeys, cwd: Option<&SanitizedPath>) -> Result<Option<String>, Error> {
+    fn distrusted(&self, obeys: &Obeys, cwd: Option<&SanitizedPath>) -> Result<Option<Arc<str>>, Error> {
         let program = Shown(&obeys.program);
         let mut paths = Vec::new();
         for dir in &obeys.dirs {
-            let Some(dir) = self.runs_in_directory(dir, obeys, cwd) else {
-                let why = format!("`{program}` obeys files of its directory, and nobody can tell which that is");
-                return Ok(Some(why));
-            };
-            match obeys.files {
+            let found = runs_in(dir, obeys, cwd).and_then(|dir| match obeys.files {
                 Obeyed::Repository => self.of_repository(&dir, &mut paths),
                 Obeyed::Files(names) => self.of_files(&dir, names, &mut paths),
+            });
+            if found.is_none() {
+                let why = format!("`{program}` obeys files of its directory, and nobody can tell which that is");
+                return Ok(Some(why.into()));
             }
         }
         self.look(|state, now| {
             let shown = |path: &SanitizedPath| Shown(path.as_str()).to_string();
             if let Some((agent, path)) = state.writer_of(&paths, now) {
-                return Some(format!("`{program}` obeys `{}`, which {agent} may write", shown(path)));
+                return Some(format!("`{program}` obeys `{}`, which {agent} may write", shown(path)).into());
             }
             let path = state.written_once(&paths)?;
-            Some(format!("`{program}` obeys `{}`, which an agent could write once", shown(path)))
+            Some(format!("`{program}` obeys `{}`, which an agent could write once", shown(path)).into())
         })
-    }
-
-    /// The directory from which the program looks for what it obeys.
-    fn runs_in_directory(&self, dir: &StartDir, obeys: &Obeys, cwd: Option<&SanitizedPath>) -> Option<SanitizedPath> {
-        let start = match dir {
-            StartDir::Own => cwd?.as_str(),
-            StartDir::Real(path) => path.as_str(),
-            StartDir::Said(_) | StartDir::Unknown => return None,
-        };
-        let into =
-            obeys.into.as_deref().filter(|into| !into.chars().any(char::is_control) && !into.starts_with('~'))?;
-        let path = if into.starts_with('/') { into.to_owned() } else { format!("{start}/{into}") };
-        self.paths.real(&path).ok().map(|real| real.path)
     }
 
     fn exists(&self, path: &str) -> Option<SanitizedPath> {
         self.paths.real(path).ok().filter(|real| real.identity.is_some()).map(|real| real.path)
     }
 
-    /// What git obeys in `dir`. It takes the first directory on the way up that holds a repository, or is one.
-    fn of_repository(&self, dir: &SanitizedPath, paths: &mut Vec<SanitizedPath>) {
-        let mut add = |path: String| paths.extend(path.parse::<SanitizedPath>());
-        for dir in upwards(dir) {
-            let at = |name: &str| format!("{}/{name}", dir.trim_end_matches('/'));
-            if let Some(git) = self.exists(&at(".git")) {
-                let Some(to) = pointed_to(&git) else {
-                    return OBEYED_BY_GIT.iter().for_each(|name| add(format!("{git}/{name}")));
-                };
-                add(git.into());
-                let path = if to.starts_with('/') { to } else { at(&to) };
-                let repository = self.exists(&path).map_or(path, String::from);
-                return OBEYED_BY_GIT.iter().for_each(|name| add(format!("{repository}/{name}")));
-            }
-            if self.exists(&at("HEAD")).is_some() {
-                // A repository without a working tree: what is in it is the repository.
-                return OBEYED_BY_GIT.iter().for_each(|name| add(at(name)));
-            }
-            // Whoever may write these makes it one.
-            add(at("HEAD"));
-            add(at(".git"));
-        }
+    /// A directory, or what is not there yet, with links followed.
+    fn directory(&self, dir: &str) -> Option<SanitizedPath> {
+        self.paths.real(&at(dir, ".")).ok().map(|real| real.path)
     }
 
-    fn of_files(&self, dir: &SanitizedPath, names: &[&str], paths: &mut Vec<SanitizedPath>) {
+    /// What git obeys in `dir`. It takes the first directory on the way up that holds a repository, or is one. None if
+    /// nobody can tell which directory that is.
+    fn of_repository(&self, dir: &str, paths: &mut Vec<SanitizedPath>) -> Option<()> {
+        // Mostly it is the directory `.git` right there.
+        if let Some(git) = self.exists(&[dir, "/.git/"].concat()) {
+            OBEYED_BY_GIT.iter().for_each(|name| add(paths, git.as_str(), name));
+            return Some(());
+        }
+        let dir = self.directory(dir)?;
+        for dir in upwards(&dir) {
+            if let Some(git) = self.exists(&at(dir, ".git")) {
+                let Some(to) = pointed_to(&git) else {
+                    OBEYED_BY_GIT.iter().for_each(|name| add(paths, git.as_str(), name));
+                    return Some(());
+                };
+                let path = if to.starts_with('/') { to } else { at(dir, &to) };
+                let repository = self.exists(&path).map_or(path, String::from);
+                paths.push(git);
+                OBEYED_BY_GIT.iter().for_each(|name| add(paths, &repository, name));
+                return Some(());
+            }
+            if self.exists(&at(dir, "HEAD")).is_some() {
+                // A repository without a working tree: what is in it is the repository.
+                OBEYED_BY_GIT.iter().for_each(|name| add(paths, dir, name));
+                return Some(());
+            }
+            // Whoever may write these makes it one.
+            add(paths, dir, "HEAD");
+            add(paths, dir, ".git");
+        }
+        Some(())
+    }
+
+    fn of_files(&self, dir: &str, names: &[&str], paths: &mut Vec<SanitizedPath>) -> Option<()> {
+        let dir = self.directory(dir)?;
         for name in names {
             // Where a link leads, somebody may write.
-            paths.extend(self.exists(&format!("{dir}/{name}")));
+            paths.extend(self.exists(&at(dir.as_str(), name)));
         }
-        for dir in upwards(dir) {
-            let at = |name: &&str| format!("{}/{name}", dir.trim_end_matches('/')).parse::<SanitizedPath>();
-            paths.extend(names.iter().filter_map(|name| at(name).ok()));
+        for dir in upwards(&dir) {
+            names.iter().for_each(|name| add(paths, dir, name));
         }
+        Some(())
     }
+}
+
+/// The directory from which the program looks for what it obeys, as it is said.
+fn runs_in(dir: &StartDir, obeys: &Obeys, cwd: Option<&SanitizedPath>) -> Option<String> {
+    let start = match dir {
+        StartDir::Own => cwd?.as_str(),
+        StartDir::Real(path) => path.as_str(),
+        StartDir::Said(_) | StartDir::Unknown => return None,
+    };
+    let into = obeys.into.as_deref().filter(|into| !into.chars().any(char::is_control) && !into.starts_with('~'))?;
+    Some(match into {
+        "." => start.to_owned(),
+        into if into.starts_with('/') => into.to_owned(),
+        into => [start, "/", into].concat(),
+    })
+}
+
+/// The path of `name` in `dir`.
+fn at(dir: &str, name: &str) -> String {
+    [dir.trim_end_matches('/'), "/", name].concat()
+}
+
+fn add(paths: &mut Vec<SanitizedPath>, dir: &str, name: &str) {
+    paths.extend(at(dir, name).parse::<SanitizedPath>());
 }
 
 /// The directory, and those above it.

@@ -11,8 +11,8 @@ use crate::{
     },
     kernel::{Considered, Mentions, Target, Use},
     model::{
-        Access, Action, Destructive, Details, Operation, Permission, Profile, Right, Tier, Tool, ToolName, Tools,
-        UseOrigin, redacted_with,
+        Access, Action, Destructive, Details, Operation, Permission, Profile, Right, Secrets, Tier, Tool, ToolName,
+        Tools, UseOrigin,
     },
 };
 
@@ -207,13 +207,14 @@ impl Shared {
         texts_in(input, &mut texts);
         let mentions = Mentions::of(texts, |line| classifier.classify(line).spoken());
         let worst = read.worst(classifier).filter(|worst| worst.tier == Tier::Destructive);
-        let whole = input.to_string();
+        let whole = worst.as_ref().map(|_| input.to_string()).unwrap_or_default();
+        let secrets = Secrets::of(&whole);
         let (tier, tier_reason) = match &worst {
-            Some(worst) => (Tier::Destructive, redacted_with(&worst.reason, &whole)),
+            Some(worst) => (Tier::Destructive, secrets.redacted_in(&worst.reason)),
             None => (Tier::Dangerous, UNLISTED.into()),
         };
         let destructive = worst.as_ref().map(|worst| Destructive {
-            impact_scope: redacted_with(&worst.impact(), &whole),
+            impact_scope: secrets.redacted_in(&worst.impact()),
             rollback_advice: worst.rollback_advice().into(),
         });
         let target = Target::Tool { name, mentions };

@@ -41,6 +41,7 @@ pub(crate) use pattern::matching;
 pub use place::Place;
 #[cfg(any(feature = "config", feature = "edit"))]
 pub(crate) use real::identity_of;
+pub(crate) use real::real_of;
 pub use real::{RealPath, real};
 #[cfg(any(feature = "config", feature = "sandbox"))]
 pub(crate) use shell::for_shell;

@@ -62,6 +62,23 @@ pub fn real(path: &str) -> Result<RealPath, ResolveError> {
     Backend::Auto.real(path)
 }
 
+/// The same for a path that was parsed already.
+pub(crate) fn real_of(path: &SanitizedPath) -> Result<RealPath, ResolveError> {
+    match Backend::Auto.pin(path.clone(), false) {
+        Ok(found) => RealPath::of(found),
+        Err(_) => real(path.as_str()),
+    }
+}
+
+impl RealPath {
+    fn of(found: Found) -> Result<RealPath, ResolveError> {
+        let (held, path) = (found.held.as_ref(), found.path);
+        let is_on_proc =
+            held.map_or(Ok(false), Held::is_on_proc).map_err(|errno| ResolveError::at(path.as_str(), errno))?;
+        Ok(RealPath { identity: held.map(|held| held.identity), is_on_proc, path })
+    }
+}
+
 impl Backend {
     /// [`real`], this way.
     ///
@@ -69,11 +86,7 @@ impl Backend {
     ///
     /// As [`real`].
     pub fn real(self, path: &str) -> Result<RealPath, ResolveError> {
-        let found = self.find(path)?;
-        let (held, path) = (found.held.as_ref(), found.path);
-        let is_on_proc =
-            held.map_or(Ok(false), Held::is_on_proc).map_err(|errno| ResolveError::at(path.as_str(), errno))?;
-        Ok(RealPath { identity: held.map(|held| held.identity), is_on_proc, path })
+        RealPath::of(self.find(path)?)
     }
 
     /// Follows `path` and takes hold of what is there.

@@ -4,13 +4,23 @@ use std::sync::Arc;
 
 use crate::model::{
     ActionFacts, CallId, CommandPattern, CommandShape, Destructive, Details, Digest, Doing, Operation, Permission,
-    Reason, SanitizedPath, SpokenPart, Tier, ToolName, ToolPath, cut,
+    Reason, SanitizedPath, SpokenPart, Tier, ToolName, ToolPath, UseFacts, UseOrigin, cut,
 };
 
 use super::{
     mentions::Mentions,
     uses::{Use, Uses},
 };
+
+/// How many uses a record lists. What binds an approval is about all of them.
+const MAX_LISTED: usize = 64;
+
+/// The uses for a record: not all of very many, and no words that may mean anything.
+fn listed(mut uses: Vec<UseFacts>) -> Vec<UseFacts> {
+    uses.retain(|used| used.origin != UseOrigin::Word);
+    uses.truncate(MAX_LISTED);
+    uses
+}
 
 /// An action, understood. Everything that needs the disk or a parser has been asked.
 #[derive(Debug)]
@@ -108,14 +118,15 @@ impl Considered {
         let operation = self.operation().as_str();
         let (tool, resource) = (self.tool.as_str(), self.target().resource());
         let cwd = self.cwd.as_ref().map(SanitizedPath::as_str);
-        let bound = self.bound();
+        let further: Vec<UseFacts> = self.uses.further().iter().map(Use::facts).collect();
+        let bound = self.bound(&further);
         let whole = [operation, tool, resource, &self.input].into_iter().chain(cwd);
         let whole = whole.chain(bound.iter().map(String::as_str));
         Arc::new(ActionFacts {
             operation: self.operation(),
             tool: self.tool.clone(),
             resource: Arc::clone(&self.shown),
-            uses: self.uses.listed(),
+            uses: listed(further),
             tier: self.tier.unwrap_or(Tier::Dangerous),
             tier_reason: Arc::clone(&self.tier_reason),
             input: Digest::of_texts(whole),
@@ -163,11 +174,11 @@ impl Considered {
 
     /// What an approval binds besides what is shown: everything that it uses, for a program the very file, and its
     /// circumstances.
-    fn bound(&self) -> Vec<String> {
+    fn bound(&self, further: &[UseFacts]) -> Vec<String> {
         let needs = self.permissions().map(ToString::to_string);
         let files = self.uses.rights().filter(|_| self.operation() == Operation::Exec);
         let files = files.map(|right| format!("{:?}", right.identity));
-        let further = self.uses.further().iter().map(|used: &Use| used.facts().to_string());
+        let further = further.iter().map(ToString::to_string);
         let content = self.details.as_ref().map(|details| details.digest);
         let digests = self.circumstances.into_iter().chain(content).map(|digest| digest.to_string());
         needs.chain(files).chain(further).chain(digests).collect()

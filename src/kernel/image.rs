@@ -23,6 +23,7 @@ impl State {
         self.protect();
         for grant in self.grants.values() {
             self.ending.extend(grant.until.map(|until| (until, grant.id)));
+            self.write_roots.insert(grant);
             if let Some(holder) = self.agents.get_mut(&grant.to) {
                 // In the order of their names, which is how they are kept.
                 holder.held.push(Arc::clone(grant));

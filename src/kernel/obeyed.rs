@@ -1,13 +1,88 @@
 //! Who may write what a program obeys: a program that only reads is safe only where nobody may.
 
-use crate::model::{Access, AgentId, Permission, SanitizedPath, Timestamp};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Bound,
+    sync::Arc,
+};
 
-use super::{State, support::for_use};
+use crate::model::{Access, AgentId, Grant, GrantId, Hold, Permission, SanitizedPath, Timestamp};
+
+use super::State;
+
+/// Every grant of a write, by the path that it is for. Worked out from the grants; changed with them.
+///
+/// Finding who may write a path takes time with its depth, and not with the number of agents.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct WriteRoots(BTreeMap<Arc<str>, Writers>);
+
+/// The grants for one path. Most paths have one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Writers {
+    One(GrantId),
+    Several(BTreeSet<GrantId>),
+}
+
+impl Writers {
+    fn iter(&self) -> impl Iterator<Item = &GrantId> {
+        let (one, several) = match self {
+            Writers::One(id) => (Some(id), None),
+            Writers::Several(all) => (None, Some(all)),
+        };
+        one.into_iter().chain(several.into_iter().flatten())
+    }
+}
+
+fn write_root(grant: &Grant) -> Option<&SanitizedPath> {
+    match &grant.right.permission {
+        Permission::Path(Access::Write, root) => Some(root),
+        Permission::Path(Access::Read, _) | Permission::Network | Permission::Events | Permission::Tool(_) => None,
+    }
+}
+
+impl WriteRoots {
+    pub(super) fn insert(&mut self, grant: &Grant) {
+        let Some(root) = write_root(grant) else { return };
+        match self.0.get_mut(root.as_str()) {
+            None => drop(self.0.insert(root.as_str().into(), Writers::One(grant.id))),
+            Some(Writers::One(id)) if *id == grant.id => {}
+            Some(writers @ Writers::One(_)) => {
+                *writers = Writers::Several(writers.iter().copied().chain([grant.id]).collect());
+            }
+            Some(Writers::Several(all)) => drop(all.insert(grant.id)),
+        }
+    }
+
+    pub(super) fn remove(&mut self, grant: &Grant) {
+        let Some(root) = write_root(grant) else { return };
+        let Some(writers) = self.0.get_mut(root.as_str()) else { return };
+        if let Writers::Several(all) = writers {
+            all.remove(&grant.id);
+            if let (1, Some(last)) = (all.len(), all.first()) {
+                *writers = Writers::One(*last);
+            }
+        } else if *writers == Writers::One(grant.id) {
+            self.0.remove(root.as_str());
+        }
+    }
+
+    /// The roots at `path` and above it, with the grants for each.
+    fn at_and_above<'r>(&'r self, path: &'r SanitizedPath) -> impl Iterator<Item = (&'r str, &'r Writers)> {
+        path.way().filter_map(|root| Some((root, self.0.get(root)?)))
+    }
+
+    /// The grants for what lies below `path`.
+    fn below(&self, path: &SanitizedPath) -> impl Iterator<Item = &GrantId> {
+        // All that begins so stands together.
+        let start = if path.as_str() == "/" { "/".to_owned() } else { [path.as_str(), "/"].concat() };
+        let from = self.0.range::<str, _>((Bound::Excluded(&*start), Bound::Unbounded));
+        from.take_while(move |(root, _)| root.starts_with(&*start)).flat_map(|(_, writers)| writers.iter())
+    }
+}
 
 impl State {
     /// An agent of this engine that may write one of `paths` now, or something below it, with the path. Of which owner
-    /// it is does not matter: what
-    /// runs there does not ask.
+    /// it is does not matter: what runs there does not ask.
     ///
     /// A right to a directory is none to what is sensitive below it, so an ordinary checkout is obeyed by nobody's
     /// leave.
@@ -16,21 +91,26 @@ impl State {
         paths: &'p [SanitizedPath],
         now: Timestamp,
     ) -> Option<(&AgentId, &'p SanitizedPath)> {
-        let wanted: Vec<_> = paths.iter().map(|path| (path, Permission::write(path.clone()))).collect();
-        let open = wanted.iter().filter(|(_, permission)| !self.is_protected(permission));
-        let gives: Vec<_> = open.map(|(path, permission)| (*path, self.gives(permission))).collect();
-        self.agents.values().find_map(|agent| {
-            let mut held = for_use(&agent.held).filter(|grant| {
-                matches!(grant.right.permission, Permission::Path(Access::Write, _)) && grant.is_live(now)
-            });
-            held.find_map(|grant| {
-                let root = grant.right.permission.path();
-                let reaches = |path: &SanitizedPath| root.is_some_and(|root| path.contains(root));
-                let mut written = gives.iter().filter(|(path, gives)| gives(grant) || reaches(path));
-                let (path, _) = written.next()?;
-                Some((&agent.profile.id, *path))
-            })
-        })
+        paths.iter().find_map(|path| Some((self.writer(path, now)?, path)))
+    }
+
+    fn writer(&self, path: &SanitizedPath, now: Timestamp) -> Option<&AgentId> {
+        let permission = Permission::write(path.clone());
+        if self.is_protected(&permission) {
+            return None;
+        }
+        let part = self.sensitive_in(&permission);
+        // All grants for one root name the same, or all do not.
+        let names = |root: &str| part.is_none_or(|part| part.len() <= root.len());
+        let above = self.write_roots.at_and_above(path).filter(|(root, _)| names(root));
+        let above = above.flat_map(|(_, writers)| writers.iter());
+        above.chain(self.write_roots.below(path)).find_map(|id| self.uses_now(*id, now))
+    }
+
+    /// Who holds a grant, if it is for using and counts now.
+    fn uses_now(&self, id: GrantId, now: Timestamp) -> Option<&AgentId> {
+        let grant = self.grants.get(&id).filter(|grant| grant.hold == Hold::Use && grant.is_live(now))?;
+        Some(&grant.to)
     }
 
     /// The first of `paths` that an agent could write once: what it left there may be there still.

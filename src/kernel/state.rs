@@ -14,10 +14,9 @@ use crate::model::{
     Timestamp, Verdict, ViolationId,
 };
 
-use super::written::WrittenOnce;
 use super::{
-    Protected, Refusal, asked::Asked, declared::Declared, guards::Guards, lineage::Gone, processes::Processes,
-    rules::Rules,
+    Protected, Refusal, asked::Asked, declared::Declared, guards::Guards, lineage::Gone, obeyed::WriteRoots,
+    processes::Processes, rules::Rules, written::WrittenOnce,
 };
 
 /// How many ended requests of one agent are remembered, so that a late answer can be told the truth.
@@ -49,6 +48,9 @@ pub(crate) struct State {
     /// Where agents could write once.
     #[serde(default, skip_serializing_if = "WrittenOnce::is_empty")]
     pub(super) written_once: WrittenOnce,
+    /// Who may write where.
+    #[serde(skip)]
+    pub(super) write_roots: WriteRoots,
     pub(crate) pending: BTreeMap<RequestId, Waiting>,
     /// Deadlines of the pending requests, soonest first.
     #[serde(skip)]
@@ -460,12 +462,14 @@ impl State {
         if let Some(giver) = giver(grant).and_then(|giver| self.agents.get_mut(giver)) {
             giver.given.insert(grant.id);
         }
+        self.write_roots.insert(grant);
         self.grants.insert(grant.id, Arc::clone(grant));
     }
 
     fn end(&mut self, grant: &Grant) {
         let Some(grant) = self.grants.remove(&grant.id) else { return };
         self.written_once.keep(&grant, &self.settings.sensitive);
+        self.write_roots.remove(&grant);
         if let Some(until) = grant.until {
             self.ending.remove(&(until, grant.id));
         }

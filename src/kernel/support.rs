@@ -273,15 +273,17 @@ impl State {
 
     /// Whether a grant gives `permission`: the right covers it, and names what is sensitive about it.
     pub(super) fn gives(&self, permission: &Permission) -> impl Fn(&Grant) -> bool + use<> {
-        let (permission, part) = (permission.clone(), self.sensitive_in(permission));
+        // A root that contains the path lies at a part of it or below exactly if it is no shorter.
+        let (permission, part) = (permission.clone(), self.sensitive_in(permission).map(str::len));
         move |grant| {
-            let names = |part: &SanitizedPath| grant.right.permission.path().is_some_and(|root| part.contains(root));
-            grant.right.permission.covers(&permission) && part.as_ref().is_none_or(names)
+            let is_part = |root: &SanitizedPath| part.is_some_and(|part| part <= root.as_str().len());
+            let names = || part.is_none() || grant.right.permission.path().is_some_and(is_part);
+            grant.right.permission.covers(&permission) && names()
         }
     }
 
     /// What a right must name, or something below it, to give `permission`.
-    fn sensitive_in(&self, permission: &Permission) -> Option<SanitizedPath> {
+    pub(super) fn sensitive_in<'p>(&self, permission: &'p Permission) -> Option<&'p str> {
         match permission {
             Permission::Path(Access::Write, path) => sensitive_part(path, &self.settings.sensitive),
             Permission::Path(Access::Read, _) | Permission::Events | Permission::Network | Permission::Tool(_) => None,
@@ -294,7 +296,9 @@ impl State {
         let gives = self.gives(permission);
         let is_covered = agent.held.iter().any(|grant| grant.right.permission.covers(permission));
         let is_named = agent.held.iter().any(|grant| gives(grant));
-        (is_covered && !is_named).then(|| Refusal::Sensitive { permission: permission.clone(), part })
+        // A part of a path is a path.
+        let part = part.parse().ok().filter(|_| is_covered && !is_named)?;
+        Some(Refusal::Sensitive { permission: permission.clone(), part })
     }
 
     /// Not held, or held only in a way that cannot be passed on.

@@ -2,6 +2,7 @@
 
 mod behind;
 mod monotone;
+mod obeyed;
 mod refusals;
 mod runs;
 mod strictest;

@@ -9,9 +9,6 @@ use super::considered::Target;
 /// The most things that one action may use. More than that nobody judges, so nothing of it happens.
 pub(crate) const MAX_USES: usize = 512;
 
-/// How many uses a record lists. What binds an approval is about all of them.
-const MAX_LISTED: usize = 64;
-
 /// One use.
 #[derive(Debug)]
 pub(crate) struct Use {
@@ -195,11 +192,5 @@ impl Uses {
     /// The same, pinned to the disk.
     pub(crate) fn rights(&self) -> impl Iterator<Item = &Right> + Clone {
         self.iter().filter_map(|used| used.takes.as_ref())
-    }
-
-    /// The further ones for a record: not all of very many, and no words that may mean anything.
-    pub(crate) fn listed(&self) -> Vec<UseFacts> {
-        let known = self.further.iter().filter(|used| used.origin != UseOrigin::Word);
-        known.take(MAX_LISTED).map(Use::facts).collect()
     }
 }

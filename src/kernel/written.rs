@@ -39,7 +39,7 @@ impl WrittenOnce {
 
     /// Returns true if one of the roots is a right to `path`: it contains it, and names what is sensitive about it.
     fn gives(&self, path: &SanitizedPath, sensitive: &[SensitiveName]) -> bool {
-        let part = sensitive_part(path, sensitive).map(|part| part.as_str().len());
+        let part = sensitive_part(path, sensitive).map(str::len);
         let above = path.as_path().ancestors().filter_map(|above| above.to_str());
         let names = |root: &str| part.is_none_or(|part| part <= root.len());
         above.filter(|root| names(root)).any(|root| self.0.contains(root))

@@ -2,12 +2,19 @@
 
 use std::{fmt, str::FromStr};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use sha2::{Digest as _, Sha256};
 
 /// SHA-256 of something, written as 64 hexadecimal digits.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Digest([u8; 32]);
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(str::from_utf8(&self.digits()).unwrap_or_default())
+    }
+}
 
 /// A text is not a [`Digest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,18 +23,28 @@ pub struct InvalidDigest;
 impl Digest {
     /// Of these texts, in this order. Where one ends and the next begins counts.
     pub(crate) fn of_texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> Digest {
-        let mut hash = hmac_sha256::Hash::new();
+        let mut hash = Sha256::new();
         for text in texts {
             hash.update(text.len().to_be_bytes());
             hash.update(text);
         }
-        Digest(hash.finalize())
+        Digest(hash.finalize().into())
+    }
+
+    fn digits(&self) -> [u8; 64] {
+        const DIGITS: [u8; 16] = *b"0123456789abcdef";
+        let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).copied().unwrap_or(b'0');
+        let mut text = [0; 64];
+        for (digits, byte) in text.chunks_exact_mut(2).zip(self.0) {
+            digits.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
+        }
+        text
     }
 }
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(str::from_utf8(&self.digits()).unwrap_or_default())
     }
 }
 
@@ -66,11 +83,5 @@ impl TryFrom<String> for Digest {
 
     fn try_from(text: String) -> Result<Self, InvalidDigest> {
         text.parse()
-    }
-}
-
-impl From<Digest> for String {
-    fn from(digest: Digest) -> String {
-        digest.to_string()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{borrow::Borrow, fmt, str::FromStr, sync::Arc};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use uuid::Uuid;
 
 /// The most characters an id may have.
@@ -88,9 +88,15 @@ macro_rules! text_id {
     };
     ($(#[$doc:meta])* $name:ident, $parse:ident) => {
         $(#[$doc])*
-        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+        #[serde(try_from = "String")]
         pub struct $name(Arc<str>);
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.serialize_str(&self.0)
+            }
+        }
 
         impl $name {
             /// The id as text.

@@ -76,7 +76,7 @@ pub(crate) use permission::MAX_PERMISSIONS;
 pub use permission::{Access, InvalidPermission, InvalidPermissions, Permission, Permissions, Want};
 pub use policy::{AgentPolicy, BaseRight, Interaction, LeftOut, OnNoUser, Policy, Settings, Widening};
 pub use process::{OutputStream, Process, ProcessEvent, ProcessExit, StopCause};
-pub(crate) use redact::{has_mark, redacted, redacted_but, redacted_value, redacted_with};
+pub(crate) use redact::{Secrets, has_mark, redacted, redacted_value, redacted_with};
 pub(crate) use request::Allowed;
 pub use request::{Answer, Ask, Decider, Outcome, Pending, Reply, Request, Resolution, Route};
 pub use rule::{Rule, RuleCwd, RuleRef};

@@ -2,7 +2,7 @@
 
 use std::{fmt, path::Path, str::FromStr, sync::Arc};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// The most characters a path may have (`sources/004`, pathSanitize).
 const MAX_PATH_CHARS: usize = 4096;
@@ -72,14 +72,23 @@ pub fn sanitize(text: &str) -> Result<&str, InvalidPath> {
 /// assert!("/work/../etc".parse::<SanitizedPath>().is_err());
 /// # Ok::<(), bestow::InvalidPath>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
 pub struct SanitizedPath(Arc<str>);
+
+impl Serialize for SanitizedPath {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.as_str())
+    }
+}
 
 impl FromStr for SanitizedPath {
     type Err = InvalidPath;
 
     fn from_str(text: &str) -> Result<Self, InvalidPath> {
+        if is_plain(text) {
+            return Ok(SanitizedPath(text.into()));
+        }
         let text = sanitize(text)?;
         if !text.starts_with('/') {
             return Err(InvalidPath::Relative);
@@ -87,9 +96,6 @@ impl FromStr for SanitizedPath {
         // Collapsing `..` by text would give another file than the disk does when a link is involved.
         if text.split('/').any(|part| part == "..") {
             return Err(InvalidPath::ParentComponent);
-        }
-        if is_folded(text) {
-            return Ok(SanitizedPath(text.into()));
         }
         let folded = text
             .split('/')
@@ -99,10 +105,31 @@ impl FromStr for SanitizedPath {
     }
 }
 
-/// Whether a text already is what folding would make of it, so that the common case copies once.
-fn is_folded(text: &str) -> bool {
-    text == "/"
-        || text.strip_prefix('/').is_some_and(|rest| rest.split('/').all(|part| !part.is_empty() && part != "."))
+/// True for a path that is valid and folded as it stands, and has no tab or line feed: nearly every one, found out in one
+/// pass.
+fn is_plain(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    if bytes.len() > MAX_PATH_CHARS || bytes.first() != Some(&b'/') {
+        return false;
+    }
+    let (mut len, mut dots) = (0_usize, 0_usize);
+    for byte in bytes.iter().skip(1) {
+        match byte {
+            b'/' if len == 0 || is_dots(len, dots) => return false,
+            b'/' => (len, dots) = (0, 0),
+            0..0x20 => return false,
+            _ => {
+                len += 1;
+                dots += usize::from(*byte == b'.');
+            }
+        }
+    }
+    bytes.len() == 1 || (len > 0 && !is_dots(len, dots))
+}
+
+/// True for `.` and `..`, by their length and their dots.
+fn is_dots(len: usize, dots: usize) -> bool {
+    len <= 2 && dots == len
 }
 
 impl SanitizedPath {
@@ -121,9 +148,31 @@ impl SanitizedPath {
         Path::new(self.as_str())
     }
 
+    /// The names of its components, from the root on.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let mut rest = self.as_str().strip_prefix('/').filter(|rest| !rest.is_empty());
+        std::iter::from_fn(move || {
+            let path = rest?;
+            let end = path.bytes().position(|byte| byte == b'/');
+            let (name, behind) = end.map_or((path, None), |end| (path.get(..end).unwrap_or(path), path.get(end + 1..)));
+            rest = behind;
+            Some(name)
+        })
+    }
+
+    /// The way from the root to it: each path above it, from the top, and the path itself. The root is the first.
+    pub(crate) fn way(&self) -> impl Iterator<Item = &str> {
+        let (path, mut end) = (self.as_str(), 0);
+        let below = self.names().filter_map(move |name| {
+            end += name.len() + 1;
+            path.get(..end)
+        });
+        std::iter::once("/").chain(below)
+    }
+
     /// How many directories it stands below.
     pub(crate) fn depth(&self) -> usize {
-        self.as_str().split('/').filter(|name| !name.is_empty()).count()
+        self.names().count()
     }
 
     /// By component, never by text: `/work` does not contain `/work-evil`. A path contains itself.
@@ -169,5 +218,44 @@ impl fmt::Display for SanitizedPath {
 impl fmt::Debug for SanitizedPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_path_is_plain_exactly_if_parsing_it_piece_by_piece_changes_nothing(text in "[/.a\t\u{0}é-]{0,12}") {
+            let folded = text.split('/').filter(|part| !part.is_empty() && *part != ".");
+            let folded = folded.fold(String::new(), |all, part| all + "/" + part);
+            let same = text == "/" || folded == text && !folded.is_empty();
+            let valid = !text.contains(['\t', '\0']) && text.split('/').all(|part| part != "..");
+            prop_assert_eq!(is_plain(&text), same && valid);
+            prop_assert_eq!(is_plain(&text), text.parse::<SanitizedPath>().is_ok_and(|path| path.as_str() == text) && !text.contains('\t'));
+        }
+
+        #[test]
+        fn the_names_and_the_way_of_a_path_are_its_pieces(text in "(/[a.é]{1,3}){0,6}") {
+            let Ok(path) = text.parse::<SanitizedPath>() else { return Ok(()) };
+            let names: Vec<_> = path.as_str().split('/').filter(|name| !name.is_empty()).collect();
+            prop_assert_eq!(path.names().collect::<Vec<_>>(), names);
+            let mut above: Vec<_> = path.as_path().ancestors().map(|above| above.to_str().unwrap()).collect();
+            above.reverse();
+            prop_assert_eq!(path.way().collect::<Vec<_>>(), above);
+        }
+    }
+
+    #[test]
+    fn a_path_may_have_as_many_bytes_as_characters_and_no_more_by_the_short_way() {
+        let long = |count: usize| format!("/{}", "é".repeat(count));
+        assert!(long(4095).parse::<SanitizedPath>().is_ok() && !is_plain(&long(4095)));
+        assert_eq!(long(4096).parse::<SanitizedPath>(), Err(InvalidPath::TooLong));
+        assert!(is_plain(&format!("/{}", "a".repeat(4095))) && !is_plain(&format!("/{}", "a".repeat(4096))));
     }
 }

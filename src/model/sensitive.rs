@@ -123,9 +123,9 @@ const MAX_NAME: usize = 255;
 /// `added` are names besides the built-in ones.
 ///
 /// Says nothing about the disk. The path is taken to have no links.
-pub(crate) fn sensitive_part(path: &SanitizedPath, added: &[SensitiveName]) -> Option<SanitizedPath> {
+pub(crate) fn sensitive_part<'p>(path: &'p SanitizedPath, added: &[SensitiveName]) -> Option<&'p str> {
     let (mut deepest, mut end, mut above) = (None, 0, "");
-    for (depth, name) in path.as_str().split('/').skip(1).enumerate() {
+    for (depth, name) in path.names().enumerate() {
         end += name.len() + 1;
         let columns = table::columns(name, At { above, depth: Some(depth) });
         if columns.is_sensitive() || added.iter().any(|added| added.matches(name)) {
@@ -133,8 +133,7 @@ pub(crate) fn sensitive_part(path: &SanitizedPath, added: &[SensitiveName]) -> O
         }
         above = name;
     }
-    // A part of a path is a path.
-    deepest.and_then(|part| part.parse().ok())
+    deepest
 }
 
 /// The columns of each part of a path as somebody wrote it: relative or not, with either kind of slash.
@@ -152,7 +151,7 @@ mod tests {
     use super::*;
 
     fn part(path: &str) -> Option<String> {
-        sensitive_part(&path.parse().unwrap(), &[]).map(String::from)
+        sensitive_part(&path.parse().unwrap(), &[]).map(str::to_owned)
     }
 
     #[test]
@@ -174,7 +173,7 @@ mod tests {
     fn what_is_added_is_a_name_its_beginning_or_its_end_in_any_case() {
         let added: Vec<SensitiveName> =
             ["Secrets.yaml", "*.p12", "prod-*"].map(|text| text.parse().unwrap()).into_iter().collect();
-        let part = |path: &str| sensitive_part(&path.parse().unwrap(), &added).map(String::from);
+        let part = |path: &str| sensitive_part(&path.parse().unwrap(), &added).map(str::to_owned);
         assert_eq!(part("/w/secrets.YAML").as_deref(), Some("/w/secrets.YAML"));
         assert_eq!(part("/w/a/key.P12").as_deref(), Some("/w/a/key.P12"));
         assert_eq!(part("/w/PROD-eu/x").as_deref(), Some("/w/PROD-eu"));

@@ -150,7 +150,9 @@ fn show(f: &mut fmt::Formatter<'_>, text: &str, mark: Option<char>) -> fmt::Resu
         c => fmt::Write::write_char(f, c),
     };
     if text.is_ascii() {
-        return text.chars().try_for_each(|c| plain(f, c));
+        // Mostly nothing in it has to be written otherwise.
+        let is_plain = |byte: u8| (b' '..=b'~').contains(&byte) && byte != b'\\' && Some(char::from(byte)) != mark;
+        return if text.bytes().all(is_plain) { f.write_str(text) } else { text.chars().try_for_each(|c| plain(f, c)) };
     }
     let beside = text.chars().any(|c| c.is_ascii_alphabetic());
     // Each word with the character that ends it.

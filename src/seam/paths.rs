@@ -42,18 +42,38 @@ pub trait Paths: fmt::Debug + Send + Sync {
     ///
     /// As [`Paths::real`]; and when a link appeared on the way meanwhile.
     fn anchor(&self, path: &SanitizedPath) -> Result<Option<Anchor>, PathFailure> {
-        let above =
-            path.as_path().ancestors().skip(1).filter_map(|above| above.to_str()?.parse::<SanitizedPath>().ok());
-        for above in above {
+        let path = path.as_str();
+        if path == "/" {
+            return Ok(None);
+        }
+        let ends: Vec<usize> = path.match_indices('/').map(|(end, _)| end.max(1)).collect();
+        let at = |place: usize| -> Result<Option<Anchor>, PathFailure> {
+            let above = ends.get(place).and_then(|end| path.get(..*end)).unwrap_or("/");
+            let above: SanitizedPath = above.parse().map_err(|why| PathFailure(format!("{why}")))?;
             let real = self.real_of(&above)?;
             if real.path != above {
                 return Err(PathFailure(format!("`{}` keeps changing", Shown(above.as_str()))));
             }
-            if let Some(identity) = real.identity {
-                return Ok(Some(Anchor::new(above, identity)));
+            Ok(real.identity.map(|identity| Anchor::new(above, identity)))
+        };
+        // Mostly it is the directory right above. Where it is not, all below what is missing is missing, however deep.
+        let (mut missing, mut step) = (ends.len(), 1);
+        let (mut there, mut deepest) = loop {
+            let place = missing.saturating_sub(step);
+            match at(place)? {
+                Some(anchor) => break (place, anchor),
+                None if place == 0 => return Ok(None),
+                None => (missing, step) = (place, step * 2),
+            }
+        };
+        while there + 1 < missing {
+            let middle = there.midpoint(missing);
+            match at(middle)? {
+                Some(anchor) => (there, deepest) = (middle, anchor),
+                None => missing = middle,
             }
         }
-        Ok(None)
+        Ok(Some(deepest))
     }
 
     /// Returns the first path below `roots` that each of `globs` means, of those that `counts` says yes to; none if nobody
@@ -124,13 +144,11 @@ pub struct DiskPaths;
 
 impl Paths for DiskPaths {
     fn real(&self, path: &str) -> Result<Real, PathFailure> {
-        let real = fs::real(path).map_err(|why| PathFailure(why.to_string()))?;
-        // Below `/proc` the name says what is open.
-        if real.is_on_proc() && !real.path().as_str().starts_with("/proc") {
-            let shown = Shown(real.path().as_str());
-            return Err(PathFailure(format!("`{shown}` lies on a proc file system, which no grant reaches")));
-        }
-        Ok(Real { path: real.path().clone(), identity: real.identity() })
+        DiskPaths::found(fs::real(path))
+    }
+
+    fn real_of(&self, path: &SanitizedPath) -> Result<Real, PathFailure> {
+        DiskPaths::found(fs::real_of(path))
     }
 
     fn first_below(
@@ -144,6 +162,18 @@ impl Paths for DiskPaths {
 
     fn matching(&self, start: &SanitizedPath, pattern: &str) -> Option<Vec<String>> {
         fs::matching(start.as_str(), pattern)
+    }
+}
+
+impl DiskPaths {
+    fn found(real: Result<fs::RealPath, fs::ResolveError>) -> Result<Real, PathFailure> {
+        let real = real.map_err(|why| PathFailure(why.to_string()))?;
+        // Below `/proc` the name says what is open.
+        if real.is_on_proc() && !real.path().as_str().starts_with("/proc") {
+            let shown = Shown(real.path().as_str());
+            return Err(PathFailure(format!("`{shown}` lies on a proc file system, which no grant reaches")));
+        }
+        Ok(Real { path: real.path().clone(), identity: real.identity() })
     }
 }
 
@@ -178,5 +208,44 @@ impl Paths for AsWritten {
     /// The names that are protected on every machine; homes and links are of the disk.
     fn floor(&self) -> Floor {
         Floor::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// Directories `/d/d/…`, so many of them, and nothing else.
+    #[derive(Debug)]
+    struct Deep {
+        there: usize,
+        looked: AtomicUsize,
+    }
+
+    impl Paths for Deep {
+        fn real(&self, path: &str) -> Result<Real, PathFailure> {
+            self.looked.fetch_add(1, Ordering::Relaxed);
+            let path: SanitizedPath = path.parse().unwrap();
+            let identity = (path.depth() <= self.there).then(|| FileIdentity::new(1, path.depth() as u64));
+            Ok(Real { path, identity })
+        }
+    }
+
+    #[test]
+    fn the_deepest_directory_that_is_there_is_found_with_few_looks_however_deep_a_path_is() {
+        for depth in [1, 2, 3, 7, 64, 1000, 2000] {
+            let path: SanitizedPath = "/d".repeat(depth).parse().unwrap();
+            for there in (0..depth).step_by(1 + depth / 40).chain([depth - 1]) {
+                let deep = Deep { there, looked: AtomicUsize::new(0) };
+                let anchor = deep.anchor(&path).unwrap().unwrap();
+                assert_eq!(anchor.identity.ino, there as u64, "{depth}");
+                assert_eq!(anchor.path.depth(), there);
+                let looked = deep.looked.into_inner();
+                assert!(looked <= 2 * depth.ilog2() as usize + 2, "{looked} looks at {depth}, {there} of it there");
+                assert!(there + 1 < depth || looked == 1);
+            }
+        }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
+use sha2::{Digest as _, Sha256};
+
 /// The hash of a line and of everything before it (SHA-256).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Hash([u8; 32]);
@@ -12,15 +14,12 @@ impl Hash {
 
     /// The hash of `line`, which follows a line with this hash.
     pub(super) fn then(self, line: &[u8]) -> Hash {
-        let mut hash = hmac_sha256::Hash::new();
-        hash.update(self.0);
-        hash.update(line);
-        Hash(hash.finalize())
+        Hash(Sha256::new().chain_update(self.0).chain_update(line).finalize().into())
     }
 
     /// The hash of something by itself.
     pub(super) fn of(bytes: &[u8]) -> Hash {
-        Hash(hmac_sha256::Hash::hash(bytes))
+        Hash(Sha256::digest(bytes).into())
     }
 }
 

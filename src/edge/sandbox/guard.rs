@@ -89,7 +89,7 @@ impl Guards {
                 let Ok(kind) = entry.file_type() else { continue };
                 let path = entry.path();
                 let text = path.to_str().and_then(|path| path.parse::<SanitizedPath>().ok());
-                let sensitive = text.filter(|path| profile.sensitive_part(path).as_ref() == Some(path));
+                let sensitive = text.filter(|path| profile.sensitive_part(path) == Some(path.as_str()));
                 match sensitive {
                     Some(path) if profile.write.contains_key(&path) => {}
                     Some(path) if kind.is_symlink() => return Err(ProfileError::SensitiveLink(path)),

@@ -113,9 +113,11 @@ impl Profile {
     fn drop_roots_that_add_nothing(&mut self) {
         let all: Vec<_> = self.write.keys().cloned().collect();
         let sensitive = &self.sensitive;
-        let part = |path: &SanitizedPath| sensitive_part(path, sensitive);
+        let has_same_part = |one: &SanitizedPath, other: &SanitizedPath| {
+            sensitive_part(one, sensitive) == sensitive_part(other, sensitive)
+        };
         self.write.retain(|path, _| {
-            !all.iter().any(|other| other != path && other.contains(path) && part(other) == part(path))
+            !all.iter().any(|other| other != path && other.contains(path) && has_same_part(other, path))
         });
     }
 
@@ -241,7 +243,7 @@ impl Profile {
     }
 
     /// The deepest part of `path` that is sensitive.
-    pub(super) fn sensitive_part(&self, path: &SanitizedPath) -> Option<SanitizedPath> {
+    pub(super) fn sensitive_part<'p>(&self, path: &'p SanitizedPath) -> Option<&'p str> {
         sensitive_part(path, &self.sensitive)
     }
 

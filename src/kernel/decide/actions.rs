@@ -118,7 +118,7 @@ impl State {
         decision: Decision,
         id: RequestId,
     ) -> Result<Vec<Event>, Refusal> {
-        let action = judgement.asks_about_action.then(|| case.action.facts());
+        let action = judgement.asks_about_action.then(|| Arc::clone(&decision.action));
         let hooks = if action.is_some() { hooks_that_ask(case.opinions) } else { Vec::new() };
         if let Some(request) = self.same_action(case, action.as_deref(), &hooks, &judgement) {
             let approval_action_id = Some(request.id);

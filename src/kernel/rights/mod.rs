@@ -43,6 +43,8 @@ pub(crate) struct Ground {
     reads: Reads,
     seed: u64,
     protected: Shape,
+    /// Tells most paths from the protected ones without looking further.
+    sieve: Sieve,
     bytes: Box<[u8]>,
     /// The root `/`, which the index cannot hold, is protected.
     everything: bool,
@@ -58,7 +60,36 @@ impl Ground {
         let roots: Vec<_> = roots.iter().map(|(path, number)| (path.as_str(), *number)).collect();
         let (shape, bytes) = index::build(seed, &roots);
         let everything = paths.iter().any(|path| path.as_str() == "/");
-        Ground { reads, seed, protected: shape, bytes: bytes.into(), everything }
+        let prints = roots.iter().filter_map(|(path, _)| walk::fingerprint(seed, path.as_bytes()));
+        let sieve = Sieve::of(prints.map(|prefix| prefix.hash));
+        Ground { reads, seed, protected: shape, sieve, bytes: bytes.into(), everything }
+    }
+}
+
+/// A set of fingerprints that may say yes to others, and says no to none of its own.
+#[derive(Debug, Default)]
+struct Sieve([u64; 16]);
+
+impl Sieve {
+    fn of(prints: impl Iterator<Item = u32>) -> Sieve {
+        let mut sieve = Sieve::default();
+        for print in prints {
+            let (word, bit) = Sieve::place(print);
+            sieve.0.get_mut(word).into_iter().for_each(|word| *word |= bit);
+        }
+        sieve
+    }
+
+    #[inline]
+    fn may_have(&self, print: u32) -> bool {
+        let (word, bit) = Sieve::place(print);
+        self.0.get(word).is_none_or(|word| word & bit != 0)
+    }
+
+    /// By the lower bits: the upper ones say where in the table to look.
+    #[inline]
+    fn place(print: u32) -> (usize, u64) {
+        ((print as usize >> 6) & 15, 1 << (print & 63))
     }
 }
 
@@ -304,7 +335,9 @@ impl<'r> Found<'r> {
     #[inline]
     fn meet(&mut self, prefix: walk::Prefix, now: &impl Fn() -> Option<Timestamp>) {
         let ground = &self.header.ground;
-        if let Some(number) = index::find(ground.protected, &ground.bytes, self.text, prefix) {
+        if ground.sieve.may_have(prefix.hash)
+            && let Some(number) = index::find(ground.protected, &ground.bytes, self.text, prefix)
+        {
             self.protected = self.protected.max(if number == CLOSED { Standing::Closed } else { Standing::Protected });
         }
         if let Some(number) = index::find(self.header.shape, self.bytes, self.text, prefix) {

@@ -44,6 +44,9 @@ proptest! {
             let _ = tale.tell(command);
         }
         prop_assert!(replayed(tale.first.clone(), &tale.events) == tale.state);
+        for event in &tale.events {
+            prop_assert_eq!(crate::kernel::meter::size_of(event), serde_json::to_string(event).unwrap().len());
+        }
         let written: Vec<String> = tale.events.iter().map(|event| serde_json::to_string(event).unwrap()).collect();
         let read: Vec<Event> = written.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
         prop_assert_eq!(&read, &tale.events);

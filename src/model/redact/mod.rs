@@ -27,31 +27,52 @@ const SHORTEST: usize = 4;
 
 /// `text` as it may be kept and shown. Takes time in proportion to the text, and grows it at most thirteenfold.
 pub(crate) fn redacted(text: &str) -> Arc<str> {
-    without(text, &scan::secrets(text)).into()
+    without(text, scan::secrets(text).iter()).into()
 }
 
-/// The same for a command line of which these are the programs: what runs is shown, whatever it looks like.
-pub(crate) fn redacted_but(text: &str, programs: &[&str]) -> Arc<str> {
-    let mut secrets = scan::secrets(text);
-    let runs = |secret: &str| programs.iter().any(|program| program.contains(secret));
-    secrets.retain(|span| text.get(span.clone()).is_none_or(|secret| !runs(secret)));
-    without(text, &secrets).into()
+/// The secrets of a text from which others are made, looked for once.
+#[derive(Debug)]
+pub(crate) struct Secrets<'t> {
+    text: &'t str,
+    spans: Vec<Range<usize>>,
+    /// Those that are long enough to be told from other words, the longest first.
+    values: Vec<&'t str>,
 }
 
-/// The same for a text that was made from `source`, and may have in it what only `source` shows to be a secret.
+impl<'t> Secrets<'t> {
+    pub(crate) fn of(text: &'t str) -> Secrets<'t> {
+        let spans = scan::secrets(text);
+        let mut values: Vec<_> = spans.iter().filter_map(|span| text.get(span.clone())).collect();
+        values.retain(|value| value.len() >= SHORTEST);
+        values.sort_unstable_by_key(|value| std::cmp::Reverse(value.len()));
+        values.dedup();
+        Secrets { text, spans, values }
+    }
+
+    /// The text as it may be kept and shown, for a command line of which these are the programs: what runs is shown,
+    /// whatever it looks like.
+    pub(crate) fn redacted_but(&self, programs: &[&str]) -> Arc<str> {
+        let runs = |secret: &str| programs.iter().any(|program| program.contains(secret));
+        let is_secret = |span: &&Range<usize>| self.text.get(Range::clone(span)).is_none_or(|secret| !runs(secret));
+        without(self.text, self.spans.iter().filter(is_secret)).into()
+    }
+
+    /// A text that was made from this one, and may have in it what only this one shows to be a secret.
+    pub(crate) fn redacted_in(&self, made: &str) -> Arc<str> {
+        if self.values.is_empty() {
+            return redacted(made);
+        }
+        if self.values.len() > MOST {
+            return MARK.into();
+        }
+        let plain = self.values.iter().fold(made.to_owned(), |text, value| text.replace(value, &mark(value)));
+        redacted(&plain)
+    }
+}
+
+/// A text that was made from `source`, and may have in it what only `source` shows to be a secret.
 pub(crate) fn redacted_with(text: &str, source: &str) -> Arc<str> {
-    let mut values: Vec<_> = scan::secrets(source).into_iter().filter_map(|span| source.get(span)).collect();
-    values.retain(|value| value.len() >= SHORTEST);
-    if values.is_empty() {
-        return redacted(text);
-    }
-    values.sort_unstable_by_key(|value| std::cmp::Reverse(value.len()));
-    values.dedup();
-    if values.len() > MOST {
-        return MARK.into();
-    }
-    let plain = values.into_iter().fold(text.to_owned(), |text, value| text.replace(value, &mark(value)));
-    redacted(&plain)
+    Secrets::of(source).redacted_in(text)
 }
 
 /// The same for values: texts inside, and what stands below a name that speaks of a secret.
@@ -98,8 +119,9 @@ fn hidden(name: &str, value: &Value) -> Option<Value> {
     }
 }
 
-fn without<'t>(text: &'t str, secrets: &[Range<usize>]) -> Cow<'t, str> {
-    if secrets.is_empty() {
+fn without<'t, 's>(text: &'t str, secrets: impl Iterator<Item = &'s Range<usize>>) -> Cow<'t, str> {
+    let mut secrets = secrets.peekable();
+    if secrets.peek().is_none() {
         return Cow::Borrowed(text);
     }
     let (mut shown, mut from) = (String::with_capacity(text.len()), 0);

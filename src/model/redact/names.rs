@@ -11,18 +11,64 @@ pub(super) enum Strength {
     Weak,
 }
 
+/// How a word ends that speaks of a secret.
+const ENDS: [&str; 8] = ["password", "passwd", "passphrase", "passwort", "pass", "token", "secret", "apikey"];
+
+/// Words that end so and speak of none.
+const NOT: [&str; 5] = ["bypass", "compass", "trespass", "underpass", "overpass"];
+
+/// Words that speak of a secret.
+const WHOLE: [&str; 6] = ["authorization", "cookie", "otp", "passcode", "pwd", "jwt"];
+
+/// Words that may.
+const WEAK: [&str; 9] = ["key", "keys", "auth", "credential", "credentials", "secrets", "sig", "signature", "tokens"];
+
+/// Whether a name ends in the two letters of a word that speaks of a secret. Most names do not, and nothing else is
+/// compared of them.
+fn ends_like_one(name: &str) -> bool {
+    let Some((before, [one, last])) = name.trim_end_matches(['_', '-', '.']).as_bytes().split_last_chunk() else {
+        return false;
+    };
+    let letters = [one.to_ascii_lowercase(), last.to_ascii_lowercase()];
+    !before.is_empty()
+        && matches!(
+            &letters,
+            b"al"
+                | b"de"
+                | b"en"
+                | b"et"
+                | b"ey"
+                | b"ie"
+                | b"ig"
+                | b"ls"
+                | b"ns"
+                | b"on"
+                | b"rd"
+                | b"re"
+                | b"rt"
+                | b"se"
+                | b"ss"
+                | b"th"
+                | b"tp"
+                | b"ts"
+                | b"wd"
+                | b"wt"
+                | b"ys"
+        )
+}
+
 /// What `name`, as in `--db-password`, `API_KEY` or `clientSecret`, says about its value. The last word of it counts: a
 /// `token-file` is a file.
 pub(super) fn strength(name: &str) -> Option<Strength> {
+    if !ends_like_one(name) {
+        return None;
+    }
     // Who asks for a password is a program.
     if matches!(name, "PWD" | "OLDPWD" | "pwd") || name.to_ascii_lowercase().ends_with("askpass") {
         return None;
     }
     let words = last_words(name);
     let (last, before) = (words.0.as_str(), words.1.as_str());
-    const ENDS: [&str; 8] = ["password", "passwd", "passphrase", "passwort", "pass", "token", "secret", "apikey"];
-    const NOT: [&str; 5] = ["bypass", "compass", "trespass", "underpass", "overpass"];
-    const WHOLE: [&str; 6] = ["authorization", "cookie", "otp", "passcode", "pwd", "jwt"];
     const KEYS: [&str; 14] = [
         "access",
         "account",
@@ -44,8 +90,6 @@ pub(super) fn strength(name: &str) -> Option<Strength> {
     if ends || is_key || WHOLE.contains(&last) {
         return Some(Strength::Strong);
     }
-    const WEAK: [&str; 9] =
-        ["key", "keys", "auth", "credential", "credentials", "secrets", "sig", "signature", "tokens"];
     WEAK.contains(&last).then_some(Strength::Weak)
 }
 
@@ -83,7 +127,10 @@ pub(super) struct ShortOption {
 /// The short option by which `program` is told a secret, if it has one.
 pub(super) fn option_of(program: &str) -> Option<ShortOption> {
     let option = |letter, apart, after| Some(ShortOption { letter, apart, after });
-    let program = program.trim_end_matches(".exe");
+    let mut program = program;
+    while let Some(stem) = program.strip_suffix(".exe") {
+        program = stem;
+    }
     match program {
         "mysql" | "mysqldump" | "mysqladmin" | "mysqlimport" | "mysqlshow" | "mysqlcheck" | "mariadb"
         | "mariadb-dump" | "mariadb-admin" | "7z" | "7za" | "7zr" | "7zz" => option(b'p', false, None),
@@ -101,5 +148,19 @@ pub(super) fn option_of(program: &str) -> Option<ShortOption> {
         "http" | "https" | "xh" => option(b'a', true, Some(b':')),
         "smbclient" | "rpcclient" => option(b'U', true, Some(b'%')),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_that_speaks_of_a_secret_ends_like_one() {
+        for word in ENDS.iter().chain(&WHOLE).chain(&WEAK) {
+            assert!(ends_like_one(word) && strength(&format!("X_{word}_")).is_some(), "{word}");
+            assert!(ends_like_one(&word.to_ascii_uppercase()), "{word}");
+        }
+        assert!(!ends_like_one("ey") && !ends_like_one("--") && !ends_like_one("main"));
     }
 }

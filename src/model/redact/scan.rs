@@ -139,12 +139,13 @@ impl Scanner<'_> {
     fn word(&mut self) {
         let start = self.at;
         let end = self.while_like(start, is_name);
-        let run = self.part(start..end).to_owned();
+        let text = self.text;
+        let run = text.get(start..end).unwrap_or_default();
         self.at = end;
         if run.starts_with("-----BEGIN") && self.private_key(end) {
             return;
         }
-        if let Some(place) = tokens::begins_in(&run) {
+        if let Some(place) = tokens::begins_in(run) {
             return self.leave_out(start + place..end);
         }
         if run.starts_with('-')
@@ -153,12 +154,12 @@ impl Scanner<'_> {
         {
             return;
         }
-        self.names_commands |= matches!(run.as_str(), "alias" | "function");
+        self.names_commands |= matches!(run, "alias" | "function");
         let is_scheme = self.rest(end).starts_with(b"://");
-        if let Some(option) = names::option_of(&run).filter(|_| !is_scheme) {
+        if let Some(option) = names::option_of(run).filter(|_| !is_scheme) {
             self.option = Some(option);
         }
-        if self.is_after_identified_by(&run, start) || run.eq_ignore_ascii_case("bearer") {
+        if self.is_after_identified_by(run, start) || run.eq_ignore_ascii_case("bearer") {
             self.after_space(end, Strength::Weak, run.eq_ignore_ascii_case("by"));
         }
         match names::strength(run.trim_start_matches('-')) {
@@ -389,11 +390,14 @@ impl Scanner<'_> {
 /// Whether a text may put a word of it where it runs: by an expansion, or through a file, a pipe or a here-document into a
 /// shell. In any other text a word that is given to a program stays what it is given for.
 fn comes_back(text: &str) -> bool {
-    let piped = text.bytes().enumerate().any(|(at, byte)| {
+    text.bytes().enumerate().any(|(at, byte)| {
         let beside = |at: Option<usize>| at.and_then(|at| text.as_bytes().get(at)) == Some(&b'|');
-        byte == b'|' && !beside(at.checked_sub(1)) && !beside(Some(at + 1))
-    });
-    piped || text.contains(['$', '`', '<', '>', '('])
+        match byte {
+            b'|' => !beside(at.checked_sub(1)) && !beside(Some(at + 1)),
+            b'$' | b'`' | b'<' | b'>' | b'(' => true,
+            _ => false,
+        }
+    })
 }
 
 fn is_name(byte: u8) -> bool {
@@ -429,9 +433,7 @@ pub(super) fn is_token(text: &str) -> bool {
 
 /// The insides of quotations as a shell reads them. None if something makes that unsure: then a value ends with its word.
 fn quoted(text: &str) -> Vec<Range<usize>> {
-    // A mark may stand where one of the others stood.
-    let unsure = ["<<", "$(", "${", "$'", "`", "#", super::MARK_START].iter().any(|sign| text.contains(sign));
-    if unsure {
+    if is_unsure(text) {
         return Vec::new();
     }
     let (mut spans, mut open, mut escaped) = (Vec::new(), None, false);
@@ -448,4 +450,17 @@ fn quoted(text: &str) -> Vec<Range<usize>> {
         }
     }
     if open.is_some() { Vec::new() } else { spans }
+}
+
+/// Whether something in a text makes it unsure which quotation marks belong together.
+fn is_unsure(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.iter().enumerate().any(|(at, byte)| match byte {
+        b'`' | b'#' => true,
+        b'<' => bytes.get(at + 1) == Some(&b'<'),
+        b'$' => matches!(bytes.get(at + 1), Some(b'(' | b'{' | b'\'')),
+        // A mark may stand where one of the others stood.
+        b'[' => bytes.get(at..).is_some_and(|rest| rest.starts_with(super::MARK_START.as_bytes())),
+        _ => false,
+    })
 }

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{MARK, MARK_START, redacted, redacted_but, redacted_with, scan};
+use super::{MARK, MARK_START, Secrets, redacted, redacted_with, scan};
 
 const SECRET: &str = "hunter2aB3x";
 
@@ -152,7 +152,7 @@ fn what_may_be_code_is_shown_whatever_its_name_says() {
     }
     let text = "TOKEN=x9K2m4Qp7Lz1; $TOKEN && deploy --token=x9K2m4Qp7Lz12";
     assert_eq!(&*redacted(text), "TOKEN=[redacted 12]; $TOKEN && deploy --token=[redacted 13]");
-    let told = redacted_but(text, &["x9K2m4Qp7Lz1", "deploy"]);
+    let told = Secrets::of(text).redacted_but(&["x9K2m4Qp7Lz1", "deploy"]);
     assert_eq!(&*told, "TOKEN=x9K2m4Qp7Lz1; $TOKEN && deploy --token=[redacted 13]");
 }
 
@@ -177,7 +177,7 @@ fn a_plain_password_is_left_out_where_it_cannot_come_back_as_a_program() {
     ] {
         assert_eq!(shown(text), expected);
     }
-    assert_eq!(&*redacted_but("nice --token reboot", &["nice", "reboot"]), "nice --token reboot");
+    assert_eq!(&*Secrets::of("nice --token reboot").redacted_but(&["nice", "reboot"]), "nice --token reboot");
 }
 
 #[test]

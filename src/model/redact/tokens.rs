@@ -37,10 +37,14 @@ const FORMS: [(&str, usize); 33] = [
     ("xoxs-", 10),
 ];
 
+/// What is shorter has none of the forms below.
+const SHORTEST_FORM: usize = 15;
+
 /// Where in `run` (letters, digits, `-`, `_`, `.`) a secret begins; it ends with the run.
 pub(super) fn begins_in(run: &str) -> Option<usize> {
     let mut before = None;
-    for (at, c) in run.char_indices() {
+    let longest_start = run.len().checked_sub(SHORTEST_FORM)?;
+    for (at, c) in run.char_indices().take_while(|(at, _)| *at <= longest_start) {
         let rest = run.get(at..).unwrap_or_default();
         if !before.is_some_and(|c: char| c.is_ascii_alphanumeric()) && is_one(rest) {
             return Some(at);
@@ -93,4 +97,16 @@ fn is_mixed(word: &str, least: f64) -> bool {
     let share = |count: u32| f64::from(count) / f64::from(total);
     let bits: f64 = counts.iter().filter(|count| **count > 0).map(|count| -share(*count) * share(*count).log2()).sum();
     digits >= 2 && letters >= 2 && bits >= least
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FORMS, SHORTEST_FORM};
+
+    #[test]
+    fn no_form_is_shorter_than_the_shortest() {
+        assert_eq!(FORMS.iter().map(|(start, more)| start.len() + more).min(), Some(SHORTEST_FORM));
+        // `sk-` and sixteen characters; `eyJ`, eight of the head, and nine.
+        assert!(SHORTEST_FORM <= "sk-".len() + 16 && SHORTEST_FORM <= "eyJ".len() + 8 + 9);
+    }
 }

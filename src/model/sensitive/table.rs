@@ -246,10 +246,7 @@ pub(crate) fn columns(name: &str, at: At<'_>) -> Columns {
     // Copies of the system's own files have a `-` behind their name.
     let name = if at.depth == Some(1) { name.trim_end_matches('-') } else { name };
     let name = name.trim_end_matches(['.', ' ']);
-    if !INDEX.may_have(name) {
-        return Columns::NONE;
-    }
-    let met = ROWS.iter().filter(|row| row.is_met(name, at));
+    let met = INDEX.rows(name).filter(|row| row.is_met(name, at));
     met.fold(Columns::NONE, |columns, Row(_, _, more)| columns | *more)
 }
 
@@ -263,44 +260,63 @@ pub(crate) fn held_in_place() -> impl Iterator<Item = String> {
     })
 }
 
-/// Tells most names from those of the table without comparing them: by first letter and length, and by the last letter.
+/// The rows by what they begin or end with: most names are compared with none.
 #[derive(Debug)]
 struct Index {
-    /// For each first byte, which lengths whole names have; the last bit is for names that only begin so.
-    starts: [u32; 256],
-    ends: [bool; 256],
+    /// The rows of names that begin with each byte, whole or not, and which lengths the whole ones have; the last bit is
+    /// for names that only begin so.
+    starts: Vec<(u32, Vec<Row>)>,
+    /// The rows of names that end with each byte.
+    ends: Vec<Vec<Row>>,
+    stems: Vec<Row>,
 }
 
 static INDEX: LazyLock<Index> = LazyLock::new(Index::new);
 
+/// The bit of names that only begin like a row.
+const BEGINS: u32 = 1 << 31;
+
 impl Index {
     fn new() -> Index {
-        let mut index = Index { starts: [0; 256], ends: [false; 256] };
-        for Row(form, ..) in ROWS {
+        let mut index = Index { starts: vec![(0, Vec::new()); 256], ends: vec![Vec::new(); 256], stems: Vec::new() };
+        for row in ROWS {
+            let Row(form, ..) = row;
             let text = match form {
                 Whole(text) | Exactly(text) | Begins(text) | Ends(text) | StemEnds(text) => text.as_bytes(),
             };
             let first = text.first().and_then(|first| index.starts.get_mut(usize::from(first.to_ascii_lowercase())));
             let last = text.last().and_then(|last| index.ends.get_mut(usize::from(*last)));
             match (form, first, last) {
-                (Whole(_) | Exactly(_), Some(lengths), _) => *lengths |= 1 << text.len().min(30),
-                (Begins(_), Some(lengths), _) => *lengths |= 1 << 31,
-                (Ends(_), _, Some(ends)) => *ends = true,
+                (Whole(_) | Exactly(_), Some((lengths, rows)), _) => {
+                    *lengths |= bit(text.len());
+                    rows.push(*row);
+                }
+                (Begins(_), Some((lengths, rows)), _) => {
+                    *lengths |= BEGINS;
+                    rows.push(*row);
+                }
+                (Ends(_), _, Some(rows)) => rows.push(*row),
+                (StemEnds(_), ..) => index.stems.push(*row),
                 _ => {}
             }
         }
         index
     }
 
-    #[inline]
-    fn may_have(&self, name: &str) -> bool {
+    /// The rows that may be about `name`, and all that are.
+    fn rows(&self, name: &str) -> impl Iterator<Item = &Row> {
         let bytes = name.as_bytes();
-        let [first, .., last] = bytes else { return false };
-        let lengths = self.starts.get(usize::from(first.to_ascii_lowercase())).copied().unwrap_or_default();
-        let by_start = lengths & (1 << 31 | 1 << bytes.len().min(30)) != 0;
-        let by_end = || self.ends.get(usize::from(last.to_ascii_lowercase())).copied().unwrap_or_default();
-        by_start || (by_end() && bytes.contains(&b'.')) || (bytes.len() >= SHORTEST_STEM && has_stem(name))
+        let at = |byte: Option<&u8>| byte.map_or(0, |byte| usize::from(byte.to_ascii_lowercase()));
+        let starting =
+            self.starts.get(at(bytes.first())).filter(|(lengths, _)| lengths & (BEGINS | bit(bytes.len())) != 0);
+        let ending = self.ends.get(at(bytes.last())).filter(|rows| !rows.is_empty() && bytes.contains(&b'.'));
+        let stems = (bytes.len() >= SHORTEST_STEM && has_stem(name)).then_some(&self.stems);
+        starting.map(|(_, rows)| rows).into_iter().chain(ending).chain(stems).flatten()
     }
+}
+
+fn bit(length: usize) -> u32 {
+    1 << length.min(30)
 }
 
 fn has_stem(name: &str) -> bool {
@@ -390,7 +406,8 @@ mod tests {
                 Ends(end) => vec![format!("x{end}"), format!("{}{end}", "é".repeat(40))],
                 StemEnds(end) => vec![(*end).to_owned(), format!("a-{end}.json"), format!(".{end}")],
             };
-            assert!(names.iter().all(|name| INDEX.may_have(name)), "{form:?}");
+            let has_it = |name: &String| INDEX.rows(name).any(|Row(other, ..)| other == form);
+            assert!(names.iter().all(has_it), "{form:?}");
         }
     }
 

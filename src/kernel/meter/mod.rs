@@ -5,6 +5,8 @@
 //! something is never left out of the record: beyond its limit it is refused instead. What is acted upon, an allowed action, has
 //! its own record always. The processes that the control socket does not hear are one family more, with a limit of its own.
 
+mod size;
+
 use std::{
     collections::{BTreeMap, HashMap},
     sync::Arc,
@@ -256,7 +258,10 @@ fn unrecorded(event: Event) -> Event {
 
 /// The facts that one counts as, by its size.
 fn pieces(event: &Event) -> u64 {
-    // What cannot be written down counts once.
-    let size = serde_json::to_string(event).map_or(0, |text| text.len());
-    u64::try_from(1 + size / PIECE).unwrap_or(u64::MAX)
+    u64::try_from(1 + size_of(event) / PIECE).unwrap_or(u64::MAX)
+}
+
+/// The size of a fact as it is written down. What cannot be has none.
+pub(super) fn size_of(event: &Event) -> usize {
+    size::of_json(event).unwrap_or(0)
 }
