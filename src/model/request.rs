@@ -79,6 +79,10 @@ pub struct Request {
     /// What is about to happen, if the question is about an action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<Arc<ActionFacts>>,
+    /// Whether the action is asked about only because of the rights that it lacks. Who gives them for longer than once gives
+    /// them to all that the asker does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub only_lacks: bool,
     /// The content that is about to be written or sent, also where only a right is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
@@ -108,6 +112,11 @@ impl Request {
     /// The short form of its id, for people.
     pub fn code(&self) -> Code {
         self.id.code()
+    }
+
+    /// Whether a person has to say something about the action itself, besides giving what it lacks.
+    pub fn asks_about_action(&self) -> bool {
+        self.action.is_some() && !self.only_lacks
     }
 
     /// Whether there is anything for a person to answer.
@@ -210,7 +219,8 @@ impl Answer {
         Answer { allowed: Allowed::Nothing, scope: None, feedback: None, modified: None }
     }
 
-    /// For this scope, which must not be wider than what was asked. Without it: the scope asked, or the session.
+    /// For this scope, which must not be wider than what was asked. Without it: the scope asked; where none was, this once for an
+    /// action, with the rights that it lacks, and the session for what an agent asks to hold.
     #[must_use]
     pub fn scope(self, scope: Scope) -> Answer {
         Answer { scope: Some(scope), ..self }

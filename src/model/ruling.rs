@@ -5,14 +5,15 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ActionFacts, AgentId, ApproverId, CommandShape, Digest, Doing, Means, Operation, OwnerId, Reason, RequestId,
-    RulingId, RunId, Scope, Shown, Timestamp, ToolName, UseFacts, Verdict,
+    ActionFacts, AgentId, ApproverId, CommandShape, Digest, Doing, Means, Operation, OwnerId, Reason, RequestId, Right,
+    RulingId, RunId, Scope, Shown, Timestamp, ToolName, UseFacts, Verdict, permission::list,
 };
 
 /// A person's yes or no about an action: for one use, for a run, or for good (`sources/000`, "Decision semantics";
 /// `sources/003`, "approve always").
 ///
-/// It answers a question about an action; it gives no right. Listed, and taken away like a grant.
+/// It answers a question about an action. What of rights a yes for one use gives, that action uses and no other. Listed, and
+/// taken away like a grant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Ruling {
@@ -56,6 +57,13 @@ pub struct Ruling {
     /// What else the action uses, as the question showed it: a yes answers what is asked about these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uses: Vec<UseFacts>,
+    /// The rights that come with a yes for this once: to exactly this action, and to nothing else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gives: Vec<Right>,
+    /// Whether it gives rights and says nothing besides: only those were asked for, and whatever else speaks about the
+    /// action goes on speaking.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub only_gives: bool,
     /// Why, if they said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
@@ -134,6 +142,10 @@ impl fmt::Display for Ruling {
             }
         }
         write!(f, " by {}, {}", self.tool, self.scope)?;
+        if !self.gives.is_empty() {
+            f.write_str(", with ")?;
+            list(f, self.gives.iter().map(|right| &right.permission))?;
+        }
         self.reason.as_ref().map_or(Ok(()), |reason| write!(f, ": {reason}"))
     }
 }

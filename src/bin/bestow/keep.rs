@@ -31,7 +31,7 @@ pub(crate) fn approve(asked: &Ordered, file: &Path) -> Result<End, End> {
     let (request, file) = (waiting(&asked.state, request)?, PolicyFile::new(file));
     is_followed(&asked.state, &file)?;
     let said = yes(&request, by)?;
-    let scope = Some(if request.action.is_some() { Scope::Once } else { Scope::Session });
+    let scope = Some(if request.asks_about_action() { Scope::Once } else { Scope::Session });
     let (verdict, feedback, by) = (*verdict, feedback.clone(), by.clone());
     let answer = Order::Answer { request: request.id.to_string(), verdict, scope, feedback, by };
     let kept = file.keep_at_first(&said).map_err(End::failed)?;

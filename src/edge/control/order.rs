@@ -361,7 +361,8 @@ fn grants(engine: &Engine, agent: Option<&AgentId>) -> Result<Vec<Line>, Error> 
 
 fn request(pending: &Pending) -> Line {
     let request = &pending.request;
-    let shape = request.action.as_ref().filter(|action| !action.cut).and_then(|action| action.shape.as_ref());
+    let action = request.action.as_ref().filter(|action| !action.cut && !request.only_lacks);
+    let shape = action.and_then(|action| action.shape.as_ref());
     let always = shape.map(|shape| format!("; `always` would allow every {}", shape.phrase())).unwrap_or_default();
     let text = format!("[{}] {request}, until {}, goes {}{always}", request.code(), request.deadline, pending.route);
     Line::new(text, json!({ "code": request.code().to_string(), "request": **request, "route": pending.route }))

@@ -85,7 +85,7 @@ impl ConnectorPart {
         };
         approver.answer(id, answer).await.map_err(|why| NotDone::about_request(named, &why))?;
         if let (Decision::DenySession, Some(request)) = (kind, waiting)
-            && request.action.is_none()
+            && !request.asks_about_action()
         {
             self.denials.remember(&request);
         }
@@ -246,7 +246,7 @@ fn answer(decision: &PermissionDecision) -> Result<Answer, NotDone> {
 
 /// What a yes for good would allow, if it may be said.
 fn always(request: &Request) -> Option<String> {
-    let action = request.action.as_ref().filter(|action| !action.cut)?;
+    let action = request.action.as_ref().filter(|action| !action.cut && !request.only_lacks)?;
     action.shape.as_ref().map(|shape| shape.shown.to_string())
 }
 

@@ -29,6 +29,6 @@ impl Denials {
             self.0.iter().any(same)
         };
         // About actions the engine remembers itself.
-        request.action.is_none() && request.permissions().all(denied)
+        !request.asks_about_action() && request.permissions().all(denied)
     }
 }

@@ -118,9 +118,9 @@ impl State {
         decision: Decision,
         id: RequestId,
     ) -> Result<Vec<Event>, Refusal> {
-        let action = judgement.asks_about_action.then(|| Arc::clone(&decision.action));
-        let hooks = if action.is_some() { hooks_that_ask(case.opinions) } else { Vec::new() };
-        if let Some(request) = self.same_action(case, action.as_deref(), &hooks, &judgement) {
+        let (action, only_lacks) = (Arc::clone(&decision.action), !judgement.asks_about_action);
+        let hooks = if only_lacks { Vec::new() } else { hooks_that_ask(case.opinions) };
+        if let Some(request) = self.same_action(case, &action, &hooks, &judgement) {
             let approval_action_id = Some(request.id);
             let decision = Decision { approval_action_id, ..decision };
             return Ok(vec![evaluated(decision), Event::Joined { request }]);
@@ -134,11 +134,11 @@ impl State {
             }
         }
         // What was refused a moment ago keeps the whole from happening: nobody is asked about the rest.
-        let action = action.filter(|_| settled.is_empty());
+        let action = settled.is_empty().then_some(action);
         if !settled.is_empty() {
             settled.extend(asked.drain(..).map(|right| (right.permission, Reply::Deny)));
         }
-        let about_action = action.is_some();
+        let about_action = action.is_some() && !only_lacks;
         let request = Arc::new(Request {
             id,
             from: case.agent.profile.id.clone(),
@@ -148,6 +148,7 @@ impl State {
             asked,
             settled,
             reason: case.action.reason.clone().unwrap_or_else(crate::model::Reason::not_said),
+            only_lacks: only_lacks && action.is_some(),
             action,
             details: case.action.details.clone(),
             hooks,
@@ -167,7 +168,7 @@ impl State {
     fn same_action(
         &self,
         case: &Case<'_>,
-        action: Option<&ActionFacts>,
+        action: &ActionFacts,
         hooks: &[Arc<str>],
         judgement: &Judgement<'_>,
     ) -> Option<Arc<Request>> {
@@ -175,9 +176,10 @@ impl State {
         let mut pending =
             case.agent.pending.iter().filter_map(|id| self.pending.get(id)).map(|waiting| &waiting.request);
         let same = |request: &&Arc<Request>| {
-            let about = request.action.as_ref().map(|facts| (facts.input, facts.overrides));
+            let is_it = |facts: &Arc<ActionFacts>| facts.input == action.input && facts.overrides == action.overrides;
             request.scope.is_none()
-                && about == action.map(|facts| (facts.input, facts.overrides))
+                && request.action.as_ref().is_some_and(is_it)
+                && request.only_lacks != judgement.asks_about_action
                 && request.asked == judgement.missing
                 && content(&request.details) == content(&case.action.details)
                 && hooks.iter().all(|hook| request.hooks.contains(hook))
@@ -211,12 +213,12 @@ fn evaluated(decision: Decision) -> Event {
     Event::Evaluated { decision: Arc::new(decision) }
 }
 
-/// What a yes used up: a person's word for one use, rights for one use.
+/// What a yes used up: people's words for one use, rights for one use.
 fn used_up(judgement: Judgement<'_>) -> impl Iterator<Item = Event> {
-    let ruling = judgement.uses_ruling.map(|ruling| Event::RulingUsed { ruling });
+    let rulings = judgement.uses_rulings.into_iter().map(|ruling| Event::RulingUsed { ruling });
     let grants = judgement.uses_grants.into_iter().map(|grant| {
         let permission: Permission = grant.right.permission.clone();
         Event::GrantUsed { grant, permission }
     });
-    ruling.into_iter().chain(grants)
+    rulings.chain(grants)
 }

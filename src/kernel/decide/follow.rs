@@ -47,7 +47,7 @@ impl State {
     /// somewhere else by now.
     fn covered<'s>(&'s self, agent: &'s Agent, now: Timestamp) -> impl Iterator<Item = Event> + 's {
         let pending = agent.pending.iter().filter_map(|id| self.pending.get(id));
-        let pending = pending.filter(|waiting| waiting.request.action.is_none());
+        let pending = pending.filter(|waiting| !waiting.request.asks_about_action());
         let held = move |waiting: &&Waiting| {
             let later = |grant: &Arc<Grant>| waiting.first_later_grant <= grant.id;
             waiting.request.permissions().all(|permission| self.usable(agent, permission, now).any(later))

@@ -12,11 +12,28 @@ use super::{
         Refusal, State,
         command::{Broken, Person},
         considered::Considered,
-        judge::{Case, is_no_worse},
+        judge::{Case, is_no_worse, judge},
         state::{Agent, FreshNo, Waiting},
     },
     grants::{Draft, from_people, refuse_past},
 };
+
+/// What a person puts in the place of what was asked about.
+struct Instead {
+    facts: Arc<ActionFacts>,
+    /// The rights that it lacks.
+    lacks: Vec<Right>,
+}
+
+/// What a person says about an action.
+struct Said<'a> {
+    answer: &'a Answer,
+    /// What may happen instead of what was asked about.
+    instead: Option<Arc<ActionFacts>>,
+    yes: bool,
+    /// The rights that come with a yes for once.
+    gives: Vec<Right>,
+}
 
 impl State {
     /// `request_permission`: what is held needs no question, what was just refused gets no new one, and the
@@ -63,6 +80,7 @@ impl State {
             asked,
             settled,
             action: None,
+            only_lacks: false,
             details: None,
             hooks: Vec::new(),
             hook_failed: false,
@@ -172,37 +190,49 @@ impl State {
         let waiting = self.answerable(id, &by)?;
         let request = &waiting.request;
         let receiver = self.agent(&request.from)?;
+        let instead = self.no_worse(request, modified, now)?;
         let allowed = allowed_of(request, &answer.allowed)?;
+        let lacked = instead.as_ref().map_or(&request.asked, |instead| &instead.lacks);
         let about_action = if request.action.is_some() { Scope::Once } else { Scope::Session };
         let scope = answer.scope.or(request.scope).unwrap_or(about_action);
+        let all = answer.allowed != Allowed::Nothing && lacked.iter().all(|right| names(&allowed, &right.permission));
+        let nothing_refused = request.settled.iter().all(|(_, reply)| *reply == Reply::Allow);
+        let yes = all && nothing_refused && (!request.asks_about_action() || answer.allowed == Allowed::All);
+        // What is given for once is given to this action alone; if that may not happen, to nothing.
+        let is_bound = request.action.is_some() && scope == Scope::Once;
+        let given = if is_bound && !yes { Vec::new() } else { named(lacked, &allowed) };
         // A no gives nothing, so nothing can be wrong with what it gives.
-        if !allowed.is_empty() {
+        if !given.is_empty() {
             if let Some(asked) = request.scope
                 && !scope.fits_within(asked)
             {
                 return Err(Refusal::ScopeTooWide { asked, answered: scope });
             }
             refuse_past(scope, now)?;
-            self.refuse_too_many(&request.from, from_people(receiver), allowed.len())?;
-            allowed.iter().try_for_each(|right| self.refuse_protected(&right.permission))?;
+            if !is_bound {
+                self.refuse_too_many(&request.from, from_people(receiver), given.len())?;
+            }
+            given.iter().try_for_each(|right| self.refuse_protected(&right.permission))?;
         }
         if answer.allowed != Allowed::Nothing && request.is_once_only() && scope != Scope::Once {
             return Err(Refusal::NotShownWhole { answered: scope });
         }
         let origin = Origin::Person { by: by.by.clone(), means: Arc::clone(&by.means), request: Some(id) };
         let draft = Draft::new(&request.from, origin, Some(request.reason.clone()), scope, now).in_run_of(receiver);
-        let grants = allowed.iter().zip(self.fresh_ids()).map(|(right, id)| draft.issue(id, right.clone()));
-        let all = allowed.len() == request.asked.len() && answer.allowed != Allowed::Nothing;
-        let nothing_refused = request.settled.iter().all(|(_, reply)| *reply == Reply::Allow);
-        let yes = all && nothing_refused && (request.action.is_none() || answer.allowed == Allowed::All);
+        let lasting = given.iter().filter(|_| !is_bound);
+        let grants = lasting.zip(self.fresh_ids()).map(|(right, id)| draft.issue(id, right.clone()));
         let outcome = if yes { Outcome::Granted } else { Outcome::Denied };
         let mut events: Vec<_> = grants.collect();
-        let ruled = self.rulings_by(waiting, &answer, modified, yes, &by, now)?;
-        let scope = (!allowed.is_empty() || !ruled.is_empty()).then_some(scope);
+        let gives = if is_bound { given.clone() } else { Vec::new() };
+        let said = Said { answer: &answer, instead: instead.map(|instead| instead.facts), yes, gives };
+        let ruled = self.rulings_by(request, said, &by, now)?;
+        let scope = (!given.is_empty() || !ruled.is_empty()).then_some(scope);
         let decider = Decider::Person { by: by.by, means: by.means };
         let answered = resolution(request, outcome, &allowed, scope, decider.clone(), answer.feedback.clone(), now);
         let updated_input = modified.filter(|_| yes).map(Considered::facts);
-        let resolution = Arc::new(Resolution { updated_input, ..Resolution::clone(&answered) });
+        let mut granted = answered.granted.clone();
+        granted.retain(|permission| !names(&allowed, permission) || names(&given, permission));
+        let resolution = Arc::new(Resolution { granted, updated_input, ..Resolution::clone(&answered) });
         let others: Vec<_> = ruled.iter().flat_map(|ruling| self.also_settled(ruling, id)).collect();
         let told: Vec<_> = ruled.iter().filter_map(|ruling| self.heard_in_guard(ruling)).collect();
         events.extend(ruled.into_iter().map(|ruling| Event::RulingMade { ruling }).chain(told));
@@ -216,30 +246,33 @@ impl State {
     /// What of an answer about an action is remembered.
     fn rulings_by(
         &self,
-        waiting: &Waiting,
-        answer: &Answer,
-        modified: Option<&Considered>,
-        yes: bool,
+        request: &Request,
+        said: Said<'_>,
         by: &Person,
         now: Timestamp,
     ) -> Result<Vec<Arc<Ruling>>, Refusal> {
-        let Some(action) = &waiting.request.action else { return Ok(Vec::new()) };
+        let Said { answer, instead, yes, gives } = said;
+        let Some(asked) = &request.action else { return Ok(Vec::new()) };
         let verdict = if yes { Verdict::Allow } else { Verdict::Deny };
-        let what = match modified {
-            Some(modified) => &self.no_worse(waiting, action, modified, now)?,
-            None => action,
-        };
-        let ruling = self.ruling_of(&waiting.request, what, answer, verdict, by, now)?;
+        let lasts = answer.scope.is_some_and(|scope| scope != Scope::Once);
+        // Who was asked for rights alone and gives some for longer has given them, and said nothing about the action.
+        let only_lacks = request.only_lacks && instead.is_none();
+        if only_lacks && answer.allowed != Allowed::Nothing && (lasts || !yes) {
+            return Ok(Vec::new());
+        }
+        let what = instead.as_ref().unwrap_or(asked);
+        let ruling = self.ruling_of(request, what, answer, verdict, by, now)?;
+        let ruling = ruling.map(|ruling| Ruling { gives, only_gives: only_lacks && yes, ..ruling });
         let mut rulings: Vec<_> = ruling.into_iter().collect();
         // What lasts is no answer to a hook that has failed, and this question is to be answered.
-        if yes && waiting.request.hook_failed && answer.scope.is_some_and(|scope| scope != Scope::Once) {
+        if yes && request.hook_failed && lasts {
             let now_only = Answer { scope: Some(Scope::Once), ..answer.clone() };
-            let once = self.ruling_of(&waiting.request, what, &now_only, verdict, by, now)?;
+            let once = self.ruling_of(request, what, &now_only, verdict, by, now)?;
             rulings.extend(once.map(|once| Ruling { id: RulingId::new(once.id.number() + 1), ..once }));
         }
         if !rulings.is_empty() {
-            let agent = self.agent(&waiting.request.from)?;
-            self.refuse_too_many(&waiting.request.from, agent.rulings.len(), rulings.len())?;
+            let agent = self.agent(&request.from)?;
+            self.refuse_too_many(&request.from, agent.rulings.len(), rulings.len())?;
         }
         Ok(rulings.into_iter().map(Arc::new).collect())
     }
@@ -247,19 +280,19 @@ impl State {
     /// Another input for the same action: not a worse one, and nothing that is denied.
     fn no_worse(
         &self,
-        waiting: &Waiting,
-        action: &ActionFacts,
-        modified: &Considered,
+        request: &Request,
+        modified: Option<&Considered>,
         now: Timestamp,
-    ) -> Result<Arc<ActionFacts>, Refusal> {
-        let (agent, facts) = (self.agent(&waiting.request.from)?, modified.facts());
-        let asked: Vec<_> = waiting.request.permissions().collect();
+    ) -> Result<Option<Instead>, Refusal> {
+        let (Some(asked), Some(modified)) = (&request.action, modified) else { return Ok(None) };
+        let (agent, facts) = (self.agent(&request.from)?, modified.facts());
+        let lacked: Vec<_> = request.permissions().collect();
         let broken = Broken::new();
         let case = Case { state: self, agent, action: modified, broken: &broken, opinions: &[], now };
-        if !is_no_worse(action, &asked, &case) {
-            return Err(Refusal::InputClimbs { asked: action.resource.clone(), answered: facts.resource.clone() });
+        if !is_no_worse(asked, &lacked, &case) {
+            return Err(Refusal::InputClimbs { asked: asked.resource.clone(), answered: facts.resource.clone() });
         }
-        Ok(facts)
+        Ok(Some(Instead { facts, lacks: judge(&case).missing }))
     }
 
     /// The pending request that `by` may answer; told apart from one that is over and one that never was.
@@ -344,6 +377,21 @@ fn allowed_of(request: &Request, allowed: &Allowed) -> Result<Vec<Right>, Refusa
                 .collect()
         }
     }
+}
+
+fn names(rights: &[Right], permission: &Permission) -> bool {
+    rights.iter().any(|right| right.permission == *permission)
+}
+
+/// Those of `rights` that are allowed, each once.
+fn named(rights: &[Right], allowed: &[Right]) -> Vec<Right> {
+    let mut named: Vec<Right> = Vec::new();
+    for right in rights.iter().filter(|right| names(allowed, &right.permission)) {
+        if !named.contains(right) {
+            named.push(right.clone());
+        }
+    }
+    named
 }
 
 fn resolution(

@@ -75,6 +75,8 @@ impl State {
             request: None,
             hooks: Vec::new(),
             uses: action.uses.clone(),
+            gives: Vec::new(),
+            only_gives: false,
             reason: None,
             since: now,
         }

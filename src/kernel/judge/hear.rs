@@ -193,7 +193,7 @@ fn people(case: &Case<'_>, heard: &mut Heard) {
     let noes = case.state.noes(case.agent, case.action, case.now);
     heard.session_denies.extend(noes.map(|(ruling, about)| Voice { rule: RuleRef::Ruling(ruling.id), about }));
     let counts = |ruling: &&Arc<Ruling>| {
-        let is_yes = ruling.is_live(case.now) && ruling.verdict == Verdict::Allow;
+        let is_yes = ruling.is_live(case.now) && ruling.verdict == Verdict::Allow && !ruling.only_gives;
         is_yes && answers_hooks(ruling, case.opinions) && is_about(ruling, case.action)
     };
     let live = case.agent.rulings.iter().filter(counts);

@@ -143,8 +143,8 @@ pub(crate) struct Judgement<'s> {
     pub(crate) missing: Vec<Right>,
     /// Whether a person has to say something about the action itself, besides giving what is missing.
     pub(crate) asks_about_action: bool,
-    /// A person's word for one use.
-    pub(crate) uses_ruling: Option<Arc<Ruling>>,
+    /// People's words for one use.
+    pub(crate) uses_rulings: Vec<Arc<Ruling>>,
     /// Rights for one use.
     pub(crate) uses_grants: Vec<Arc<Grant>>,
     /// A person's word that counts.
@@ -232,11 +232,16 @@ fn judged_in<'s>(manner: Manner<'s>, case: &Case<'s>, heard: &Heard, held: &Held
     let allowed = conclusion.ruled.verdict() <= Effect::Confined;
     // Something that needs nobody's word uses up nobody's word.
     let word = heard.yes.clone().filter(|_| stage == Stage::AllowRule || heard.enabled || heard.overridden);
-    let said = word.clone().filter(|_| allowed);
-    let uses_ruling = word.filter(|ruling| allowed && ruling.scope == Scope::Once);
-    let uses_grants = if allowed { held.once.clone() } else { Vec::new() };
+    let said = word.as_ref().or(held.given.first()).filter(|_| allowed).cloned();
+    let mut uses_rulings: Vec<_> = word.into_iter().filter(|ruling| ruling.scope == Scope::Once).collect();
+    let besides: Vec<_> = held.given.iter().filter(|ruling| !uses_rulings.contains(ruling)).cloned().collect();
+    uses_rulings.extend(besides);
+    let mut uses_grants = held.once.clone();
+    if !allowed {
+        (uses_rulings, uses_grants) = (Vec::new(), Vec::new());
+    }
     let missing = if is_lacking { held.missing.clone() } else { Vec::new() };
-    Judgement { manner, walk, stage, conclusion, missing, asks_about_action, uses_ruling, uses_grants, said }
+    Judgement { manner, walk, stage, conclusion, missing, asks_about_action, uses_rulings, uses_grants, said }
 }
 
 impl Judgement<'_> {
@@ -267,7 +272,7 @@ impl Judgement<'_> {
             expires_at: carried.until,
             scope: carried.scope,
             missing: self.missing.iter().map(|right| right.permission.clone()).collect(),
-            used: self.uses_ruling.as_ref().map(|ruling| ruling.id),
+            used: self.uses_rulings.first().map(|ruling| ruling.id),
         }
     }
 

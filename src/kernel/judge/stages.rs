@@ -24,18 +24,27 @@ pub(super) struct Held {
     pub(super) lacking: Vec<usize>,
     /// Rights for one use that it needs.
     pub(super) once: Vec<Arc<Grant>>,
+    /// Yeses to exactly this action that bring rights along which it needs.
+    pub(super) given: Vec<Arc<Ruling>>,
 }
 
 pub(super) fn held(case: &Case<'_>, heard: &Heard) -> Held {
     let mut held = Held::default();
     // Who lets exactly this line happen once, without having been asked, has let it use what it names.
     let lets_name = heard.yes.as_ref().is_some_and(|yes| is_enabling(yes));
+    let giving = giving(case);
     for (place, used) in case.action.uses.iter().enumerate() {
         let Some(right) = &used.takes else { continue };
         if lets_name && matches!(used.origin, UseOrigin::Named | UseOrigin::Needed) {
             continue;
         }
         if case.state.uses(case.agent, &right.permission, case.now, case.broken) {
+            continue;
+        }
+        if let Some(yes) = giving.iter().copied().find(|yes| yes.gives.contains(right)) {
+            if !held.given.contains(yes) {
+                held.given.push(Arc::clone(yes));
+            }
             continue;
         }
         match case.state.one_shot(case.agent, &right.permission, case.broken, case.now) {
@@ -45,6 +54,18 @@ pub(super) fn held(case: &Case<'_>, heard: &Heard) -> Held {
         }
     }
     held
+}
+
+/// The yeses to exactly this action that bring rights along.
+fn giving<'s>(case: &Case<'s>) -> Vec<&'s Arc<Ruling>> {
+    let gives = |ruling: &&Arc<Ruling>| !ruling.gives.is_empty() && ruling.is_live(case.now);
+    let mut giving: Vec<_> = case.agent.rulings.iter().filter(gives).collect();
+    // Most agents have none, and a digest is only made where there is one.
+    if !giving.is_empty() {
+        let facts = case.action.facts();
+        giving.retain(|ruling| ruling.verdict == Verdict::Allow && ruling.is_about(&facts));
+    }
+    giving
 }
 
 fn is_enabling(yes: &Ruling) -> bool {

@@ -1,6 +1,7 @@
 //! Attacks on the first version of the engine: each of them worked once, and is a test of its name now.
 
 mod allow_rules;
+mod answers;
 mod below;
 mod facts;
 mod floor;

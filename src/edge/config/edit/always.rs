@@ -46,7 +46,9 @@ impl Always {
             return Err(KeepError::not_sayable(why));
         }
         refuse_hooked(&request.hooks)?;
-        let rule = request.action.as_deref().map(rule_about).transpose()?;
+        // Where only rights are asked for, only those are given for good.
+        let action = request.action.as_deref().filter(|_| request.asks_about_action());
+        let rule = action.map(rule_about).transpose()?;
         Ok(Always {
             agent: request.from.clone(),
             owner: request.owner.clone(),
@@ -56,7 +58,7 @@ impl Always {
             means: means.into(),
             at,
             request: Some(request.id),
-            cwd: request.action.as_ref().and_then(|action| action.shape.as_ref()?.cwd.clone()),
+            cwd: action.and_then(|action| action.shape.as_ref()?.cwd.clone()),
         })
     }
 
