@@ -4,7 +4,7 @@
 //! compared with what is denied, and with what must be asked.
 
 mod directories;
-mod network;
+pub(super) mod network;
 mod roles;
 
 use smol_str::{SmolStr, format_smolstr};
@@ -65,7 +65,7 @@ impl NamedUses {
     }
 
     fn push(&mut self, new: Named) {
-        let is_word = matches!(new, Named::Path { certain: false, .. });
+        let is_word = matches!(new, Named::Path { certain: false, .. } | Named::Network { certain: false, .. });
         let (all, too_many) = match is_word {
             true => (&mut self.words, &mut self.too_many_words),
             false => (&mut self.certain, &mut self.too_many),
@@ -104,11 +104,7 @@ impl Walker<'_> {
         let Some((program, rest)) = args.split_first() else { return };
         let guessing = self.overheard.is_guessing();
         let name = basename(&program.text);
-        if !guessing && program.is_exact() {
-            for named in network::of(name, rest) {
-                self.uses.push(named);
-            }
-        }
+        self.name_network(args);
         let is_known = program.is_exact() && roles::knows(name);
         // Whoever runs another program is judged by that one, and what only says something opens nothing.
         let is_judged = roles::only_says(name) || program.is_exact() && judge::wraps(name);
@@ -146,6 +142,9 @@ impl Walker<'_> {
     /// Notes that a redirection reads or writes a file.
     pub(super) fn name_redirect(&mut self, access: Access, target: &Arg) {
         let certain = !self.overheard.is_guessing();
+        if let Some(host) = network::connection(&target.text) {
+            return self.reach(host, certain);
+        }
         if let Some(operand) = path(target, access, Below::Nothing) {
             self.name_path(Operand { certain, ..operand });
         }
@@ -153,6 +152,9 @@ impl Walker<'_> {
 
     fn name_path(&mut self, operand: Operand) {
         let Operand { access, text, pattern, below, certain } = operand;
+        if let Some(host) = network::connection(&text) {
+            return self.reach(host, certain);
+        }
         if is_no_file(&text) {
             return;
         }
@@ -196,8 +198,7 @@ fn is_no_file(text: &str) -> bool {
         matches!(name, "stdin" | "zero" | "full" | "random" | "urandom" | "ptmx")
             || name.strip_prefix("fd/").is_some_and(is_number)
     };
-    let network = ["/dev/tcp/", "/dev/udp/"].iter().any(|start| text.starts_with(start));
-    text.is_empty() || text == "-" || network || is_free(text) || text.strip_prefix("/dev/").is_some_and(device)
+    text.is_empty() || text == "-" || is_free(text) || text.strip_prefix("/dev/").is_some_and(device)
 }
 
 /// The word as a path that a program certainly uses so.

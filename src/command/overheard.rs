@@ -67,9 +67,14 @@ impl Walker<'_> {
 
     /// A command may begin at any of these words.
     pub(super) fn speak_anywhere(&mut self, words: &[Arg]) {
-        if !words.is_empty() && !self.overheard.is_full() {
-            self.overheard.push(Spoken { words: said_of(words), anywhere: true });
+        if words.is_empty() {
+            return;
         }
+        if self.overheard.is_full() {
+            return self.reach(None, false);
+        }
+        self.hear_network(words);
+        self.overheard.push(Spoken { words: said_of(words), anywhere: true });
     }
 
     /// Nobody knows what runs.

@@ -1,6 +1,7 @@
 //! The tables against their own examples.
 
-use super::{Tier, classifier::Classifier, classify, destroy, safe};
+use super::{Span, Tier, classifier::Classifier, classify, destroy, needs, safe, walk::Arg};
+use crate::model::Named;
 
 #[test]
 fn every_safe_row_matches_its_examples() {
@@ -233,4 +234,67 @@ fn words_that_multiply_each_other_are_followed_within_a_budget() {
         assert!(work(&line) < 8 << 20, "{start}: {}", work(&line));
         assert_eq!(classify(&format!("{line}; rm -rf /")).tier, Tier::Destructive, "{start}");
     }
+}
+
+/// What a line reaches: with certainty, and perhaps.
+fn reached(line: &str) -> (bool, bool) {
+    let named = classify(line).named;
+    let network =
+        |wanted: bool| named.iter().any(|one| matches!(one, Named::Network { certain, .. } if *certain == wanted));
+    (network(true), network(false))
+}
+
+#[test]
+fn every_use_that_a_safe_row_knows_to_ask_the_network_needs_the_network() {
+    let (mut wrong, mut asking, mut staying) = (Vec::new(), 0, 0);
+    for family in safe::FAMILIES {
+        for (spec, example) in family.specs.iter().flat_map(|spec| spec.matches.iter().map(move |one| (spec, one))) {
+            let words: Vec<Arg> = example.split(' ').map(|word| Arg::literal(word, Span::default())).collect();
+            let asks = spec.is_online(family, words.get(1..).unwrap_or_default());
+            let counted = if asks { &mut asking } else { &mut staying };
+            *counted += 1;
+            if reached(example) != (asks, false) {
+                wrong.push(format!("{example}: asks {asks}, reaches {:?}", reached(example)));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(asking > 100 && staying > 500, "{asking} {staying}");
+}
+
+#[test]
+fn every_alias_of_a_package_manager_needs_the_network_however_it_is_called() {
+    let mut wrong = Vec::new();
+    let mut check = |line: String| {
+        if !reached(&line).0 {
+            wrong.push(line);
+        }
+    };
+    for (name, subcommand) in needs::network::subcommands() {
+        check(format!("{name} {subcommand} x"));
+        check(format!("/opt/bin/{name}-3.11 {subcommand} x"));
+        check(format!("{name} --frobnicate=x --frobnicate y -Z {subcommand} x"));
+    }
+    // As the program itself lists them, and as every beginning of them that is long enough to be meant.
+    let of_npm = "author home issues info show find add unlink remove rm r un rb in ins inst insta instal isnt isnta isntal \
+                  isntall i it cit clean-install-test sit up upgrade udpate ddp create innit x login adduser add-user \
+                  install-clean isntall-clean ic clean-install v view s se search ogr dist-tags publ publi unpubl depr \
+                  outd audi updat insta dedup";
+    for alias in of_npm.split_ascii_whitespace() {
+        check(format!("npm {alias} x"));
+        check(format!("npm --prefix d {alias} x"));
+    }
+    for python in ["python", "python3", "python3.12", "/usr/bin/python3", "pypy3", "python3 -I", "python3 -W ignore -u"]
+    {
+        for module in ["-m pip", "-mpip", "-m pip3"] {
+            for subcommand in ["install", "download", "search", "wheel", "--proxy p install"] {
+                check(format!("{python} {module} {subcommand} x"));
+            }
+        }
+    }
+    for pip in ["pip", "pip3", "pip3.11", "pip-3.11", "python3 /usr/bin/pip3"] {
+        check(format!("{pip} install x"));
+        check(format!("{pip} list --outdated"));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

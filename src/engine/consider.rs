@@ -95,15 +95,8 @@ impl Shared {
         }
         let looked = &mut Looked::on(&*self.paths);
         for named in named.iter() {
-            let needed = |target| Use {
-                operation: Operation::Network,
-                target,
-                takes: Some(Right::from(Permission::Network)),
-                origin: UseOrigin::Needed,
-            };
             match named {
-                Named::Network => understood.uses.add(needed(Target::Network)),
-                Named::Host(host) => understood.uses.add(needed(Target::Host(host.as_str().into()))),
+                Named::Network { host, certain } => understood.uses.add(reaching(host.as_deref(), *certain)),
                 Named::Path { access, text, pattern, below, certain } => {
                     let all = *below != Below::Nothing || pattern.is_some();
                     let Some(used) = self.named_path(looked, start, *access, text, all, *certain) else { continue };
@@ -133,10 +126,8 @@ impl Shared {
 
     /// Adds what a text names as a command line, if it is one.
     pub(super) fn may_use(&self, understood: &mut Considered, start: &str, named: &Named) {
-        let word = |target| Use { operation: Operation::Network, target, takes: None, origin: UseOrigin::Word };
         let used = match named {
-            Named::Network => Some(word(Target::Network)),
-            Named::Host(host) => Some(word(Target::Host(host.as_str().into()))),
+            Named::Network { host, .. } => Some(reaching(host.as_deref(), false)),
             Named::Path { access, text, below, pattern, .. } => {
                 let all = *below != Below::Nothing || pattern.is_some();
                 self.named_path(&mut Looked::on(&*self.paths), Some(start), *access, text, all, false)
@@ -296,6 +287,14 @@ impl Looked<'_> {
         self.found.insert(path.to_owned(), found.clone());
         found
     }
+}
+
+/// The use of the network that a command line names. What only may reach it takes nothing.
+fn reaching(host: Option<&str>, certain: bool) -> Use {
+    let target = host.map_or(Target::Network, |host| Target::Host(host.into()));
+    let takes = certain.then(|| Right::from(Permission::Network));
+    let origin = if certain { UseOrigin::Needed } else { UseOrigin::Word };
+    Use { operation: Operation::Network, target, takes, origin }
 }
 
 /// The content of an action, as far as it was said.

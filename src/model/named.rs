@@ -20,10 +20,13 @@ pub(crate) enum Named {
         /// The program is known to use it so. Else it is a word that may be no path at all.
         certain: bool,
     },
-    /// The network, without a word about the host.
-    Network,
-    /// A host.
-    Host(SmolStr),
+    /// The network.
+    Network {
+        /// The host, if a word says which.
+        host: Option<SmolStr>,
+        /// The program is known to reach it. Else something in the words may.
+        certain: bool,
+    },
 }
 
 /// How much of what lies below a path is used with the path.

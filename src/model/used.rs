@@ -19,7 +19,8 @@ pub enum UseOrigin {
     Named,
     /// The program needs it, as `curl` needs the network.
     Needed,
-    /// A word of the command line that may be a path, for a program of which nobody knows what it does with its words.
+    /// A word of the command line that may be a path or reach a host, for a program of which nobody knows what it does with
+    /// its words.
     Word,
     /// The input of a tool names it, and neither the file, the host program nor the built-in table declares the tool.
     Input,

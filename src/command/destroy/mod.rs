@@ -23,7 +23,7 @@ use super::{
     judge::basename,
     walk::{Arg, Place},
 };
-use words::Words;
+pub(in crate::command) use words::Words;
 
 /// A question about one operand.
 type Question = fn(&str, &Place) -> bool;

@@ -4,14 +4,14 @@ use super::When;
 use crate::command::walk::{Arg, Place};
 
 #[derive(Debug)]
-pub(super) struct Words<'a> {
+pub(in crate::command) struct Words<'a> {
     words: &'a [Arg],
     /// Where `--` ends the options.
     end_of_options: usize,
 }
 
 impl<'a> Words<'a> {
-    pub(super) fn new(words: &'a [Arg]) -> Self {
+    pub(in crate::command) fn new(words: &'a [Arg]) -> Self {
         let end_of_options = words.iter().position(|word| word.text == "--").unwrap_or(words.len());
         Words { words, end_of_options }
     }
@@ -34,7 +34,7 @@ impl<'a> Words<'a> {
 
     /// Where the words of a subcommand end, if they stand where a subcommand may: first, or behind options and one
     /// word that may be the value of such an option.
-    pub(super) fn after_subcommand(&self, subcommand: &str) -> Option<usize> {
+    pub(in crate::command) fn after_subcommand(&self, subcommand: &str) -> Option<usize> {
         let mut after_option = false;
         for (index, word) in self.words.iter().enumerate() {
             if self.is_option(index, word) {
@@ -50,6 +50,25 @@ impl<'a> Words<'a> {
             after_option = false;
         }
         None
+    }
+
+    /// Whether the beginning of one of these subcommands, separated by `|`, stands where one may, of two letters at least.
+    pub(in crate::command) fn begins_subcommand(&self, list: &str) -> bool {
+        let names = || list.split('|').filter(|name| !name.contains(' '));
+        let mut after_option = false;
+        for (index, word) in self.words.iter().enumerate() {
+            if self.is_option(index, word) {
+                after_option = !word.text.contains('=');
+                continue;
+            }
+            if word.text.len() >= 2 && names().any(|name| name.starts_with(word.text.as_str())) {
+                return true;
+            }
+            if !std::mem::take(&mut after_option) {
+                return false;
+            }
+        }
+        false
     }
 
     fn subcommand_at(&self, start: usize, subcommand: &str) -> Option<usize> {
@@ -71,9 +90,14 @@ impl<'a> Words<'a> {
         Some(at)
     }
 
+    /// Whether one of `flags`, separated by blanks, is given: joined with others, with a value, or cut short.
+    pub(in crate::command) fn has_flag(&self, flags: &str) -> bool {
+        flags.split(' ').any(|flag| self.options().any(|option| is_flag(option, flag, 3)))
+    }
+
     pub(super) fn satisfy(&self, when: When, place: &Place, from: usize) -> bool {
         match when {
-            When::Flag(flags) => flags.split(' ').any(|flag| self.options().any(|option| is_flag(option, flag, 3))),
+            When::Flag(flags) => self.has_flag(flags),
             When::NoFlag(flags) => !flags.split(' ').any(|flag| self.options().any(|option| is_flag(option, flag, 5))),
             When::Operand(question) => self.operands(from).any(|operand| question(operand, place)),
             When::Named(list) => self.operands(from).any(|operand| list.split(' ').any(|name| names(operand, name))),

@@ -101,6 +101,16 @@ pub(super) fn takes_code_as_words(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
+/// Whether `name` is an interpreter of a language that does more than edit texts.
+pub(in crate::command) fn runs_code(name: &str) -> bool {
+    is_interpreter(name) && !takes_code_as_words(name)
+}
+
+/// Whether `name` runs the module that `-m` names.
+pub(super) fn runs_modules(name: &str) -> bool {
+    matches!(plain_name(name), "python" | "python2" | "python3" | "pypy" | "pypy3" | "py")
+}
+
 /// Whether `word` is an option of the interpreter `name` that carries code.
 pub(super) fn gives_code(name: &str, word: &str) -> bool {
     let options = options_with_code(name).unwrap_or_default();

@@ -177,6 +177,7 @@ impl Walker<'_> {
 
     /// An option nobody knows may take the next word or not: every word may start the command.
     fn unread_wrapper(&mut self, rest: &[Arg]) -> Verdict {
+        self.hear_hosts(rest);
         Verdict::dangerous("runs another program with options that are not on the list")
             .or_stricter(self.search_words(rest))
     }

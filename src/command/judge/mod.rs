@@ -13,8 +13,9 @@ mod signs;
 mod sql_client;
 mod suffix;
 pub(super) mod variable;
+mod within;
 
-pub(super) use code::printed as printed_by_code;
+pub(super) use code::{printed as printed_by_code, runs_code};
 pub(super) use embedded::{has_runner, is_runner};
 #[cfg(test)]
 pub(super) use inner::prefixes;
@@ -124,10 +125,11 @@ impl Walker<'_> {
         if let Some(verdict) = self.judge_inner(name, args, input) {
             return self.distrust_name(args, verdict);
         }
+        let within = self.judge_within(name, args, input);
         let shell = self.judge_shell(name, args, input);
         let code = shell.or_else(|| self.judge_code(name, args, input));
         let known = code.or_else(|| self.judge_sql(name, args, input));
-        if let Some(verdict) = known {
+        if let Some(verdict) = within.into_iter().chain(known).reduce(Verdict::or_stricter) {
             return self.distrust_name(args, verdict);
         }
         if sends_its_input(name, args) && (self.is_fed || !is_silent(input)) {

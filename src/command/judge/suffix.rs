@@ -7,7 +7,7 @@ use foldhash::HashSet;
 use super::{
     Input, Verdict, basename, code, embedded, inner,
     shell::{SHELLS, TEXT_RUNNERS},
-    sql_client,
+    sql_client, within,
 };
 use crate::command::{
     answer::Span,
@@ -107,5 +107,5 @@ pub(super) fn may_destroy(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte);
     name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.bytes().all(plain)
-        && (destroy::knows(name) || LEADING.contains(name) || code::is_interpreter(name))
+        && (destroy::knows(name) || LEADING.contains(name) || code::is_interpreter(name) || within::may_run(name))
 }

@@ -1,192 +1,142 @@
-//! Programs that need the network, and the hosts that their words name.
+//! The network that programs need, and the hosts that their words name.
+//!
+//! The rows of the safe list say it of the uses that they describe; a table says it of the others. What may reach a host
+//! and is not known to is heard where the network is denied, and takes nothing.
 
-use super::exact;
-use crate::{command::walk::Arg, model::Named};
+mod hosts;
+mod table;
 
-/// Programs that do nothing without it.
-const ALWAYS: &[&str] = &[
-    "aria2c",
-    "aws",
-    "az",
-    "curl",
-    "dig",
-    "doctl",
-    "elinks",
-    "flyctl",
-    "fping",
-    "ftp",
-    "gcloud",
-    "gh",
-    "glab",
-    "gsutil",
-    "heroku",
-    "host",
-    "http",
-    "https",
-    "httpie",
-    "links",
-    "lynx",
-    "mosh",
-    "mtr",
-    "nc",
-    "ncat",
-    "netcat",
-    "netlify",
-    "nmap",
-    "nslookup",
-    "ping",
-    "ping6",
-    "rclone",
-    "s3cmd",
-    "scp",
-    "sftp",
-    "ssh",
-    "telnet",
-    "tracepath",
-    "traceroute",
-    "vercel",
-    "w3m",
-    "wget",
-    "whois",
-    "xh",
-    "xhs",
-];
+use smol_str::SmolStr;
+#[cfg(test)]
+pub(in crate::command) use table::subcommands;
 
-/// Programs that need it for some of what they do, by their subcommand.
-const SOMETIMES: &[(&str, &[&str])] = &[
-    ("apt", &["install", "update", "upgrade", "full-upgrade", "dist-upgrade", "download", "source", "build-dep"]),
-    ("apt-get", &["install", "update", "upgrade", "dist-upgrade", "download", "source", "build-dep"]),
-    ("brew", &["install", "update", "upgrade", "fetch", "tap", "search"]),
-    ("bun", &["add", "install", "i", "update", "create", "x", "publish"]),
-    ("bundle", &["install", "update", "outdated"]),
-    ("cargo", &["install", "update", "fetch", "search", "publish", "add", "login", "yank", "owner", "info"]),
-    ("composer", &["install", "update", "require", "create-project"]),
-    ("conda", &["install", "update", "create", "search"]),
-    ("dnf", &["install", "update", "upgrade", "search", "download"]),
-    ("docker", &["pull", "push", "login", "search"]),
-    ("gem", &["install", "update", "fetch", "push", "search"]),
-    ("git", &["clone", "fetch", "pull", "push", "ls-remote", "remote-update", "send-email", "request-pull"]),
-    ("go", &["get", "install", "download"]),
-    (
-        "npm",
-        &[
-            "install",
-            "i",
-            "ci",
-            "add",
-            "update",
-            "up",
-            "upgrade",
-            "publish",
-            "view",
-            "info",
-            "search",
-            "audit",
-            "outdated",
-            "login",
-            "whoami",
-            "exec",
-            "create",
-            "init",
-            "ping",
-            "dist-tag",
-            "deprecate",
-            "unpublish",
-        ],
-    ),
-    ("pip", &["install", "download", "search", "index", "wheel"]),
-    ("pip3", &["install", "download", "search", "index", "wheel"]),
-    ("pipx", &["install", "upgrade", "run", "inject"]),
-    ("pnpm", &["install", "i", "add", "update", "up", "publish", "dlx", "create", "fetch", "outdated", "audit"]),
-    ("podman", &["pull", "push", "login", "search"]),
-    ("poetry", &["install", "add", "update", "publish", "lock"]),
-    ("rustup", &["update", "install", "toolchain", "component", "target"]),
-    ("uv", &["add", "sync", "lock", "pip", "tool"]),
-    ("yarn", &["install", "add", "upgrade", "up", "publish", "dlx", "create", "npm", "info", "audit", "outdated"]),
-    ("yum", &["install", "update", "upgrade", "search"]),
-];
+use super::{exact, roles};
+use crate::{
+    command::{
+        judge::{self, basename},
+        safe,
+        walk::{Arg, HOME, SOMETHING, UNKNOWN, Walker},
+    },
+    model::Named,
+};
 
-/// Options of `git`, `docker` and their kin that stand before the subcommand and take a value.
-const BEFORE: &[&str] =
-    &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--context", "-H", "--host", "--prefix"];
+/// The most names of such programs among words of which any may begin a command.
+const MOST_BEGINNINGS: usize = 64;
 
-/// The network and the hosts that `name` needs with these words.
-pub(super) fn of(name: &str, rest: &[Arg]) -> Vec<Named> {
-    if !needs(name, rest) {
-        return Vec::new();
-    }
-    let texts: Vec<_> = rest.iter().filter_map(exact).collect();
-    let hosts = texts.iter().filter_map(|text| host_in(name, text));
-    let mut named: Vec<_> = hosts.map(|host| Named::Host(host.into())).collect();
-    // A host is no more than a name in the words: what is reached besides, nobody knows.
-    if named.is_empty() {
-        named.push(Named::Network);
-    }
-    named
+/// What a command reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Need {
+    Nothing,
+    /// Nobody knows: a word that is not written out may say so.
+    Unsaid,
+    Network,
 }
 
-fn needs(name: &str, rest: &[Arg]) -> bool {
-    let is_help =
-        |arg: &Arg| matches!(arg.text.as_str(), "--version" | "--help" | "-V" | "-h" | "--manual" | "version" | "help");
-    let only_help = rest.len() == 1 && rest.iter().all(is_help);
-    if only_help {
-        return false;
-    }
-    if ALWAYS.contains(&name) {
-        return !rest.is_empty();
-    }
-    if name == "rsync" {
-        return rest.iter().any(|arg| !arg.text.starts_with('-') && (is_remote(&arg.text) || arg.text.contains("://")));
-    }
-    let Some((_, words)) = SOMETIMES.iter().find(|(program, _)| *program == name) else { return false };
-    let Some(first) = subcommand(rest) else { return false };
-    let second = || rest.iter().any(|arg| matches!(arg.text.as_str(), "update" | "add" | "download"));
-    let nested = match (name, first) {
-        ("git", "remote") => rest.iter().any(|arg| matches!(arg.text.as_str(), "update" | "show" | "prune")),
-        ("git", "submodule") | ("go", "mod") => second(),
-        _ => false,
-    };
-    nested || words.contains(&first)
-}
-
-/// The first word that is no option, nor the value of one.
-fn subcommand(rest: &[Arg]) -> Option<&str> {
-    let mut words = rest.iter().map(|arg| arg.text.as_str());
-    while let Some(word) = words.next() {
-        if BEFORE.contains(&word) {
-            words.next();
-        } else if !word.starts_with(['-', '+']) {
-            return Some(word);
+impl Walker<'_> {
+    /// Notes what of the network running `args` uses.
+    pub(super) fn name_network(&mut self, args: &[Arg]) {
+        let Some((program, rest)) = args.split_first() else { return };
+        let name = basename(&program.text);
+        if is_open(program, name) {
+            return self.reach(None, false);
+        }
+        let name = table::plain_name(name);
+        match need(name, args) {
+            Need::Network => {
+                let certain = !self.overheard.is_guessing();
+                hosts::named(name, rest).into_iter().for_each(|host| self.reach(host, certain));
+            }
+            Need::Unsaid => self.reach(None, false),
+            Need::Nothing if roles::only_says(name) || judge::wraps(name) || table::keeps(name, rest) => {}
+            Need::Nothing => {
+                let heard = hosts::heard(name, rest);
+                if !heard.is_empty() && !self.only_reads(args) {
+                    heard.into_iter().for_each(|host| self.reach(host, false));
+                }
+            }
         }
     }
-    None
+
+    /// Notes that a command which reaches the network may begin at any of `words`.
+    pub(in crate::command) fn hear_network(&mut self, words: &[Arg]) {
+        let mut beginnings = 0;
+        for (at, word) in words.iter().enumerate() {
+            let name = table::plain_name(basename(&word.text));
+            if !table::may_need(name) {
+                continue;
+            }
+            beginnings += 1;
+            let begins = words.get(at..).unwrap_or_default();
+            if beginnings > MOST_BEGINNINGS || need(name, begins) != Need::Nothing {
+                return self.reach(None, false);
+            }
+        }
+    }
+
+    /// Notes the hosts that words name, whoever reads them.
+    pub(in crate::command) fn hear_hosts(&mut self, words: &[Arg]) {
+        hosts::heard("", words).into_iter().for_each(|host| self.reach(host, false));
+    }
+
+    /// Notes that a host is reached; which, nobody knows where there is none.
+    pub(in crate::command) fn reach(&mut self, host: Option<SmolStr>, certain: bool) {
+        self.uses.push(Named::Network { host, certain });
+    }
 }
 
-/// The host that a word names: of a URL, of `user@host`, of `host:path`.
-fn host_in(name: &str, text: &str) -> Option<String> {
-    let rest = match text.split_once("://") {
-        Some((scheme, _)) if scheme.eq_ignore_ascii_case("file") => return None,
-        Some((scheme, rest)) if scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c)) => rest,
-        Some(_) => return None,
-        None if text.starts_with('-') => return None,
-        None if matches!(name, "scp" | "rsync" | "git") => is_remote(text).then_some(text)?,
-        None if matches!(name, "ssh" | "sftp" | "mosh") && text.contains('@') => text,
-        None => return None,
-    };
-    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let host = if host.starts_with('[') {
-        host.split_once(']').map_or(host, |(host, _)| host).trim_start_matches('[')
-    } else {
-        host.split(':').next().unwrap_or(host)
-    };
-    let host = host.trim_end_matches('.').to_ascii_lowercase();
-    let is_name =
-        !host.is_empty() && !host.chars().any(|c| c.is_whitespace() || c.is_control() || "{}[]*$".contains(c));
-    is_name.then_some(host)
+/// True for a program that nobody can name, `name` being its last component.
+fn is_open(program: &Arg, name: &str) -> bool {
+    program.glob || program.open || name.contains([UNKNOWN, SOMETHING, HOME])
 }
 
-/// Whether a word names a path on another machine.
-fn is_remote(text: &str) -> bool {
-    text.split_once(':').is_some_and(|(host, _)| !host.is_empty() && !host.contains('/'))
+/// What running `args` reaches, whose program is called `name`.
+fn need(name: &str, args: &[Arg]) -> Need {
+    if !table::may_need(name) {
+        return Need::Nothing;
+    }
+    // In front of all else, some programs take the version of themselves that is meant.
+    let rest = match args.get(1..).unwrap_or_default() {
+        [version, rest @ ..] if version.text.starts_with('+') => rest,
+        rest => rest,
+    };
+    let needs = safe::asks_network(name, rest) || table::needs(name, rest);
+    let unsaid = !needs && table::has_subcommands(name) && is_subcommand_unsaid(rest);
+    if !needs && !unsaid || safe::stays_here(name, args) || is_help(name, rest) {
+        return Need::Nothing;
+    }
+    if needs { Need::Network } else { Need::Unsaid }
+}
+
+/// True for one word that asks what the program is. To a program without subcommands, `help` is a host.
+fn is_help(name: &str, rest: &[Arg]) -> bool {
+    let [word] = rest else { return false };
+    match word.text.as_str() {
+        "--version" | "--help" | "-V" | "-h" | "--manual" => true,
+        "help" => table::has_subcommands(name),
+        _ => false,
+    }
+}
+
+/// Whether what stands where a subcommand does is not written out.
+fn is_subcommand_unsaid(rest: &[Arg]) -> bool {
+    let mut after_option = false;
+    let mut last = None;
+    for word in rest {
+        if word.text.starts_with('-') && word.text.len() > 1 {
+            after_option = !word.text.contains('=');
+            continue;
+        }
+        last = Some(word);
+        if !std::mem::take(&mut after_option) {
+            break;
+        }
+    }
+    last.is_some_and(|word| exact(word).is_none())
+}
+
+/// The host behind a name that a shell opens as a connection, if it is one: `/dev/tcp/host/port`.
+pub(super) fn connection(text: &str) -> Option<Option<SmolStr>> {
+    let rest = ["/dev/tcp/", "/dev/udp/"].iter().find_map(|start| text.strip_prefix(start))?;
+    let host = rest.split_once('/').map_or(rest, |(host, _)| host);
+    Some(hosts::name(host))
 }

@@ -11,6 +11,7 @@ mod git;
 mod github;
 mod help;
 mod network;
+mod online;
 mod packages;
 mod projects;
 mod question;
@@ -30,6 +31,8 @@ use super::{
     walk::{Arg, Place, Places},
     wildcard,
 };
+use online::Online;
+pub(super) use online::{asking_network, asks_network, has_subcommands, stays_here};
 
 /// What operands a row takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +86,8 @@ pub(in crate::command) struct Spec {
     raw: Option<RawQuestion>,
     /// Where its words may end up, if that is not what the family says.
     reach: Option<Reach>,
+    /// Which of its uses ask the network, if that is not what its reach says.
+    online: Option<Online>,
     /// Leaves a file where it is run: only the directory that the host starts commands in is meant for that.
     only_at_start: bool,
     /// Not safe where the profile is strict.
@@ -103,6 +108,7 @@ const fn spec(programs: &'static str, flags: &'static str) -> Spec {
         stop_at_operand: false,
         raw: None,
         reach: None,
+        online: None,
         only_at_start: false,
         lenient: false,
         matches: &[],
@@ -190,18 +196,25 @@ pub(in crate::command) struct Family {
     pub(in crate::command) specs: &'static [Spec],
     /// Where the words of its rows end up.
     reach: Reach,
+    /// Its programs do nothing without the network, but for what a row proves to stay here.
+    only_online: bool,
 }
 
 const fn local(specs: &'static [Spec]) -> Family {
-    Family { specs, reach: Reach::Here }
+    Family { specs, reach: Reach::Here, only_online: false }
 }
 
 const fn elsewhere(specs: &'static [Spec]) -> Family {
-    Family { specs, reach: Reach::Elsewhere }
+    Family { specs, reach: Reach::Elsewhere, only_online: false }
 }
 
 const fn at_service(specs: &'static [Spec]) -> Family {
-    Family { specs, reach: Reach::Service }
+    Family { specs, reach: Reach::Service, only_online: false }
+}
+
+/// Programs that are nothing but the way to a service.
+const fn of_service(specs: &'static [Spec]) -> Family {
+    Family { only_online: true, ..at_service(specs) }
 }
 
 /// All rows, by the families they belong to.
@@ -211,12 +224,12 @@ pub(in crate::command) const FAMILIES: &[Family] = &[
     local(text::SPECS),
     local(shell::SPECS),
     local(git::SPECS),
-    at_service(github::SPECS),
+    of_service(github::SPECS),
     elsewhere(network::SPECS),
     at_service(packages::SPECS),
     local(projects::SPECS),
     local(containers::SPECS),
-    at_service(cloud::SPECS),
+    of_service(cloud::SPECS),
     local(system::SPECS),
     local(versions::SPECS),
 ];
@@ -283,26 +296,12 @@ pub(in crate::command) fn prove(args: &[Arg], classifier: &Classifier, places: &
     if let Some(rule) = classifier.additions().proves(name, rest) {
         return Proof::Reads(rule);
     }
-    if let [question] = rest
-        && question.is_written()
-        && program.is_written()
-        && versions::answers(name, &question.text)
-    {
-        return Proof::Reads(format!("`{name}` only says what it is"));
+    if let Some(rule) = answers(name, program, rest) {
+        return Proof::Reads(rule);
     }
     let Some(specs) = INDEX.get(name) else {
         return if versions::is_known(name) { Proof::Unproven(not_only_reading(name)) } else { Proof::Unknown };
     };
-    if let [question] = rest
-        && question.is_written()
-        && program.is_written()
-        && matches!(question.text.as_str(), "--help" | "--version")
-    {
-        return Proof::Reads(format!("`{name}` only says what it is"));
-    }
-    if program.is_written() && help::asks(name, rest) {
-        return Proof::Reads(format!("`{name}` only explains a subcommand"));
-    }
     let mut doubt = None;
     for (spec, family) in specs {
         match spec.try_prove(rest, family, classifier.profile(), places) {
@@ -313,6 +312,20 @@ pub(in crate::command) fn prove(args: &[Arg], classifier: &Classifier, places: &
         }
     }
     Proof::Unproven(doubt.unwrap_or_else(|| not_only_reading(name)))
+}
+
+/// The rule that says that a program only answers what it is, or how it is used.
+fn answers(name: &str, program: &Arg, rest: &[Arg]) -> Option<String> {
+    let is_asked = |question: &Arg| {
+        let has_rows = INDEX.contains_key(name) && matches!(question.text.as_str(), "--help" | "--version");
+        question.is_written() && (has_rows || versions::answers(name, &question.text))
+    };
+    match rest {
+        _ if !program.is_written() => None,
+        [question] if is_asked(question) => Some(format!("`{name}` only says what it is")),
+        _ if INDEX.contains_key(name) && help::asks(name, rest) => Some(format!("`{name}` only explains a subcommand")),
+        _ => None,
+    }
 }
 
 const NOT_WRITTEN: &str = "what is sent over the network is not written out";

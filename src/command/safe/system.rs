@@ -1,6 +1,6 @@
 //! Processes, services, logs and hardware, where they are only shown.
 
-use super::{Spec, spec};
+use super::{Spec, online::Online, spec};
 use crate::command::options::Options;
 
 pub(super) const SPECS: &[Spec] = &[
@@ -64,7 +64,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("rabbitmqctl", "-q -p: -n: --formatter: --quiet -t:").sub("status|cluster_status|list_queues|list_exchanges|list_bindings|list_connections|list_channels|list_consumers|list_vhosts|list_users|list_permissions|list_policies|environment|version").examples(&["rabbitmqctl list_queues name messages"], &["rabbitmqctl delete_queue x", "rabbitmqctl eval x"]),
     spec("virsh", "--all --name --inactive --table").sub("list|dominfo|domstate|net-list|pool-list|vol-list|nodeinfo|version|domifaddr|domblklist|snapshot-list|dumpxml").examples(&["virsh list --all"], &["virsh destroy x"]),
     spec("VBoxManage vboxmanage", "-l --long").sub("list|showvminfo").examples(&["VBoxManage list vms"], &["VBoxManage controlvm x poweroff"]),
-    spec("lxc incus multipass", "-c: -f: --format: --columns: --all").sub("list|ls|info|version|find").examples(&["lxc list", "multipass list"], &["lxc delete x", "multipass exec x ls"]),
+    spec("lxc incus multipass", "-c: -f: --format: --columns: --all").sub("list|ls|info|version|find").online_for("find").examples(&["lxc list", "multipass list"], &["lxc delete x", "multipass exec x ls"]),
     spec("jps", "-l -m -v -q").none().examples(&["jps -l"], &["jps host"]),
     spec("jstack jmap", "-l -e -histo").asking(plain_pid).examples(&["jstack 123", "jmap -histo 123"], &["jmap -dump:file=f 1", "jstack -F 1"]),
     spec("xcode-select", "-p --print-path -v").none().asking(lists_sessions).examples(&["xcode-select -p"], &["xcode-select --install", "xcode-select -s x"]),
@@ -72,11 +72,12 @@ pub(super) const SPECS: &[Spec] = &[
         .globals("-q -v -R: --cwd: --noninteractive -y --pager:never --color:")
         .sub("status|st|log|diff|branches|tags|identify|id|heads|parents|summary|sum|root|paths|annotate|blame|files|manifest|tip|help|showconfig|grep|locate")
         .asking(local_operands)
+        .online(Online::If(identifies_another))
         .examples(&["hg status", "hg log -l 5", "hg diff -r 1"], &["hg commit -m x", "hg --config x=y status", "hg cat -o f g", "hg update"]),
     spec("svn", "-v -u -q -r: -l: -c: -R -N -g --limit: --verbose --show-updates --revision: --depth: --change: --summarize --stop-on-copy --diff --no-ignore --ignore-externals --non-interactive --xml --incremental --git --show-copies-as-adds --recursive --show-item: --no-newline")
         .sub("status|st|stat|log|info|diff|di|list|ls|cat|blame|praise|annotate|ann|proplist|plist|propget|pget|help")
         .asking(local_operands)
-        .examples(&["svn status", "svn log -l 5", "svn info"], &["svn ls \"https://x/$(cat f)\"", "svn commit -m x", "svn diff --diff-cmd x", "svn --config-dir x status", "svn update"]),
+        .online(Online::Some { subcommands: "log|list|ls|cat|blame|praise|annotate|ann", options: "-u -r --show-updates --revision" }).examples(&["svn status", "svn log -l 5", "svn info"], &["svn ls \"https://x/$(cat f)\"", "svn commit -m x", "svn diff --diff-cmd x", "svn --config-dir x status", "svn update"]),
     spec("ssh-add", "-l -L").none().asking(lists_sessions).examples(&["ssh-add -l"], &["ssh-add", "ssh-add -D"]),
     spec("ssh", "-V").none().asking(lists_sessions).examples(&["ssh -V"], &["ssh host", "ssh -V host"]),
     spec("xz gzip zstd", "-l -v -t --list --test --verbose").asking(looks_into_archive).examples(&["xz -l f.xz", "gzip -l f.gz", "gzip -tv f.gz"], &["gzip f", "gzip -d f.gz", "xz -v f"]),
@@ -177,6 +178,12 @@ fn plain_operands(options: &Options<'_>) -> Result<(), String> {
 }
 
 /// An address is asked, by whatever it names.
+/// `hg identify somewhere`.
+fn identifies_another(rest: &[Arg]) -> bool {
+    let mut operands = rest.iter().map(|word| word.text.as_str()).filter(|word| !word.starts_with('-'));
+    operands.any(|word| matches!(word, "identify" | "id")) && operands.next().is_some()
+}
+
 fn local_operands(options: &Options<'_>) -> Result<(), String> {
     let local = |word: &&Arg| !word.text.contains("://") && !word.substituted;
     when(options.operands.iter().all(local), "an address that is asked")

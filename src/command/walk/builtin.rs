@@ -49,6 +49,7 @@ impl Walker<'_> {
                 _ => self.scope.positional = Positional::unknown(),
             },
             "unset" => self.unsets(rest),
+            "alias" => self.alias(rest),
             "source" | "." => self.scope.forget(),
             "return" | "break" | "continue" => self.leave(),
             _ => {}

@@ -3,13 +3,13 @@
 use std::rc::Rc;
 
 use super::{
-    Arg, Input, MAX_NESTING, Output, Walker,
+    Arg, Input, MAX_NESTING, Output, SOMETHING, UNKNOWN, Walker,
     scope::{Function, Positional},
 };
 use crate::command::{
     answer::Span,
     judge,
-    syntax::tree::{Command, Form, Piece, Script},
+    syntax::tree::{Command, Form, Piece, Script, Simple, Word},
     tier::Tier,
 };
 
@@ -36,6 +36,24 @@ impl Walker<'_> {
         });
         if bomb == Some(false) && calls_itself_twice(name, body) {
             self.note(Tier::Destructive, "a function that starts copies of itself without end (a fork bomb)", span);
+        }
+    }
+
+    /// `alias name=text`: where the shell looks for such names, a command of that name runs the text and the words behind it.
+    pub(super) fn alias(&mut self, words: &[Arg]) {
+        for word in words {
+            let Some((name, text)) = word.text.split_once('=') else { continue };
+            // What is not written out is overheard; in its own text, a name means the program.
+            let is_itself = text.split_whitespace().next() == Some(name);
+            if is_itself || !word.is_exact() || text.contains([UNKNOWN, SOMETHING]) {
+                continue;
+            }
+            let pieces = [Piece::Bare("eval".into()), Piece::Quoted(format!("{text} \"$@\""))];
+            let words = pieces.map(|piece| Word { span: word.span, pieces: vec![piece] });
+            let simple = Simple { assignments: Vec::new(), words: words.into() };
+            let body = Command { span: word.span, form: Form::Simple(simple), redirects: Vec::new() };
+            self.scope.define(name, &Rc::new(body));
+            self.scope.undefine(name);
         }
     }
 

@@ -7,6 +7,7 @@ mod facts;
 mod floor;
 mod models;
 mod modes;
+mod network;
 mod person;
 mod processes;
 mod runs;

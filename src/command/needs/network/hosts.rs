@@ -1,0 +1,277 @@
+//! Hosts in words: of a URL, of `user@host`, of `host:path`, of an operand that is one.
+
+use smol_str::{SmolStr, ToSmolStr, format_smolstr};
+
+use super::super::exact;
+use crate::command::{judge, walk::Arg};
+
+/// Where a program that reaches the network finds its hosts.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// Every operand is an address.
+    Operands,
+    /// The first operand is one.
+    First,
+    /// The operands with a dot in them are.
+    Dotted,
+}
+
+/// Programs, separated by blanks, where they find their hosts, their options that take a value, and those that send it
+/// elsewhere.
+const ROWS: &[(&str, Place, &str, &str)] = &[
+    (
+        "curl",
+        Place::Operands,
+        "-A -b -c -C -d -D -e -E -F -h -H -K -m -o -P -Q -r -t -T -u -U -w -x -X -y -Y -z --url --output --upload-file \
+         --config --data --data-ascii --data-binary --data-raw --data-urlencode --form --form-string --header --request \
+         --user --user-agent --referer --cookie --cookie-jar --dump-header --proxy --proxy-header --proxy-user \
+         --write-out --max-time --connect-timeout --retry --retry-delay --retry-max-time --cert --key --pass --cacert \
+         --capath --ciphers --tls-max --output-dir --range --trace --trace-ascii --stderr --json --limit-rate --resolve \
+         --connect-to --interface --etag-save --etag-compare --unix-socket --abstract-unix-socket --socks5 \
+         --socks5-hostname --socks4 --socks4a --preproxy --dns-servers --doh-url --noproxy --max-redirs --max-filesize \
+         --speed-limit --speed-time --time-cond --local-port --keepalive-time --proto --proto-redir --proto-default \
+         --parallel-max --oauth2-bearer --aws-sigv4 --hostpubmd5 --pubkey --cert-type --key-type --pinnedpubkey \
+         --create-file-mode --variable --expand-url --url-query --netrc-file --quote --rate --telnet-option",
+        "-x --proxy --preproxy --socks5 --socks5-hostname --socks4 --socks4a -K --config --connect-to --resolve \
+         --dns-servers --doh-url --variable --expand-url",
+    ),
+    (
+        "wget",
+        Place::Operands,
+        "-a -A -B -D -e -i -I -l -o -O -P -Q -R -t -T -U -w -X --output-document --output-file --append-output \
+         --directory-prefix --input-file --post-file --post-data --body-file --body-data --method --load-cookies \
+         --save-cookies --user-agent --header --tries --timeout --wait --waitretry --quota --level --limit-rate --base \
+         --execute --user --password --referer --bind-address --ca-certificate --certificate --private-key --compression",
+        "-i --input-file -e --execute -B --base -r -m --recursive --mirror -p --page-requisites",
+    ),
+    ("xh xhs http https", Place::First, "-a -A -o -s --auth --proxy --session --output --timeout", "--proxy"),
+    (
+        "ping ping6 fping traceroute traceroute6 tracepath ssh-keyscan",
+        Place::Operands,
+        "-c -C -e -F -f -g -G -h -i -I -k -K -l -L -m -M -n -N -p -P -q -Q -r -s -S -t -T -w -W -x -z",
+        "-f -g --gateway",
+    ),
+    ("dig kdig host nslookup whois", Place::Dotted, "-b -c -f -h -k -m -p -q -t -x -y -N -R -T -W", "-f"),
+    (
+        "ssh sftp mosh rsh rlogin rexec autossh telnet ftp",
+        Place::First,
+        "-b -B -c -D -e -E -F -i -I -J -l -L -m -M -n -o -O -p -P -Q -R -s -S -w -W --ssh --port",
+        "-o -F -J -W -L -R -D",
+    ),
+    (
+        "nc ncat netcat",
+        Place::First,
+        "-c -e -g -G -i -I -M -m -o -O -p -P -q -s -T -V -w -W -x -X --proxy",
+        "-x --proxy -l",
+    ),
+];
+
+/// The hosts that the words of `name` name, which reaches the network; none in the place of those that nobody knows.
+pub(super) fn named(name: &str, rest: &[Arg]) -> Vec<Option<SmolStr>> {
+    let row = ROWS.iter().find(|(names, ..)| names.split(' ').any(|known| known == name));
+    let mut hosts = match row {
+        Some((_, place, valued, elsewhere)) => at_places(*place, valued, elsewhere, rest),
+        None => {
+            let texts = rest.iter().filter_map(exact);
+            texts.filter_map(|text| in_url(&text).or_else(|| in_remote(name, &text))).collect()
+        }
+    };
+    // A host is no more than a name in the words: what is reached besides, nobody knows.
+    if hosts.is_empty() {
+        hosts.push(None);
+    }
+    hosts
+}
+
+fn at_places(place: Place, valued: &str, elsewhere: &str, rest: &[Arg]) -> Vec<Option<SmolStr>> {
+    let mut hosts = Vec::new();
+    let mut operands = 0;
+    let mut words = rest.iter();
+    while let Some(word) = words.next() {
+        let text = word.text.as_str();
+        if text.starts_with('-') && text.len() > 1 {
+            let (options, joined) = options(text, valued);
+            let takes = options.last().is_some_and(|option| is_one(valued, option));
+            let value = match joined {
+                Some(value) => Some(SmolStr::from(value)),
+                None if takes => words.next().and_then(exact),
+                None => None,
+            };
+            if options.iter().any(|option| is_one(elsewhere, option)) {
+                hosts.push(None);
+            }
+            if options.iter().any(|option| option == "--url") {
+                hosts.push(value.as_deref().and_then(address));
+            }
+            continue;
+        }
+        operands += 1;
+        let Some(text) = exact(word) else {
+            hosts.push(None);
+            continue;
+        };
+        match place {
+            Place::Operands => hosts.push(address(&text)),
+            // The method of a request stands in front of the address.
+            Place::First if operands == 1 && text.bytes().all(|byte| byte.is_ascii_uppercase()) => operands = 0,
+            Place::First if operands == 1 => hosts.push(address(&text)),
+            Place::Dotted if text.starts_with('@') => hosts.push(text.get(1..).and_then(address)),
+            Place::Dotted if text.contains('.') && !text.starts_with('+') => hosts.push(address(&text)),
+            Place::First | Place::Dotted => {}
+        }
+    }
+    hosts
+}
+
+fn is_one(list: &str, option: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == option)
+}
+
+/// The options that a word gives, joined or not, and the value of the last one if that is part of the word.
+fn options<'w>(text: &'w str, valued: &str) -> (Vec<SmolStr>, Option<&'w str>) {
+    if let Some((option, value)) = text.split_once('=') {
+        return (vec![option.into()], Some(value));
+    }
+    if text.starts_with("--") {
+        return (vec![text.into()], None);
+    }
+    let mut options = Vec::new();
+    for (at, letter) in text.char_indices().skip(1) {
+        let option = format_smolstr!("-{letter}");
+        let takes = is_one(valued, &option);
+        options.push(option);
+        if takes {
+            return (options, text.get(at + letter.len_utf8()..).filter(|value| !value.is_empty()));
+        }
+    }
+    (options, None)
+}
+
+/// The hosts that words may name to a program of which nobody knows what it does with its words.
+pub(super) fn heard(name: &str, words: &[Arg]) -> Vec<Option<SmolStr>> {
+    words.iter().flat_map(|word| heard_in(name, word)).collect()
+}
+
+fn heard_in(name: &str, word: &Arg) -> Vec<Option<SmolStr>> {
+    let is_whole = exact(word).is_some();
+    let text = word.text.as_str();
+    let value = text.split_once('=').map(|(_, value)| value);
+    let joined = (text.starts_with('-') && !text.starts_with("--")).then(|| text.get(2..)).flatten();
+    let parts = [Some(text), value, joined].into_iter().flatten();
+    let host = |part| if is_whole { in_url(part).or_else(|| in_login(part)) } else { begun(part) };
+    let mut hosts: Vec<_> = parts.filter_map(host).collect();
+    // A program of `gawk` opens such a name.
+    if matches!(name, "awk" | "gawk") && ["/inet/", "/inet4/", "/inet6/"].iter().any(|start| text.contains(start)) {
+        hosts.push(None);
+    }
+    if judge::runs_code(name) {
+        hosts.extend(in_code(text));
+    }
+    hosts
+}
+
+/// An address that goes on with what nobody knows.
+fn begun(text: &str) -> Option<Option<SmolStr>> {
+    let (scheme, rest) = text.split_once("://")?;
+    if !reaches(scheme)? {
+        return None;
+    }
+    Some(rest.contains(['/', '?', '#']).then(|| authority(rest)).flatten())
+}
+
+/// Addresses in the code of a program, whatever the language.
+fn in_code(code: &str) -> impl Iterator<Item = Option<SmolStr>> {
+    let ends = code.match_indices("://").take(MOST_IN_CODE);
+    ends.filter_map(|(at, _)| {
+        let before = code.get(..at)?;
+        let start = before
+            .rfind(|c: char| !is_of_scheme(c))
+            .map_or(0, |last| last + before.get(last..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8));
+        let quoted = code.get(start..)?.split(|c: char| c.is_whitespace() || "'\"`<>|;)".contains(c)).next()?;
+        in_url(quoted)
+    })
+}
+
+/// The most addresses that are looked for in one text of code.
+const MOST_IN_CODE: usize = 16;
+
+/// The host of `scheme://host…`; none of one that nobody knows.
+fn in_url(text: &str) -> Option<Option<SmolStr>> {
+    let (scheme, rest) = text.split_once("://")?;
+    reaches(scheme)?.then(|| authority(rest))
+}
+
+/// Whether such an address leads to another machine; none if that is no scheme.
+fn reaches(scheme: &str) -> Option<bool> {
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(is_of_scheme);
+    let scheme = scheme.rsplit(':').next().unwrap_or(scheme).to_ascii_lowercase();
+    is_scheme.then(|| !matches!(scheme.as_str(), "file" | "unix" | "npipe" | "fd" | "data" | "about" | "sqlite"))
+}
+
+fn is_of_scheme(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "+.-:".contains(c)
+}
+
+/// The host of `user@host:path`.
+fn in_login(text: &str) -> Option<Option<SmolStr>> {
+    let (user, rest) = text.split_once('@')?;
+    let (host, path) = rest.split_once(':')?;
+    let is_name = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+    (is_name(user) && !path.is_empty()).then(|| name(host)).filter(Option::is_some)
+}
+
+/// The host of a path on another machine, for programs that take such paths. To `git`, `main:next` is none.
+fn in_remote(program: &str, text: &str) -> Option<Option<SmolStr>> {
+    let takes_paths = match program {
+        "scp" | "rsync" | "rcp" | "mount" | "sshfs" | "unison" | "borg" => true,
+        "git" => text.split(':').next().is_some_and(|host| host.contains(['.', '@'])),
+        _ => false,
+    };
+    (takes_paths && is_remote(text)).then(|| authority(text))
+}
+
+/// Whether a word names a database on another machine: by an address, or by `host=…` among other settings.
+pub(super) fn is_database(text: &str) -> bool {
+    let settings = text.split_ascii_whitespace();
+    let told = settings.clone().any(|setting| setting.starts_with("host=") || setting.starts_with("hostaddr="));
+    in_url(text).is_some() || told && settings.clone().all(|setting| setting.contains('='))
+}
+
+/// Whether a word names a path on another machine.
+pub(super) fn is_remote(text: &str) -> bool {
+    let host = text.split_once(':').map(|(host, _)| host);
+    !text.starts_with('-') && host.is_some_and(|host| !host.is_empty() && !host.contains('/'))
+}
+
+/// The host of an operand that is an address, with a scheme or without.
+fn address(text: &str) -> Option<SmolStr> {
+    if let Some((scheme, rest)) = text.split_once("://") {
+        return reaches(scheme)?.then(|| authority(rest)).flatten();
+    }
+    const SCHEMES: &[&str] = &["http", "https", "ftp", "ftps", "file", "sftp", "scp"];
+    let scheme = text.split(':').next().filter(|scheme| scheme.len() < text.len());
+    if scheme.is_some_and(|scheme| SCHEMES.contains(&scheme.to_ascii_lowercase().as_str())) {
+        // With fewer slashes than it should have, every program reads it in its own way.
+        return None;
+    }
+    authority(text)
+}
+
+/// The host of what stands behind `scheme://`.
+fn authority(rest: &str) -> Option<SmolStr> {
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let host = match host.strip_prefix('[') {
+        Some(inside) => inside.split_once(']').map_or(inside, |(host, _)| host),
+        None if host.matches(':').count() > 1 => host,
+        None => host.split(':').next().unwrap_or(host),
+    };
+    name(host)
+}
+
+/// A name or an address of a host as everybody writes them.
+pub(super) fn name(host: &str) -> Option<SmolStr> {
+    let host = host.trim_end_matches('.');
+    let is_name = !host.is_empty() && host.chars().all(|c| c.is_ascii_alphanumeric() || "._:-".contains(c));
+    is_name.then(|| host.to_ascii_lowercase().to_smolstr())
+}

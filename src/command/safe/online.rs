@@ -1,0 +1,124 @@
+//! What the rows know about the network: which of the uses that they describe ask it.
+//!
+//! The same rows say what is safe and what needs the network, so that no program is asked for by one and forgotten by the
+//! other.
+
+use super::{FAMILIES, Family, INDEX, Reach, Row, Spec, answers};
+use crate::command::{
+    destroy::Words,
+    tier::Profile,
+    walk::{Arg, Places},
+};
+
+/// Which uses that a row describes ask the network.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Online {
+    Never,
+    Always,
+    /// Those with an address among the words.
+    Addresses,
+    /// Those with one of these subcommands, or one of these options.
+    Some {
+        subcommands: &'static str,
+        options: &'static str,
+    },
+    /// All but those with one of these subcommands, or one of these options.
+    AllBut {
+        subcommands: &'static str,
+        options: &'static str,
+    },
+    /// Those whose words say so.
+    If(fn(&[Arg]) -> bool),
+}
+
+impl Spec {
+    pub(super) const fn online(mut self, online: Online) -> Self {
+        self.online = Some(online);
+        self
+    }
+
+    pub(super) const fn offline(self) -> Self {
+        self.online(Online::Never)
+    }
+
+    pub(super) const fn online_for(self, subcommands: &'static str) -> Self {
+        self.online(Online::Some { subcommands, options: "" })
+    }
+
+    pub(super) const fn online_with(self, options: &'static str) -> Self {
+        self.online(Online::Some { subcommands: "", options })
+    }
+
+    pub(super) const fn online_but_with(self, options: &'static str) -> Self {
+        self.online(Online::AllBut { subcommands: "", options })
+    }
+
+    /// Which of its uses ask: where words end up elsewhere, somebody is asked.
+    fn uses_online(&self, family: &Family) -> Online {
+        self.online.unwrap_or(match self.reach.unwrap_or(family.reach) {
+            Reach::Here => Online::Never,
+            Reach::Addresses => Online::Addresses,
+            Reach::Web | Reach::Service | Reach::Elsewhere => Online::Always,
+        })
+    }
+
+    /// Whether a use that this row describes asks the network.
+    pub(in crate::command) fn is_online(&self, family: &Family, rest: &[Arg]) -> bool {
+        let words = Words::new(rest);
+        match self.uses_online(family) {
+            Online::Never => false,
+            Online::Always => true,
+            Online::Addresses => rest.iter().any(|word| word.text.contains("://")),
+            Online::Some { subcommands, options } => {
+                let stands = |subcommand| words.after_subcommand(subcommand).is_some();
+                !subcommands.is_empty() && subcommands.split('|').any(stands)
+                    || !options.is_empty() && words.has_flag(options)
+            }
+            Online::AllBut { subcommands, options } => {
+                let stands = |subcommand: &str| !subcommand.is_empty() && self.after_words(rest, subcommand).is_some();
+                let given = |word: &Arg| options.split(' ').any(|option| option == word.text);
+                !subcommands.split('|').any(stands) && !rest.iter().any(given)
+            }
+            Online::If(asks) => asks(rest),
+        }
+    }
+
+    /// True for words that this row speaks of, proven or not: whatever else they say, that subcommand runs.
+    fn speaks_of(&self, rest: &[Arg]) -> bool {
+        let words = Words::new(rest);
+        let stands = |subcommand| words.after_subcommand(subcommand).is_some();
+        self.after_subcommand(rest).is_some() || self.subcommand.split('|').any(stands)
+    }
+}
+
+fn rows(name: &str) -> &'static [Row] {
+    INDEX.get(name).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The names of the programs that ask the network in some use.
+pub(in crate::command) fn asking_network() -> impl Iterator<Item = &'static str> {
+    let rows = FAMILIES.iter().flat_map(|family| family.specs.iter().map(move |spec| (spec, family)));
+    let asking = rows.filter(|(spec, family)| !matches!(spec.uses_online(family), Online::Never) || family.only_online);
+    asking.flat_map(|(spec, _)| spec.programs.split_ascii_whitespace())
+}
+
+/// Returns true if the first operand of `name` says what it does, as far as some row tells.
+pub(in crate::command) fn has_subcommands(name: &str) -> bool {
+    rows(name).iter().any(|(spec, family)| !spec.subcommand.is_empty() || family.only_online)
+}
+
+/// Returns true if `name` asks the network with these words, as far as some row tells.
+pub(in crate::command) fn asks_network(name: &str, rest: &[Arg]) -> bool {
+    let asks = |(spec, family): &Row| family.only_online || spec.is_online(family, rest) && spec.speaks_of(rest);
+    rows(name).iter().any(asks)
+}
+
+/// Returns true if `name` is proven to read what is on this machine with these words, and no row says that it asks somebody.
+pub(in crate::command) fn stays_here(name: &str, args: &[Arg]) -> bool {
+    let Some((program, rest)) = args.split_first() else { return false };
+    let places = Places::default();
+    let proves = |(spec, family): &&Row| spec.try_prove(rest, family, Profile::Default, &places).is_ok();
+    let mut proving = rows(name).iter().filter(proves).peekable();
+    let is_proven = proving.peek().is_some();
+    answers(name, program, rest).is_some() || is_proven && proving.all(|(spec, family)| !spec.is_online(family, rest))
+}
