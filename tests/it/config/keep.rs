@@ -83,7 +83,7 @@ fn pending(engine: &Engine, request: bestow::RequestId) -> Arc<Request> {
 /// The same question about another action.
 fn about(request: &Request, action: Arc<bestow::ActionFacts>) -> Request {
     let mut request = Request::clone(request);
-    request.action = Some(action);
+    (request.action, request.only_lacks) = (Some(action), false);
     request
 }
 

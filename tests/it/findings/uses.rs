@@ -383,7 +383,7 @@ async fn what_a_program_needs_must_be_held() {
         ("wget https://example.com/page", "@write:/ws/page"),
     ];
     for (line, missing) in lines {
-        let decision = decided(&agent, Action::command(line)).await;
+        let decision = agent.explain(&Action::command(line)).unwrap().decision;
         assert_eq!(decision.decision, Ruled::Ask, "{line}");
         assert!(decision.missing.contains(&tag(missing)), "{line}: {:?}", decision.missing);
     }

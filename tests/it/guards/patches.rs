@@ -183,7 +183,7 @@ async fn a_policy_that_allows_what_is_not_held_leaves_a_question_for_the_right()
     let (request, _ticket) = question(&bot, write("a")).await;
     let pending = world.engine.pending().unwrap();
     let asked = &pending.iter().find(|pending| pending.request.id == request).unwrap().request;
-    assert!(asked.action.is_none(), "nothing but the right is asked for");
+    assert!(asked.only_lacks && !asked.asks_about_action(), "nothing but the right is asked for");
 }
 
 #[tokio::test]
