@@ -1,7 +1,5 @@
 //! Tools that people declare, as a connector's bot does over the wire: more is seen of a call, and never less.
 
-use std::sync::Arc;
-
 use bestow::{
     Action, Agent, DecisionSource, Effect, Event, Kind, Mode, Operation, Permission, Refusal, Tool, Tools, UseOrigin,
     Verdict,
@@ -10,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{MODES, agent, call, verdict, world};
-use crate::support::{World, futures_now, owner, profile, refusal, tag, tags, why};
+use crate::support::{World, futures_now, owner, refusal, tag, tags, why};
 
 fn tool(name: &str, operation: Operation) -> Tool {
     Tool::new(name.parse().unwrap(), operation)
@@ -183,12 +181,12 @@ async fn it_survives_a_restart() {
     let you = |engine: &bestow::Engine| engine.approver(&owner("you"), "ann".parse().unwrap(), "stdio");
     let declared = tools([tool("notes/save", Operation::Write).path(field("file|path")).needing(tag("@tool:notes"))]);
     let engine = open().await.unwrap();
-    engine.register(profile("ann", "you", Kind::Subagent), bestow::Holding::nothing()).await.unwrap();
+    engine.register(crate::support::profile("ann", "you", Kind::Subagent), bestow::Holding::nothing()).await.unwrap();
     you(&engine).declare(declared.clone()).await.unwrap();
     engine.shutdown().await;
     let engine = open().await.unwrap();
     let known = you(&engine).declarations().unwrap();
-    assert_eq!(known.into_iter().collect::<Vec<_>>(), [("ann".parse().unwrap(), Arc::new(declared))]);
+    assert_eq!(known.into_iter().collect::<Vec<_>>(), [("ann".parse().unwrap(), std::sync::Arc::new(declared))]);
     let ann = engine.agent(&"ann".parse().unwrap()).unwrap();
     assert!(missing(&ann, "notes/save", &json!({ "path": "x" })).await.1.contains(&tag("@tool:notes")));
     engine.shutdown().await;
