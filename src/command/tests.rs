@@ -276,7 +276,7 @@ fn every_alias_of_a_package_manager_needs_the_network_however_it_is_called() {
         check(format!("{name} --frobnicate=x --frobnicate y -Z {subcommand} x"));
     }
     // As the program itself lists them, and as every beginning of them that is long enough to be meant.
-    let of_npm = "author home issues info show find add unlink remove rm r un rb in ins inst insta instal isnt isnta isntal \
+    let of_npm = "author home issues info show find add unlink remove rm r un in ins inst insta instal isnt isnta isntal \
                   isntall i it cit clean-install-test sit up upgrade udpate ddp create innit x login adduser add-user \
                   install-clean isntall-clean ic clean-install v view s se search ogr dist-tags publ publi unpubl depr \
                   outd audi updat insta dedup";

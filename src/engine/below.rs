@@ -4,7 +4,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::{
     kernel::{Considered, Spoken, Target, Use, operation_of},
-    model::{Access, AgentId, PathGlob, SanitizedPath, UseOrigin},
+    model::{Access, AgentId, PathGlob, Permission, SanitizedPath, Tier, UseOrigin},
 };
 
 use super::{Error, consider::invalid, shared::Shared};
@@ -134,6 +134,8 @@ impl Shared {
         if understood.in_sandbox {
             return Ok(understood);
         }
+        // What destroys is denied for that; whoever enables it for once has seen the directory.
+        let destroys = understood.tier == Some(Tier::Destructive);
         for access in [Access::Read, Access::Write] {
             let mut roots = reached.roots(access);
             let names: Vec<_> =
@@ -145,11 +147,14 @@ impl Shared {
             let tool = understood.tool.clone();
             let spoken = self.look(|state, _| {
                 let known = state.agents.get(agent)?;
-                Some(state.spoken_below(known, &tool, access, &roots))
+                let mut spoken = state.spoken_below(known, &tool, access, &roots);
+                spoken.paths.retain(|path| !destroys || !state.is_protected(&Permission::write(path.clone())));
+                Some(spoken)
             })?;
             let Some(spoken) = spoken else { continue };
             let found = match self.spoken_of(&spoken, access, reached, &names) {
                 Ok(found) => found,
+                Err(_) if destroys => continue,
                 Err(why) => {
                     let text = understood.target().resource().to_owned();
                     return Ok(invalid(understood, &text, &why));

@@ -167,6 +167,10 @@ impl Shared {
         };
         match looked.real(&absolute).and_then(right) {
             Ok((real, Some(right))) => Some(used(real.path, Some(right), UseOrigin::Named)),
+            // A word like `push` is no file that is written, unless there is one.
+            Ok((real, None)) if access == Access::Write && !text.contains(['/', '.']) && real.identity.is_none() => {
+                None
+            }
             // A directory that a program may write in is spoken about by who speaks about all that lies in it.
             Ok((real, None)) if access == Access::Write && self.is_directory(&real) => {
                 Some(Use { operation, target: Target::Tree(real.path), takes: None, origin: UseOrigin::Word })
