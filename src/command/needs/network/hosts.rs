@@ -205,7 +205,7 @@ fn in_url(text: &str) -> Option<Option<SmolStr>> {
 fn reaches(scheme: &str) -> Option<bool> {
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(is_of_scheme);
     let scheme = scheme.rsplit(':').next().unwrap_or(scheme).to_ascii_lowercase();
-    is_scheme.then(|| !matches!(scheme.as_str(), "file" | "unix" | "npipe" | "fd" | "data" | "about" | "sqlite"))
+    is_scheme.then_some(!matches!(scheme.as_str(), "file" | "unix" | "npipe" | "fd" | "data" | "about" | "sqlite"))
 }
 
 fn is_of_scheme(c: char) -> bool {

@@ -335,7 +335,7 @@ fn without_version(name: &str) -> &str {
 pub(in crate::command) fn subcommands() -> impl Iterator<Item = (&'static str, &'static str)> {
     let listed = ROWS.iter().filter_map(|(names, uses)| match uses {
         Sub(list) | Begun(list) => Some((*names, *list)),
-        _ => None,
+        All | AllBut(_) | SubWith(..) | Bare | With(_) | Told(_) | Remote | Database => None,
     });
     listed.flat_map(|(names, list)| {
         names.split_ascii_whitespace().flat_map(move |name| list.split('|').map(move |subcommand| (name, subcommand)))
