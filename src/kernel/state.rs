@@ -9,7 +9,7 @@ use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    AgentId, Decision, Event, Floor, Grant, GrantId, Mode, Origin, Outcome, OwnerId, Pending, Permission, Policy,
+    AgentId, Decision, Event, Floor, Grant, GrantId, Hold, Mode, Origin, Outcome, OwnerId, Pending, Permission, Policy,
     Profile, Reason, Request, RequestId, Resolution, Route, Ruling, RulingId, RunId, SanitizedPath, Settings, Source,
     Timestamp, Verdict, ViolationId,
 };
@@ -414,6 +414,10 @@ impl State {
 
     fn rule(&mut self, ruling: &Arc<Ruling>) {
         self.next_ruling = self.next_ruling.max(ruling.id.number() + 1);
+        // No grant is there of what comes with a yes.
+        for right in &ruling.gives {
+            self.written_once.keep(&right.permission, &self.settings.sensitive);
+        }
         let agent = self.agents.get_mut(&ruling.agent).filter(|agent| agent.profile.owner == ruling.owner);
         match agent {
             Some(agent) => agent.rulings.push(Arc::clone(ruling)),
@@ -468,7 +472,9 @@ impl State {
 
     fn end(&mut self, grant: &Grant) {
         let Some(grant) = self.grants.remove(&grant.id) else { return };
-        self.written_once.keep(&grant, &self.settings.sensitive);
+        if grant.hold == Hold::Use {
+            self.written_once.keep(&grant.right.permission, &self.settings.sensitive);
+        }
         self.write_roots.remove(&grant);
         if let Some(until) = grant.until {
             self.ending.remove(&(until, grant.id));

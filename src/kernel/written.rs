@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Access, Grant, Hold, Permission, SanitizedPath, SensitiveName, sensitive_part};
+use crate::model::{Access, Permission, SanitizedPath, SensitiveName, sensitive_part};
 
 /// How many are kept. Where there were more, agents could write anywhere.
 const MOST_KEPT: usize = 4096;
@@ -19,10 +19,10 @@ impl WrittenOnce {
         self.0.is_empty()
     }
 
-    /// Keeps the root of a right that ends.
-    pub(super) fn keep(&mut self, ended: &Grant, sensitive: &[SensitiveName]) {
-        let Permission::Path(Access::Write, root) = &ended.right.permission else { return };
-        if ended.hold != Hold::Use || self.gives(root, sensitive) {
+    /// Keeps the root of a right to write that ends, or is for one use.
+    pub(super) fn keep(&mut self, right: &Permission, sensitive: &[SensitiveName]) {
+        let Permission::Path(Access::Write, root) = right else { return };
+        if self.gives(root, sensitive) {
             return;
         }
         self.0.insert(root.as_str().into());

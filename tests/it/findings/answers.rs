@@ -234,6 +234,19 @@ async fn a_right_that_came_with_a_yes_ends_with_the_run_and_with_the_yes() {
     assert_eq!(asking.ruled(curl()).await, Ruled::Ask);
 }
 
+/// What it wrote stays when the right is used up.
+#[tokio::test]
+async fn a_program_that_obeys_what_a_yes_let_an_agent_write_is_not_safe() {
+    let asking = Asking::new(&[]).await;
+    let (plant, obeys) = (|| write("/ws/pyproject.toml", "x"), Action::command("poetry show"));
+    let tier = || asking.ann.explain(&obeys).unwrap().decision.action.tier;
+    assert_eq!(tier(), bestow::command::Tier::Safe);
+    asking.answered(plant(), once()).await;
+    assert_eq!(tier(), bestow::command::Tier::Dangerous);
+    assert_eq!(asking.ruled(plant()).await, Ruled::Allow);
+    assert_eq!(tier(), bestow::command::Tier::Dangerous);
+}
+
 #[tokio::test]
 async fn a_plain_request_gives_a_plain_right_for_once() {
     let asking = Asking::new(&[]).await;
