@@ -9,8 +9,9 @@ use crate::model::{CommandRules, SensitiveName, Settings, Spoken, Tools};
 use super::{
     addition::{Additions, InvalidAddition},
     answer::{Classification, Span},
-    judge::Input,
+    judge::{Input, basename, is_known},
     shape::Shape,
+    spelling::{GIVEN, quoted},
     syntax,
     tier::{Profile, Tier},
     tool,
@@ -103,6 +104,13 @@ impl Classifier {
             variables.flat_map(|(name, value)| self.started_by(name, value)).collect()
         };
         besides.iter().fold(self.classify(text), |judged, (key, value)| judged.with(key, starts(value)))
+    }
+
+    /// The tier of running the program file at `path`, of which nobody has said with which words, nor what it is given to
+    /// read. What a program on no list does with its words is not asked: it is what it is.
+    pub(crate) fn classify_program(&self, path: &str) -> Classification {
+        let words = if is_known(basename(path)) { " $words" } else { "" };
+        self.classify(&format!("{}{words} {GIVEN}", quoted(path)))
     }
 
     /// What a variable of the environment may start.

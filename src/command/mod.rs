@@ -21,6 +21,7 @@ mod options;
 mod overheard;
 mod safe;
 mod shape;
+mod spelling;
 mod syntax;
 #[cfg(test)]
 mod tests;
@@ -36,6 +37,8 @@ pub use answer::{Classification, Part, Span};
 pub use classifier::{Classifier, classify, classify_tool};
 pub(crate) use needs::NamedUses;
 pub use shape::{InvalidShape, Shape, ShapeWord};
+#[cfg(feature = "sandbox")]
+pub(crate) use spelling::{GIVEN, quoted};
 pub use tier::{InvalidProfile, InvalidTier, Profile, Tier};
 pub use tool::built_in_tools;
 pub(crate) use tool::{

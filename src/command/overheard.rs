@@ -16,6 +16,8 @@ use crate::model::{Ends, Said, Spoken};
 const MAX_WORDS: usize = 1 << 16;
 /// The most texts in words that are looked into besides those that certainly run.
 const MAX_TEXTS: usize = 256;
+/// The most words of a program that runs another one that are looked at as the words of that one.
+const MAX_TOLD: usize = 256;
 
 /// Commands that may run because of what is being looked at, and what has been looked at for it.
 #[derive(Debug, Default)]
@@ -112,14 +114,20 @@ impl Walker<'_> {
         if judge::starts_a_shell(name, rest) {
             self.overhear_input(input);
         }
+        if self.reads_unknown(input) && judge::runs_what_it_reads(name, rest) {
+            self.speak_of_anything();
+        }
         let is_find = matches!(name, "find" | "gfind");
         let (wraps, may_run) = (judge::runs_its_words(name), judge::has_runner(name));
         if !wraps && !may_run && !is_find {
             return;
         }
         let runs = wraps || judge::is_runner(name, rest);
-        if runs && !matches!(input, Input::Terminal) && rest.iter().any(|arg| judge::is_shell(&arg.text)) {
+        if runs && rest.iter().any(|arg| judge::is_shell(&arg.text)) {
             self.overhear_input(input);
+        }
+        if runs && self.reads_unknown(input) && has_reader(rest) {
+            self.speak_of_anything();
         }
         if is_find {
             return self.overhear_find(rest);
@@ -144,8 +152,8 @@ impl Walker<'_> {
                 }
                 self.overhear_text(text, self.here);
             }
-            Input::Unknown => self.speak_of_anything(),
-            Input::Terminal => {}
+            Input::Unknown | Input::Terminal if self.reads_unknown(input) => self.speak_of_anything(),
+            Input::Unknown | Input::Terminal => {}
         }
     }
 
@@ -241,6 +249,20 @@ impl Walker<'_> {
             self.overhear_text(&text.replace([UNKNOWN, SOMETHING], "\u{fffd}"), value.span);
         }
     }
+}
+
+/// Returns true if one of these words may be a program that runs what it reads.
+fn has_reader(words: &[Arg]) -> bool {
+    let mut behind = words;
+    while let Some((program, rest)) = behind.split_first() {
+        // Of very many words, nobody looks at those behind a name.
+        let told = if words.len() <= MAX_TOLD { rest } else { &[] };
+        if program.is_written() && judge::runs_what_it_reads(basename(&program.text), told) {
+            return true;
+        }
+        behind = rest;
+    }
+    false
 }
 
 /// The words of `ssh` without the host, where that is one word behind `--`: there it is no option that runs something,

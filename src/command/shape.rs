@@ -10,7 +10,7 @@ use super::{
     safe::trusted_name,
     syntax::{
         parse,
-        tree::{Form, Parsed, Piece, Word},
+        tree::{Flow, Form, Parsed, Piece, Redirect, Word},
     },
     tier::Tier,
     tool,
@@ -122,7 +122,7 @@ impl Shape {
         let [pipeline] = statement.pipelines.as_slice() else { return None };
         let [command] = pipeline.commands.as_slice() else { return None };
         let Form::Simple(simple) = &command.form else { return None };
-        if statement.background || !command.redirects.is_empty() || !simple.assignments.is_empty() {
+        if statement.background || !command.redirects.iter().all(is_given) || !simple.assignments.is_empty() {
             return None;
         }
         let words: Vec<String> = simple.words.iter().map(written).collect::<Option<_>>()?;
@@ -135,6 +135,12 @@ impl Shape {
         // What is not shown in full is not offered.
         (shape.to_string().len() <= MAX_SHOWN_BYTES).then_some(shape)
     }
+}
+
+/// Returns true for a redirection that changes nothing, and says that the command is given something to read.
+fn is_given(redirect: &Redirect) -> bool {
+    let from = matches!(redirect.target.pieces.as_slice(), [Piece::Bare(text)] if text == "0");
+    redirect.flow == Flow::Duplicate && redirect.descriptor == Some(0) && from
 }
 
 /// The text of a word that is what it says.

@@ -295,7 +295,7 @@ impl Agent {
     /// What this agent's commands are kept from, for whoever confines one.
     #[cfg(feature = "sandbox")]
     pub(crate) fn kept_from_commands(&self) -> Result<crate::kernel::KeptFrom, Error> {
-        self.look(|state, agent, _| state.kept_from_commands(agent))
+        self.look(|state, agent, now| state.kept_from_commands(agent, now))
     }
 
     /// Leaves the fact that a command is confined, and how.

@@ -59,7 +59,7 @@ impl Approver {
         let tool = action.tool.clone().or(asked.as_ref().map(|facts| facts.tool.clone()));
         let circumstances = asked.and_then(|facts| facts.circumstances);
         let action = Action { tool, circumstances, ..action.clone() };
-        self.shared.consider(&profile, &action).map(Arc::new)
+        self.shared.understood(&profile, &action).map(Arc::new)
     }
 
     /// Lets exactly `action` of an agent happen once, even if it is destructive. Rules that deny it stay.
@@ -73,7 +73,7 @@ impl Approver {
     /// [`Error::Refused`] if the agent belongs to another owner.
     pub async fn enable(&self, agent: &AgentId, action: &Action, reason: Reason) -> Result<RulingId, Error> {
         let profile = self.shared.look(|state, _| state.agent(agent).map(|agent| Arc::clone(&agent.profile)))??;
-        let action = Arc::new(self.shared.consider(&profile, action)?);
+        let action = Arc::new(self.shared.understood(&profile, action)?);
         let command = Command::Enable { by: self.person(), agent: agent.clone(), action, reason };
         let events = self.shared.execute(command).acknowledged().await?;
         let made = |event: &Event| if let Event::RulingMade { ruling } = event { Some(ruling.id) } else { None };

@@ -240,6 +240,6 @@ impl Agent {
 
     /// `action`, understood as this agent means it.
     pub(super) fn considered(&self, action: &Action) -> Result<Considered, Error> {
-        self.shared.consider(&*self.profile()?, action)
+        self.shared.understood(&*self.profile()?, action)
     }
 }

@@ -294,7 +294,7 @@ impl Looked<'_> {
 }
 
 /// The use of the network that a command line names. What only may reach it takes nothing.
-fn reaching(host: Option<&str>, certain: bool) -> Use {
+pub(super) fn reaching(host: Option<&str>, certain: bool) -> Use {
     let target = host.map_or(Target::Network, |host| Target::Host(host.into()));
     let takes = certain.then(|| Right::from(Permission::Network));
     let origin = if certain { UseOrigin::Needed } else { UseOrigin::Word };

@@ -166,7 +166,7 @@ impl Shared {
             .map(|(id, facts, profile)| {
                 let plain = Action::new(facts.operation, &facts.resource).by_tool(facts.tool.clone());
                 let action = Action { overrides: facts.overrides, ..plain };
-                Ok((id, Arc::new(self.consider(&profile, &action)?)))
+                Ok((id, Arc::new(self.understood(&profile, &action)?)))
             })
             .collect()
     }

@@ -25,6 +25,7 @@ mod outside;
 mod pin;
 mod presence;
 mod processes;
+mod program;
 mod publish;
 mod rehearse;
 mod resolved;

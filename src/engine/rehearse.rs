@@ -117,7 +117,7 @@ mod example {
                 Some(Profile::new("a".parse().ok()?, "a".parse().ok()?, Kind::System, stand))
             };
             let profile = anybody().ok_or(Error::Closed)?;
-            let action = self.0.shared.consider(&profile, action)?;
+            let action = self.0.shared.understood(&profile, action)?;
             Ok(rules.about(&action, &action.uses.own).first().map(|rule| (*rule).clone()))
         }
     }

@@ -99,6 +99,22 @@ impl Target {
             Target::Capability(name) => name.as_str(),
         }
     }
+
+    /// What running it does, if it is something that runs.
+    pub(crate) fn doing(&self) -> Option<Doing> {
+        match self {
+            Target::Command { text, parts } => Some(Doing::of(text, parts.as_deref())),
+            // A no to a tool of which nobody knows what it does is one to the tool.
+            Target::Tool { name, .. } => Some(Doing::of(name, None)),
+            Target::Path(_)
+            | Target::Tree(_)
+            | Target::Host(_)
+            | Target::Network
+            | Target::Events
+            | Target::Capability(_)
+            | Target::Invalid { .. } => None,
+        }
+    }
 }
 
 impl Considered {
@@ -184,19 +200,10 @@ impl Considered {
         needs.chain(files).chain(further).chain(digests).collect()
     }
 
-    /// What a command line does, however it is written.
+    /// What a command line does, however it is written; of a program file, what the command does that it is.
     pub(crate) fn doing(&self) -> Option<Doing> {
-        match self.target() {
-            Target::Command { text, parts } => Some(Doing::of(text, parts.as_deref())),
-            // A no to a tool of which nobody knows what it does is one to the tool.
-            Target::Tool { name, .. } => Some(Doing::of(name, None)),
-            Target::Path(_)
-            | Target::Tree(_)
-            | Target::Host(_)
-            | Target::Network
-            | Target::Events
-            | Target::Capability(_)
-            | Target::Invalid { .. } => None,
-        }
+        let is_program = |used: &&Use| self.operation() == Operation::Exec && used.operation == Operation::Command;
+        let runs = self.uses.further().iter().find(is_program).unwrap_or(&self.uses.own);
+        runs.target.doing()
     }
 }

@@ -1,14 +1,15 @@
-//! What the commands of an agent are kept from, wherever a sandbox can do so: what is protected or sensitive, and what rules
-//! and policies deny, by name or by a glob.
+//! What the commands of an agent are kept from, wherever a sandbox can do so: what is protected or sensitive, what rules
+//! and policies deny, by name or by a glob, and what a person refused.
 
 use std::iter;
 
-use crate::model::{Access, Operation, PathGlob, SanitizedPath, SensitiveName};
+use crate::model::{Access, Operation, PathGlob, SandboxFacts, SanitizedPath, SensitiveName, Timestamp};
 
 use super::{State, state::Agent};
 
 /// What the commands of an agent are kept from.
 #[derive(Debug, Default)]
+#[cfg_attr(not(feature = "sandbox"), allow(dead_code, reason = "a sandbox of the library looks at all of it"))]
 pub(crate) struct KeptFrom {
     /// Paths that they do not even read.
     pub(crate) hidden: Vec<SanitizedPath>,
@@ -23,6 +24,13 @@ pub(crate) struct KeptFrom {
 }
 
 impl KeptFrom {
+    fn refuse(&mut self, access: Access, paths: Vec<SanitizedPath>) {
+        match access {
+            Access::Read => self.hidden.extend(paths),
+            Access::Write => self.unwritten.extend(paths),
+        }
+    }
+
     fn deny<'g>(&mut self, access: Access, globs: impl Iterator<Item = &'g PathGlob>) {
         let (paths, patterns) = match access {
             Access::Read => (&mut self.hidden, &mut self.hidden_globs),
@@ -37,21 +45,33 @@ impl KeptFrom {
         }
     }
 
-    /// Whether something is kept from commands by this and was not by `before`.
-    pub(crate) fn is_more_than(&self, before: &KeptFrom) -> bool {
+    /// Whether something is kept by this from a command that writes below `roots`, and was not by `before`.
+    #[cfg(feature = "sandbox")]
+    pub(crate) fn is_more_than(&self, before: &KeptFrom, roots: &[SanitizedPath]) -> bool {
         fn is_within<T: PartialEq>(now: &[T], before: &[T]) -> bool {
             now.iter().all(|one| before.contains(one))
         }
-        let paths = is_within(&self.hidden, &before.hidden) && is_within(&self.unwritten, &before.unwritten);
+        let is_written = |path: &&SanitizedPath| roots.iter().any(|root| root.contains(path));
+        let paths = is_within(&self.hidden, &before.hidden)
+            && self.unwritten.iter().filter(is_written).all(|path| before.unwritten.contains(path));
         let globs = is_within(&self.hidden_globs, &before.hidden_globs)
             && is_within(&self.unwritten_globs, &before.unwritten_globs);
         !(paths && globs && is_within(&self.sensitive, &before.sensitive))
+    }
+
+    /// The first path that these facts let a command write and that is kept from it by name.
+    pub(crate) fn written_by(&self, facts: &SandboxFacts) -> Option<&SanitizedPath> {
+        let kept = self.unwritten.iter().chain(&self.hidden);
+        kept.into_iter().find(|path| {
+            let is_in = |roots: &[SanitizedPath]| roots.iter().any(|root| root.contains(path));
+            is_in(&facts.write_roots) && !is_in(&facts.read_only) && !is_in(&facts.hidden)
+        })
     }
 }
 
 impl State {
     /// What is denied to those above an agent is denied to its commands too.
-    pub(crate) fn kept_from_commands(&self, agent: &Agent) -> KeptFrom {
+    pub(crate) fn kept_from_commands(&self, agent: &Agent, now: Timestamp) -> KeptFrom {
         let mut kept = KeptFrom {
             // Processes and devices a command has of its own.
             hidden: self.settings.protected.iter().chain(self.floor.protected()).cloned().collect(),
@@ -67,6 +87,7 @@ impl State {
         for access in [Access::Read, Access::Write] {
             bound().for_each(|bound| kept.deny(access, bound.rules.denied_globs(access)));
             guards.iter().for_each(|guards| kept.deny(access, guards.of(&tool).denied_globs(access)));
+            kept.refuse(access, self.refused_paths(agent, access, now));
         }
         kept
     }

@@ -1,8 +1,14 @@
 //! What a tool that nobody has classified might run, as far as its input tells.
 
-use crate::model::{CommandPattern, SpokenPart};
+use crate::model::{CommandPattern, Doing, SpokenPart};
 
 use super::rules::meets;
+
+/// The most bytes that are read as command lines.
+const MAX_BYTES: usize = 64 * 1024;
+
+/// A longer text is read line by line.
+const MAX_LINE: usize = 8 * 1024;
 
 /// The words that were given to a tool of which nobody knows what it does with them.
 ///
@@ -14,6 +20,10 @@ pub(crate) struct Mentions {
     words: String,
     /// Texts in which something stands for another text, read as command lines; none if not understood.
     lines: Vec<Option<Vec<SpokenPart>>>,
+    /// What each text does, read as a command line.
+    doings: Vec<Doing>,
+    /// There is more than anybody reads.
+    is_beyond: bool,
 }
 
 impl Mentions {
@@ -22,15 +32,33 @@ impl Mentions {
         texts: impl IntoIterator<Item = &'t str>,
         mut line: impl FnMut(&str) -> Option<Vec<SpokenPart>>,
     ) -> Mentions {
-        let mut mentions = Mentions { words: String::new(), lines: Vec::new() };
+        let mut mentions = Mentions { words: String::new(), lines: Vec::new(), doings: Vec::new(), is_beyond: false };
+        let mut bytes = 0;
         for text in texts {
             mentions.words.extend(text.chars().filter(|c| !"'\"\\".contains(*c)));
             mentions.words.push('\n');
+            bytes += text.len();
+            mentions.is_beyond |= bytes > MAX_BYTES;
+            let read = if mentions.is_beyond {
+                Vec::new()
+            } else if text.len() <= MAX_LINE {
+                vec![text]
+            } else {
+                text.lines().collect()
+            };
+            for read in read {
+                mentions.doings.push(Doing::of(read, line(read).as_deref()));
+            }
             if stands_for_others(text) {
                 mentions.lines.push(line(text));
             }
         }
         mentions
+    }
+
+    /// Whether it may do what a no to `doing` is about.
+    pub(crate) fn may_do(&self, doing: &Doing) -> bool {
+        self.is_beyond || self.doings.iter().any(|other| doing.is_in(other))
     }
 
     /// Whether it may run a command like `pattern`: the name of the program is among the words, or may be what a word stands

@@ -15,7 +15,6 @@ mod exec_scope;
 mod guards;
 mod image;
 mod judge;
-#[cfg(feature = "sandbox")]
 mod kept_from;
 mod lineage;
 #[cfg(feature = "journal")]

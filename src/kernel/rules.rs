@@ -5,11 +5,9 @@ use std::{collections::HashMap, sync::Arc};
 use globset::{GlobMatcher, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-#[cfg(feature = "sandbox")]
-use crate::model::Operation;
 use crate::model::{
-    Access, CommandPattern, Coverage, PathGlob, Rule, RuleCwd, SanitizedPath, Shown, SpokenPart, StartDir, Tier,
-    UseOrigin, Verdict, redacted,
+    Access, CommandPattern, Coverage, Operation, PathGlob, Rule, RuleCwd, SanitizedPath, Shown, SpokenPart, StartDir,
+    Tier, UseOrigin, Verdict, redacted,
 };
 
 use super::{
@@ -171,7 +169,6 @@ impl Rules {
     }
 
     /// The globs that are denied for this way of using paths, as far as one agent's commands are concerned.
-    #[cfg(feature = "sandbox")]
     pub(crate) fn denied_globs(&self, access: Access) -> impl Iterator<Item = &PathGlob> + '_ {
         let as_operation = if access == Access::Write { Operation::Write } else { Operation::Read };
         let own_tool = Operation::Command.own_tool();

@@ -273,12 +273,17 @@ impl State {
 
     /// Whether a grant gives `permission`: the right covers it, and names what is sensitive about it.
     pub(super) fn gives(&self, permission: &Permission) -> impl Fn(&Grant) -> bool + use<> {
+        let reaches = self.reaches(permission);
+        move |grant| reaches(&grant.right.permission)
+    }
+
+    /// Tells of a permission whether it includes `permission`: it covers it, and names what is sensitive about it.
+    pub(super) fn reaches(&self, permission: &Permission) -> impl Fn(&Permission) -> bool + use<> {
         // A root that contains the path lies at a part of it or below exactly if it is no shorter.
         let (permission, part) = (permission.clone(), self.sensitive_in(permission).map(str::len));
-        move |grant| {
+        move |held| {
             let is_part = |root: &SanitizedPath| part.is_some_and(|part| part <= root.as_str().len());
-            let names = || part.is_none() || grant.right.permission.path().is_some_and(is_part);
-            grant.right.permission.covers(&permission) && names()
+            held.covers(&permission) && (part.is_none() || held.path().is_some_and(is_part))
         }
     }
 

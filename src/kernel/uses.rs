@@ -76,6 +76,11 @@ impl Use {
         }
     }
 
+    /// Whether a command line names it, or its program needs it, and nobody has given it.
+    pub(crate) fn is_only_named(&self) -> bool {
+        matches!(self.origin, UseOrigin::Named | UseOrigin::Needed)
+    }
+
     /// Whether whatever speaks about `other` speaks about this one too.
     fn includes(&self, other: &Use) -> bool {
         let same = match (&self.target, &other.target) {
@@ -166,11 +171,18 @@ impl Uses {
         &self.further
     }
 
-    /// Adds one, unless it is there. What must be held is held once, however often it is used.
+    /// Adds one, unless it is there. What must be held is held once, however often it is used, and for what has to have it.
     pub(crate) fn add(&mut self, mut new: Use) {
-        let is_taken = |right: &Right| self.permissions().any(|taken| *taken == right.permission);
-        if new.takes.as_ref().is_some_and(is_taken) {
-            new.takes = None;
+        if let Some(wanted) = &new.takes {
+            let takes =
+                |used: &&mut Use| used.takes.as_ref().is_some_and(|right| right.permission == wanted.permission);
+            let all = std::iter::once(&mut self.own).chain(&mut self.further);
+            match all.into_iter().find(takes) {
+                // A sandbox may keep a command from what it only names, and not from what it is given.
+                Some(other) if other.is_only_named() && !new.is_only_named() => other.takes = None,
+                Some(_) => new.takes = None,
+                None => {}
+            }
         }
         let is_own = new.origin == UseOrigin::Given && self.own.is_here(&new);
         if new.takes.is_none() && (is_own || self.iter().any(|known| known.includes(&new))) {

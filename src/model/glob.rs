@@ -106,7 +106,6 @@ impl PathGlob {
     }
 
     /// The path that a no names with all that is in it, if it names one: no wildcard but `/**` at its end.
-    #[cfg(feature = "sandbox")]
     pub(crate) fn named_as_no(&self) -> Option<SanitizedPath> {
         PathGlob(self.0.strip_suffix("/**").unwrap_or(&self.0).into()).as_literal()
     }

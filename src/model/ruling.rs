@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ActionFacts, AgentId, ApproverId, CommandShape, Digest, Doing, Means, Operation, OwnerId, Reason, RequestId, Right,
-    RulingId, RunId, Scope, Shown, Timestamp, ToolName, UseFacts, Verdict, permission::list,
+    RulingId, RunId, SanitizedPath, Scope, Shown, Timestamp, ToolName, ToolPath, UseFacts, UseOrigin, Verdict,
+    permission::list,
 };
 
 /// A person's yes or no about an action: for one use, for a run, or for good (`sources/000`, "Decision semantics";
@@ -54,7 +55,10 @@ pub struct Ruling {
     /// The hooks that wanted a person to say when this was said: what others want is another question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks: Vec<Arc<str>>,
-    /// What else the action uses, as the question showed it: a yes answers what is asked about these.
+    /// What a no to a command of a shape is about besides: every line that does what was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doing: Option<Doing>,
+    /// What else the action uses, as the question showed it: a yes that lasts is for these and no others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uses: Vec<UseFacts>,
     /// The rights that come with a yes for this once: to exactly this action, and to nothing else.
@@ -82,7 +86,7 @@ pub enum Subject {
     Access(Digest),
     /// Every command of this shape.
     Shape(CommandShape),
-    /// This tool running a line that does this, however it is written. Only a no is about that.
+    /// Running a line that does this, however it is written. Only a no is about that.
     Doing(Doing),
 }
 
@@ -105,6 +109,79 @@ impl Ruling {
                 self.tool == action.tool && self.operation == action.operation && does
             }
         }
+    }
+
+    /// Returns true if a question about `action` is answered by this: a yes to just that, or a no to anything that it uses.
+    pub(crate) fn answers(&self, action: &ActionFacts) -> bool {
+        match self.verdict {
+            Verdict::Allow | Verdict::Ask => self.is_about(action) && action.uses.iter().all(|used| self.showed(used)),
+            Verdict::Deny => self.is_about(action) || self.is_no_to(action),
+        }
+    }
+
+    /// Returns true if this no is one to `action` by any tool, as far as its facts tell.
+    fn is_no_to(&self, action: &ActionFacts) -> bool {
+        let is_like = || {
+            let Subject::Shape(shape) = &self.about else { return false };
+            self.operation == action.operation && action.shape.as_ref().is_some_and(|other| other.is(shape))
+        };
+        let does = || self.refused_doing().zip(action.doing.as_ref()).is_some_and(|(doing, other)| doing.is_in(other));
+        let uses = || action.uses.iter().any(|used| self.refuses(used.operation, &used.resource));
+        is_like() || does() || self.refuses(action.operation, &action.resource) || uses()
+    }
+
+    /// What a line does that this no is about, if it is about that.
+    pub(crate) fn refused_doing(&self) -> Option<&Doing> {
+        match &self.about {
+            Subject::Doing(doing) => Some(doing),
+            Subject::Shape(_) | Subject::Input(_) | Subject::Access(_) => self.doing.as_ref(),
+        }
+    }
+
+    /// Returns true if this no to an object is one to using `resource` so: it is the same, or lies in it.
+    pub(crate) fn refuses(&self, operation: Operation, resource: &str) -> bool {
+        let is_of_object = matches!(self.about, Subject::Input(_) | Subject::Access(_));
+        is_of_object && self.operation == operation && (*self.resource == *resource || self.holds(resource))
+    }
+
+    fn holds(&self, resource: &str) -> bool {
+        match self.operation {
+            Operation::Read | Operation::Write | Operation::Exec => {
+                let path = resource.parse::<SanitizedPath>();
+                self.path().zip(path.ok()).is_some_and(|(refused, path)| refused.contains(&path))
+            }
+            // Whoever may reach nothing may reach no host.
+            Operation::Network => &*self.resource == "@network",
+            Operation::Tool => self.resource.parse::<ToolPath>().is_ok_and(|name| name.contains_text(resource)),
+            Operation::Command | Operation::Events => false,
+        }
+    }
+
+    /// The path that it is about, if it is about one.
+    pub(crate) fn path(&self) -> Option<SanitizedPath> {
+        let is_of_path = matches!(self.operation, Operation::Read | Operation::Write | Operation::Exec);
+        self.resource.parse().ok().filter(|_| is_of_path)
+    }
+
+    /// Returns true if the question showed this use, or another one that the words of its shape leave open: a path in the
+    /// directory in which the command runs.
+    pub(crate) fn showed(&self, used: &UseFacts) -> bool {
+        let is_left_open = |shape: &CommandShape| {
+            let (cwd, path) = (shape.cwd.as_ref(), used.resource.parse::<SanitizedPath>());
+            used.origin == UseOrigin::Named && cwd.zip(path.ok()).is_some_and(|(cwd, path)| cwd.contains(&path))
+        };
+        match &self.about {
+            Subject::Input(_) => true,
+            Subject::Shape(shape) if is_left_open(shape) => true,
+            Subject::Shape(_) | Subject::Access(_) | Subject::Doing(_) => self.listed(used),
+        }
+    }
+
+    /// Returns true if the question showed this very use.
+    pub(crate) fn listed(&self, used: &UseFacts) -> bool {
+        self.uses
+            .iter()
+            .any(|shown| (shown.operation, &shown.resource, shown.tree) == (used.operation, &used.resource, used.tree))
     }
 
     /// Its name among the policies of its tool's guard, as in `session-allow-write--work-index-html`.

@@ -78,7 +78,7 @@ const CONSOLES: &[&str] =
 
 static INDEX: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| INTERPRETERS.iter().copied().collect());
 
-fn options_with_code(name: &str) -> Option<&'static str> {
+pub(super) fn options_with_code(name: &str) -> Option<&'static str> {
     INDEX.get(plain_name(name)).copied()
 }
 
@@ -120,7 +120,7 @@ pub(super) fn gives_code(name: &str, word: &str) -> bool {
 }
 
 /// `python3.12` is `python3`.
-fn plain_name(name: &str) -> &str {
+pub(super) fn plain_name(name: &str) -> &str {
     match name.split_once('.') {
         Some((plain, version)) if version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') => plain,
         _ => name,

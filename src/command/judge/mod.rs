@@ -8,6 +8,7 @@ mod code;
 mod container;
 mod embedded;
 mod inner;
+mod reader;
 mod shell;
 mod signs;
 mod sql_client;
@@ -20,6 +21,7 @@ pub(super) use embedded::{has_runner, is_runner};
 #[cfg(test)]
 pub(super) use inner::prefixes;
 pub(super) use inner::wraps;
+pub(super) use reader::runs_what_it_reads;
 pub(super) use shell::{is_shell, starts_a_shell};
 pub(super) use suffix::runs_its_words;
 

@@ -60,7 +60,7 @@ fn certain(name: &str, input: &Input) -> Input {
 }
 
 /// Whether a script is what the shell is given to read.
-fn is_input(script: &str) -> bool {
+pub(super) fn is_input(script: &str) -> bool {
     matches!(script, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
 }
 
@@ -155,7 +155,7 @@ impl Walker<'_> {
             "tmux" | "screen" | "ssh" if matches!(rest, [word] if LISTS.contains(&word.text.as_str())) => None,
             "ssh" | "mosh" | "autossh" | "rsh" | "sshpass" | "dsh" | "pdsh" => {
                 let reads = rest.iter().filter(|arg| !arg.text.starts_with('-')).count() <= 1;
-                if reads && matches!(input, Input::Unknown) {
+                if reads && self.reads_unknown(input) {
                     self.speak_of_anything();
                 }
                 let others = without_host(name, rest);
@@ -223,7 +223,7 @@ impl Walker<'_> {
     /// Whether a script may be what a descriptor has open.
     fn may_be_open(&self, script: &Arg, input: &Input) -> bool {
         let there = |place: &Place| matches!(place, Place::At(path) if path.contains("dev") || path.contains("/proc"));
-        let unsaid = !script.is_exact() && !matches!(input, Input::Terminal);
+        let unsaid = (script.open || !script.is_exact()) && !matches!(input, Input::Terminal);
         is_open_file(&script.text) || unsaid || self.scope.places.iter().any(there)
     }
 

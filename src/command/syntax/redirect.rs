@@ -24,10 +24,14 @@ impl Reader<'_> {
         }
         self.blanks();
         let Some(target) = self.word()? else { return self.stop("a redirection without a target") };
+        let mut descriptor = descriptor;
         let flow = match flow {
             Operator::Plain(flow) => flow,
-            Operator::Copy if is_descriptor(&target) => Flow::Duplicate,
-            Operator::Copy | Operator::HereDocument { .. } => {
+            Operator::Copy { reads } if is_descriptor(&target) => {
+                descriptor = descriptor.or(reads.then_some(Some(0)));
+                Flow::Duplicate
+            }
+            Operator::Copy { .. } | Operator::HereDocument { .. } => {
                 self.ledger.bash_only = true;
                 Flow::Write
             }
@@ -75,7 +79,7 @@ impl Reader<'_> {
                 }
                 return Some(Operator::HereDocument { strip_tabs: self.eat(b'-') });
             }
-            (b'<', Some(b'&')) | (b'>', Some(b'&')) => Operator::Copy,
+            (b'<' | b'>', Some(b'&')) => Operator::Copy { reads: first == b'<' },
             (b'<', Some(b'>')) | (b'>', Some(b'>' | b'|')) => Operator::Plain(Flow::Write),
             (b'&', Some(b'>')) => {
                 self.ledger.bash_only = true;
@@ -186,7 +190,9 @@ impl Reader<'_> {
 enum Operator {
     Plain(Flow),
     /// `<&` and `>&`: a descriptor, or a file if the target is not one.
-    Copy,
+    Copy {
+        reads: bool,
+    },
     HereDocument {
         strip_tabs: bool,
     },

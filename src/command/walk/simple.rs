@@ -16,7 +16,7 @@ use crate::command::{
     destroy::target,
     judge::{Input, variable},
     overheard::said_of,
-    syntax::tree::{Assignment, ELEMENT, Flow, Piece, Redirect, Simple},
+    syntax::tree::{Assignment, ELEMENT, Flow, Piece, Redirect, Simple, Word},
     tier::Tier,
 };
 
@@ -202,6 +202,9 @@ impl Walker<'_> {
                     Some(Input::Text(joined(&args)))
                 }
                 Flow::HereString => Some(Input::Text(joined(&self.expand_whole(&redirect.target)))),
+                Flow::Duplicate if is_bare(&redirect.target, "-") => {
+                    Some(Input::Text(String::new())).filter(|_| redirect.descriptor == Some(0))
+                }
                 Flow::Duplicate => Some(Input::Unknown).filter(|_| redirect.descriptor == Some(0)),
                 Flow::Read | Flow::Write => {
                     let targets = self.expand_whole(&redirect.target);
@@ -316,6 +319,11 @@ pub(super) fn goes_elsewhere(redirects: &[Redirect]) -> bool {
     let elsewhere =
         |redirect: &Redirect| redirect.flow == Flow::Write && redirect.descriptor.is_none_or(|number| number == 1);
     redirects.iter().any(elsewhere)
+}
+
+/// Returns true if a word is written as just this text.
+fn is_bare(word: &Word, text: &str) -> bool {
+    matches!(word.pieces.as_slice(), [Piece::Bare(bare)] if bare == text)
 }
 
 /// What the command prints into a pipe: its own words, or what it was given.

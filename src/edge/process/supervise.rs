@@ -232,7 +232,8 @@ impl Begun {
         let (Ok(now), Ok(kept)) = (agent.standing(&self.action), agent.kept_from_commands()) else {
             return Some("nobody can say any more whether it may go on".into());
         };
-        let more = kept.is_more_than(&self.kept);
+        let roots: Vec<_> = self.entry.plan.profile.write_roots().cloned().collect();
+        let more = kept.is_more_than(&self.kept, &roots);
         now.newly_denied(&self.standing)
             .or_else(|| more.then(|| "more is kept from commands now than when it was confined".into()))
     }

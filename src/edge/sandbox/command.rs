@@ -5,6 +5,8 @@ use std::{
     ffi::{OsStr, OsString},
 };
 
+use crate::command::{GIVEN, quoted};
+
 /// Where a stream of a command comes from or goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "nowhere, here, or where this process's own goes")]
@@ -36,16 +38,6 @@ fn is_name(name: &str) -> bool {
     name.starts_with(first) && name.chars().all(|c| first(c) || c.is_ascii_digit())
 }
 
-/// A word as a shell reads it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
 impl Command {
     /// A program by name, found on the command's own `PATH`, or by path.
     pub fn new(program: impl Into<OsString>) -> Command {
@@ -53,9 +45,18 @@ impl Command {
         Command { words: vec![program.into()], environment, input: Stream::Nothing, output: Stream::Captured }
     }
 
-    /// All of it as one line that a shell would read as just this; none if there is none: a word is not UTF-8, or a
-    /// variable has a name that no shell could set.
+    /// All of it as one line that a shell would read as just this, with what it is given to read; none if there is none: a
+    /// word is not UTF-8, or a variable has a name that no shell could set.
     pub(super) fn line(&self) -> Option<String> {
+        let words = self.spelled()?;
+        match self.input {
+            Stream::Nothing => Some(words),
+            // Whoever it comes from may write anything.
+            Stream::Inherit | Stream::Captured => Some(format!("{words} {GIVEN}")),
+        }
+    }
+
+    fn spelled(&self) -> Option<String> {
         let is_own = |(name, value): &(&String, &OsString)| {
             !FIXED.iter().any(|(fixed, same)| fixed == name && **value == *OsStr::new(same))
         };
@@ -68,7 +69,7 @@ impl Command {
 
     /// Its words, for people.
     pub(in crate::edge) fn shown(&self) -> String {
-        self.line().unwrap_or_default()
+        self.spelled().unwrap_or_default()
     }
 
     /// Where it reads from and writes to: a shell that reads runs what it reads.

@@ -74,7 +74,9 @@ impl State {
         let judgement = judge(&case);
         match judgement.conclusion.ruled.verdict() {
             Effect::Allow => {}
-            Effect::Confined => applied.as_deref().map_or(Ok(()), |facts| refuse_wider(action, facts))?,
+            Effect::Confined => {
+                applied.as_deref().map_or(Ok(()), |facts| self.refuse_wider(&case, &judgement, facts))?
+            }
             Effect::Ask | Effect::Deny => return Err(self.not_allowed(&case, &judgement)),
         }
         let decision = self.named(&case, &judgement);
@@ -82,6 +84,26 @@ impl State {
         let applied = applied.map(|facts| self.with_violations(agent, facts)).transpose()?;
         let applied = applied.map(|facts| Event::SandboxApplied { agent: agent.clone(), facts, cause });
         Ok(std::iter::once(evaluated(decision)).chain(used_up(judgement)).chain(applied).collect())
+    }
+
+    /// Refuses facts that let a command write or reach more than the action uses and the agent holds. What a line only names
+    /// need not be held where a sandbox keeps the command from it, so the sandbox has to.
+    fn refuse_wider(&self, case: &Case<'_>, judgement: &Judgement<'_>, facts: &SandboxFacts) -> Result<(), Refusal> {
+        let open = case.action.uses.rights().filter(|right| !judgement.lacking.contains(right));
+        let open: Vec<_> = open.map(|right| &right.permission).collect();
+        let is_open = |permission: &Permission| {
+            let reaches = self.reaches(permission);
+            open.iter().any(|open| reaches(open))
+        };
+        let network = facts.network.then_some(Permission::Network);
+        let events = (!facts.unix_sockets.is_empty()).then_some(Permission::Events);
+        let written = facts.write_roots.iter().cloned().map(Permission::write);
+        let wider = network.into_iter().chain(events).chain(written).find(|permission| !is_open(permission));
+        let kept = || self.kept_from_commands(case.agent, case.now).written_by(facts).cloned().map(Permission::write);
+        match wider.or_else(kept) {
+            Some(permission) => Err(Refusal::WiderThanDecided(permission)),
+            None => Ok(()),
+        }
     }
 
     /// The same facts, with the violations that the agent's commands left in this run.
@@ -186,17 +208,6 @@ impl State {
                 && request.is_open()
         };
         pending.find(same).cloned()
-    }
-}
-
-/// Refuses facts that let a command write or reach more than the action uses.
-fn refuse_wider(action: &Considered, facts: &SandboxFacts) -> Result<(), Refusal> {
-    let uses = |permission: &Permission| action.permissions().any(|used| used.covers(permission));
-    let network = facts.network.then_some(Permission::Network);
-    let written = facts.write_roots.iter().cloned().map(Permission::write);
-    match network.into_iter().chain(written).find(|permission| !uses(permission)) {
-        Some(permission) => Err(Refusal::WiderThanDecided(permission)),
-        None => Ok(()),
     }
 }
 

@@ -32,14 +32,15 @@ impl State {
             return Err(Refusal::NotShownWhole { answered: scope });
         }
         refuse_past(scope, now)?;
-        let about = match (subject(action, scope)?, &action.doing) {
-            (Subject::Access(_), Some(doing)) if verdict == Verdict::Deny => Subject::Doing(doing.clone()),
-            (about, _) => about,
+        let refused = action.doing.clone().filter(|_| verdict == Verdict::Deny);
+        let (about, doing) = match (subject(action, scope)?, refused) {
+            (Subject::Access(_), Some(doing)) => (Subject::Doing(doing), None),
+            (about, doing) => (about, doing),
         };
         let agent = self.agent(&request.from)?;
         let ruling = self.ruling(agent, action, about, verdict, scope, by, now);
         let (hooks, reason) = (request.hooks.clone(), answer.feedback.clone());
-        Ok(Some(Ruling { request: Some(request.id), hooks, reason, ..ruling }))
+        Ok(Some(Ruling { request: Some(request.id), hooks, doing, reason, ..ruling }))
     }
 
     #[expect(clippy::too_many_arguments, reason = "the parts of one record")]
@@ -74,6 +75,7 @@ impl State {
             means: Arc::clone(&by.means),
             request: None,
             hooks: Vec::new(),
+            doing: None,
             uses: action.uses.clone(),
             gives: Vec::new(),
             only_gives: false,
@@ -135,7 +137,8 @@ impl State {
         over.map(|ruling| Event::RulingEnded { ruling: Arc::clone(ruling), ended: ended.clone() }).collect()
     }
 
-    /// Requests about actions, other than `but`, that a ruling settles as well: the same question of the same agent.
+    /// Requests about actions, other than `but`, that a ruling settles as well: the same question of the same agent, and of
+    /// a no, every question about what it refuses.
     pub(super) fn also_settled<'s>(
         &'s self,
         ruling: &'s Ruling,
@@ -152,7 +155,7 @@ impl State {
             let heard = !request.hook_failed && request.hooks.iter().all(|hook| ruling.hooks.contains(hook));
             let enough = ruling.verdict == Verdict::Deny || request.asked.is_empty() && heard;
             let same_owner = request.owner == ruling.owner;
-            (same_owner && whose && enough && !action.overrides && ruling.is_about(action)).then_some(request.id)
+            (same_owner && whose && enough && !action.overrides && ruling.answers(action)).then_some(request.id)
         })
     }
 }

@@ -143,7 +143,7 @@ impl Judgement<'_> {
         let lacking = held.and_then(|(_, finding)| finding.as_ref()).map(|finding| &finding.uses);
         let is_named = |place: &usize| {
             let used = case.action.uses.iter().nth(*place);
-            used.is_some_and(|used| matches!(used.origin, UseOrigin::Named | UseOrigin::Needed))
+            used.is_some_and(Use::is_only_named)
         };
         lacking.is_some_and(|lacking| lacking.iter().all(is_named))
     }

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{
-    AgentId, OwnerId, Quoted, Rule, RuleRef, Ruling, RunId, Scope, Shown, Subject, Tier, Timestamp, UseOrigin, Verdict,
-};
+use crate::model::{AgentId, Quoted, Rule, RuleRef, Ruling, RunId, Scope, Shown, Subject, Tier, UseOrigin, Verdict};
 
 use super::{
     super::{State, considered::Considered, state::Agent, uses::Use},
@@ -99,12 +97,7 @@ pub(super) fn all(case: &Case<'_>, above: &[&Agent]) -> Heard {
 /// Whether a yes answers what is asked about one use: it was said to a question that showed this use.
 fn answers(yes: &Ruling, action: &Considered, about: usize) -> bool {
     let Some(used) = action.uses.iter().nth(about) else { return false };
-    let is_listed = || {
-        let facts = used.facts();
-        yes.uses.iter().any(|shown| {
-            (shown.operation, &shown.resource, shown.tree) == (facts.operation, &facts.resource, facts.tree)
-        })
-    };
+    let is_listed = || yes.listed(&used.facts());
     match &yes.about {
         Subject::Input(_) => true,
         // The words of the line are the same.
@@ -194,7 +187,10 @@ fn people(case: &Case<'_>, heard: &mut Heard) {
     heard.session_denies.extend(noes.map(|(ruling, about)| Voice { rule: RuleRef::Ruling(ruling.id), about }));
     let counts = |ruling: &&Arc<Ruling>| {
         let is_yes = ruling.is_live(case.now) && ruling.verdict == Verdict::Allow && !ruling.only_gives;
-        is_yes && answers_hooks(ruling, case.opinions) && is_about(ruling, case.action)
+        is_yes
+            && answers_hooks(ruling, case.opinions)
+            && is_about(ruling, case.action)
+            && is_for_all(ruling, case.action)
     };
     let live = case.agent.rulings.iter().filter(counts);
     heard.yeses = live.clone().cloned().collect();
@@ -210,6 +206,13 @@ fn people(case: &Case<'_>, heard: &mut Heard) {
     if heard.overridden || heard.enabled {
         heard.yes = single.cloned();
     }
+}
+
+/// Returns true if the question that was answered showed every right that the action is given or takes: with more, it is
+/// another question.
+fn is_for_all(yes: &Ruling, action: &Considered) -> bool {
+    let takes = |used: &&Use| used.takes.is_some() || used.origin == UseOrigin::Given;
+    action.uses.further().iter().filter(takes).all(|used| yes.showed(&used.facts()))
 }
 
 /// Whether a yes is one to what hooks ask now: it was said to a question of theirs about this very thing, and where one has
@@ -228,7 +231,7 @@ fn is_single(ruling: &Ruling) -> bool {
 }
 
 /// Compares what is cheap to compare first: digests are made only for what could be the same.
-fn is_about(ruling: &Ruling, action: &Considered) -> bool {
+pub(super) fn is_about(ruling: &Ruling, action: &Considered) -> bool {
     if ruling.tool != action.tool || ruling.operation != action.operation() {
         return false;
     }
@@ -236,46 +239,5 @@ fn is_about(ruling: &Ruling, action: &Considered) -> bool {
         Subject::Shape(shape) => action.remembered_shape().is_some_and(|other| other.is(shape)),
         Subject::Doing(doing) => action.doing().is_some_and(|other| doing.is_in(&other)),
         Subject::Input(_) | Subject::Access(_) => ruling.resource == action.shown && ruling.is_about(&action.facts()),
-    }
-}
-
-/// The place of the first use of `action` that a no is about. A no to a path or a host is one to using it on the way, by
-/// whatever tool.
-fn denied_use(ruling: &Ruling, action: &Considered) -> Option<usize> {
-    if is_about(ruling, action) {
-        return Some(0);
-    }
-    let about_one = matches!(ruling.about, Subject::Input(_) | Subject::Access(_));
-    let mut further = action.uses.further().iter();
-    let is_one = |used: &Use| used.operation == ruling.operation && used.target.resource() == &*ruling.resource;
-    further.position(is_one).filter(|_| about_one).map(|place| place + 1)
-}
-
-impl State {
-    /// People's noes to `action` in the run of `agent`, whichever of its agents they were said to, each with the place of the
-    /// use that it is about.
-    fn noes<'s>(
-        &'s self,
-        agent: &'s Agent,
-        action: &'s Considered,
-        now: Timestamp,
-    ) -> impl Iterator<Item = (&'s Arc<Ruling>, usize)> {
-        let lasting = agent.rulings.iter().filter(|ruling| ruling.verdict == Verdict::Deny && ruling.run.is_none());
-        let live = lasting.filter(move |ruling| ruling.is_live(now));
-        let lasting = live.filter_map(move |ruling| Some((ruling, denied_use(ruling, action)?)));
-        self.noes_in(&agent.profile.owner, &agent.run, action, now).chain(lasting)
-    }
-
-    /// People's noes to `action` in `run`.
-    fn noes_in<'s>(
-        &'s self,
-        owner: &OwnerId,
-        run: &RunId,
-        action: &'s Considered,
-        now: Timestamp,
-    ) -> impl Iterator<Item = (&'s Arc<Ruling>, usize)> + use<'s> {
-        let said = self.denied_in.get(&(owner.clone(), run.clone())).into_iter().flatten();
-        let said = said.filter_map(|id| self.rulings.get(id)).filter(move |ruling| ruling.is_live(now));
-        said.filter_map(move |ruling| Some((ruling, denied_use(ruling, action)?)))
     }
 }

@@ -7,6 +7,7 @@ mod ask;
 mod carried;
 mod explain;
 mod hear;
+mod noes;
 mod stages;
 mod worse;
 
@@ -141,6 +142,8 @@ pub(crate) struct Judgement<'s> {
     pub(crate) conclusion: Finding,
     /// What the agent does not hold.
     pub(crate) missing: Vec<Right>,
+    /// The same, with what it does not need to hold since a sandbox keeps it from that.
+    pub(crate) lacking: Vec<Right>,
     /// Whether a person has to say something about the action itself, besides giving what is missing.
     pub(crate) asks_about_action: bool,
     /// People's words for one use.
@@ -240,8 +243,9 @@ fn judged_in<'s>(manner: Manner<'s>, case: &Case<'s>, heard: &Heard, held: &Held
     if !allowed {
         (uses_rulings, uses_grants) = (Vec::new(), Vec::new());
     }
-    let missing = if is_lacking { held.missing.clone() } else { Vec::new() };
-    Judgement { manner, walk, stage, conclusion, missing, asks_about_action, uses_rulings, uses_grants, said }
+    let lacking = held.missing.clone();
+    let missing = if is_lacking { lacking.clone() } else { Vec::new() };
+    Judgement { manner, walk, stage, conclusion, missing, lacking, asks_about_action, uses_rulings, uses_grants, said }
 }
 
 impl Judgement<'_> {

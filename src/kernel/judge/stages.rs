@@ -35,7 +35,7 @@ pub(super) fn held(case: &Case<'_>, heard: &Heard) -> Held {
     let giving = giving(case);
     for (place, used) in case.action.uses.iter().enumerate() {
         let Some(right) = &used.takes else { continue };
-        if lets_name && matches!(used.origin, UseOrigin::Named | UseOrigin::Needed) {
+        if lets_name && used.is_only_named() {
             continue;
         }
         if case.state.uses(case.agent, &right.permission, case.now, case.broken) {
@@ -79,13 +79,14 @@ impl Held {
     }
 }
 
-/// Whether all that a command lacks is what its line names: then a sandbox keeps it from just that.
+/// Whether all that a command lacks is what its line names or its program needs: then a sandbox keeps it from just that.
 pub(super) fn is_only_named(case: &Case<'_>, held: &Held) -> bool {
     let is_named = |place: &usize| {
         let used = case.action.uses.iter().nth(*place);
-        used.is_some_and(|used| matches!(used.origin, UseOrigin::Named | UseOrigin::Needed))
+        used.is_some_and(Use::is_only_named)
     };
-    case.action.operation() == Operation::Command && held.lacking.iter().all(is_named)
+    let runs = matches!(case.action.operation(), Operation::Command | Operation::Exec);
+    runs && held.lacking.iter().all(is_named)
 }
 
 pub(super) fn protected(case: &Case<'_>) -> Option<Finding> {

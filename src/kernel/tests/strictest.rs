@@ -303,6 +303,32 @@ impl Sayings {
         state
     }
 
+    /// A person's no is one to every tool: to the same, and to what lies in it.
+    fn is_refused(&self, operation: Operation, resource: &str) -> bool {
+        let is_in = |other: &str| {
+            let deeper = resource.strip_prefix(other);
+            deeper.is_some_and(|rest| rest.is_empty() || operation != Operation::Command && rest.starts_with('/'))
+        };
+        self.said
+            .iter()
+            .any(|(other, verdict)| *verdict == Verdict::Deny && other.operation == operation && is_in(&other.resource))
+    }
+
+    /// A person's yes is one to the tool it was said to, with the rights that the question showed: of several uses that take
+    /// one right, the first takes it.
+    fn is_let(&self, action: &Plain) -> bool {
+        let takes = |(place, further): &(usize, &Further)| {
+            let same = |other: &Further| (other.operation, &other.path) == (further.operation, &further.path);
+            !action.further[..*place].iter().any(same)
+        };
+        self.said.iter().any(|(other, verdict)| {
+            let same = (other.operation, other.tool, &other.resource);
+            *verdict == Verdict::Allow
+                && same == (action.operation, action.tool, &action.resource)
+                && action.further.iter().enumerate().filter(takes).all(|(_, further)| other.further.contains(further))
+        })
+    }
+
     /// What all of it comes to.
     fn naive(&self, action: &Plain) -> Verdict {
         let rules = |rules: &[Rule]| -> Vec<Verdict> {
@@ -322,9 +348,7 @@ impl Sayings {
             let own = rules(&self.rules).into_iter().chain(naive_policies_on_the_way(guard, further));
             let boss = rules(&self.rules_of_boss).into_iter().chain(naive_policies_on_the_way(&self.of_boss, further));
             let (own, boss): (Vec<_>, Vec<_>) = (own.collect(), boss.collect());
-            let no_of_person = self.said.iter().any(|(other, verdict)| {
-                *verdict == Verdict::Deny && other.operation == further.operation && other.resource == further.path
-            });
+            let no_of_person = self.is_refused(further.operation, &further.path);
             if own.contains(&Verdict::Deny) || boss.contains(&Verdict::Deny) || no_of_person {
                 said.push(Verdict::Deny);
             }
@@ -337,15 +361,8 @@ impl Sayings {
             });
             asked_on_the_way |= (own.contains(&Verdict::Ask) || boss.contains(&Verdict::Ask)) && !answered;
         }
-        let session: Vec<_> = self
-            .said
-            .iter()
-            .filter(|(other, _)| {
-                (other.operation, other.tool, &other.resource) == (action.operation, action.tool, &action.resource)
-            })
-            .map(|(_, verdict)| *verdict)
-            .collect();
-        if said.contains(&Verdict::Deny) || session.contains(&Verdict::Deny) || action.tier == Tier::Destructive {
+        let is_refused = self.is_refused(action.operation, &action.resource);
+        if said.contains(&Verdict::Deny) || is_refused || action.tier == Tier::Destructive {
             return Verdict::Deny;
         }
         if !action.holds {
@@ -354,7 +371,7 @@ impl Sayings {
         if asked_on_the_way {
             return Verdict::Ask;
         }
-        if session.contains(&Verdict::Allow) {
+        if self.is_let(action) {
             return Verdict::Allow;
         }
         if said.contains(&Verdict::Ask) {

@@ -3,6 +3,7 @@
 mod allow_rules;
 mod answers;
 mod below;
+mod decision;
 mod facts;
 mod floor;
 mod models;

@@ -10,7 +10,7 @@ use bestow::{
 
 use crate::support::{World, heard, id, policy, profile, refusal, settings, tag};
 
-const ALL_MODES: [Mode; 8] = [
+pub(super) const ALL_MODES: [Mode; 8] = [
     Mode::Default,
     Mode::Untrusted,
     Mode::OnRequest,
@@ -21,7 +21,7 @@ const ALL_MODES: [Mode; 8] = [
     Mode::Auto,
 ];
 
-fn rule(verdict: Verdict, operation: Option<Operation>, path: Option<&str>) -> Rule {
+pub(super) fn rule(verdict: Verdict, operation: Option<Operation>, path: Option<&str>) -> Rule {
     Rule {
         verdict,
         tool: None,
@@ -35,7 +35,7 @@ fn rule(verdict: Verdict, operation: Option<Operation>, path: Option<&str>) -> R
     }
 }
 
-fn deny(operation: Operation) -> Rule {
+pub(super) fn deny(operation: Operation) -> Rule {
     rule(Verdict::Deny, Some(operation), None)
 }
 
@@ -43,12 +43,12 @@ fn deny_path(glob: &str) -> Rule {
     rule(Verdict::Deny, None, Some(glob))
 }
 
-fn everything_allowed() -> Rule {
+pub(super) fn everything_allowed() -> Rule {
     rule(Verdict::Allow, None, None)
 }
 
 /// An agent in `/ws` that a file binds by these rules.
-async fn bound(world: &World, mode: Mode, holds: &[&str], rules: &[Rule]) -> Agent {
+pub(super) async fn bound(world: &World, mode: Mode, holds: &[&str], rules: &[Rule]) -> Agent {
     let mut file = policy(settings(|_| {}), &[("ann", "you", holds)]);
     let of_file = file.agents.get_mut(&id("ann")).unwrap();
     of_file.rules = Arc::from(rules);
@@ -57,15 +57,15 @@ async fn bound(world: &World, mode: Mode, holds: &[&str], rules: &[Rule]) -> Age
     world.engine.agent(&id("ann")).unwrap()
 }
 
-async fn decided(agent: &Agent, action: Action) -> Decision {
+pub(super) async fn decided(agent: &Agent, action: Action) -> Decision {
     Decision::clone(agent.authorize(action).await.unwrap().decision())
 }
 
-async fn ruled(agent: &Agent, action: Action) -> Ruled {
+pub(super) async fn ruled(agent: &Agent, action: Action) -> Ruled {
     decided(agent, action).await.decision
 }
 
-fn given(line: &str, permission: &str) -> Action {
+pub(super) fn given(line: &str, permission: &str) -> Action {
     Action::command(line).needing(tag(permission))
 }
 
@@ -487,7 +487,7 @@ async fn a_line_that_names_very_much_is_never_allowed() {
 }
 
 /// The ways in which one thing may be used.
-fn forms(operation: Operation) -> Vec<Action> {
+pub(super) fn forms(operation: Operation) -> Vec<Action> {
     let tool = |name: &str, input: serde_json::Value| Action::tool(name.parse().unwrap(), input);
     let bash = |line: &str| tool("bash", serde_json::json!({ "command": line }));
     match operation {

@@ -1,0 +1,177 @@
+//! Programs that run what they are given to read. What they read and nobody knows may be any command.
+
+use super::{Input, code, shell};
+use crate::command::{
+    options::{Options, Reading},
+    walk::{Arg, Walker},
+};
+
+/// Editors, debuggers and others that take commands from their input in whatever use, and run programs for some of them.
+const ALWAYS: &[&str] = &[
+    "bpython", "dc", "ed", "ex", "ftp", "gdb", "gnuplot", "ipdb", "jdb", "lftp", "lldb", "m4", "nvim", "pdb", "pdb3",
+    "ptpython", "rview", "rvim", "sftp", "vi", "view", "vim", "vimdiff",
+];
+
+/// Languages that read a program where none is named, besides those that carry code in an option.
+const WITHOUT_A_FILE: &[&str] = &[
+    "elvish", "es", "expect", "ghci", "gforth", "irb", "ksh93", "maxima", "nu", "osh", "pry", "rc", "wish", "xonsh",
+    "yash",
+];
+
+/// Options of languages that say neither what runs nor where it is; what takes a value, and what does not.
+const OPTIONS: &[(&str, &str)] = &[
+    ("python", "-b -B -d -E -h -I -O -P -q -s -S -u -v -x -W: -X: --check-hash-based-pycs:"),
+    ("perl", "-a -n -p -s -S -t -T -u -U -v -w -W -X -c -0? -C? -D? -F: -I: -l? -m: -M: -V?"),
+    ("ruby", "-a -c -n -p -l -s -S -U -v -w -W? -C: -E: -I: -K: -r: --yjit --jit --verbose --disable? --enable?"),
+    (
+        "node",
+        "-r: --require: --import: --loader: --experimental-loader: --watch --watch-path: --inspect? --inspect-brk? \
+              --enable-source-maps --no-warnings --trace-warnings --trace-deprecation --preserve-symlinks --env-file: \
+              --max-old-space-size: --stack-size: --conditions: -C: --test --use-strict --expose-gc \
+              --experimental-strip-types --experimental-vm-modules --unhandled-rejections: --throw-deprecation",
+    ),
+    ("php", "-c: -d: -n -q -w -l -m -v -S: -t: -z: -C -H"),
+    ("lua", "-v -E -W -l:"),
+    ("Rscript", "--vanilla --slave --no-save --no-echo --no-environ --no-restore"),
+    ("julia", "-q -p: -t: -J: -O? --project? --threads: --startup-file:"),
+    ("tclsh", "-encoding:"),
+    ("deno", ""),
+];
+
+/// Modules of Python that read a program.
+const READING_MODULES: &[&str] = &["IPython", "asyncio", "code", "pdb"];
+
+/// Clients of databases with a command that starts a program, and the options that give them statements instead.
+const CLIENTS: &[(&str, &str)] = &[
+    ("psql pgcli ysqlsh gsql vsql usql cockroach crdb", "-c --command -f --file -e --execute"),
+    ("mysql mariadb mycli mysqlsh", "-e --execute -f --file"),
+    ("sqlite3 sqlite litecli sqlcipher duckdb", "-c -s"),
+    ("beeline hive spark-sql", "-e -f"),
+    ("sqlcmd osql", "-Q -i"),
+    ("mongo mongosh", "--eval --file -f"),
+    ("sqlplus isql isql-fb db2 tarantool mclient", ""),
+];
+
+/// Words of frameworks and package managers that start a console or a shell.
+const CONSOLES: &[&str] = &["c", "console", "dbconsole", "dbshell", "develop", "repl", "sandbox", "shell", "tinker"];
+
+/// Programs that have such words.
+const WITH_CONSOLES: &[&str] = &[
+    "artisan",
+    "bun",
+    "bundle",
+    "deno",
+    "devbox",
+    "django-admin",
+    "drush",
+    "flask",
+    "guix",
+    "hatch",
+    "iex",
+    "machinectl",
+    "manage.py",
+    "nix",
+    "pipenv",
+    "poetry",
+    "rails",
+    "wp",
+];
+
+/// Returns true if the program runs what it is given to read.
+pub(in crate::command) fn runs_what_it_reads(name: &str, rest: &[Arg]) -> bool {
+    let name = code::plain_name(name);
+    let is_one_of = |names: &[&str]| rest.iter().any(|arg| names.contains(&arg.text.as_str()));
+    if ALWAYS.contains(&name) {
+        return true;
+    }
+    match name {
+        "awk" | "gawk" | "mawk" | "nawk" | "sed" | "gsed" | "make" | "gmake" => reads_its_script(rest),
+        "at" | "batch" => !is_one_of(&["-f", "-l", "-c", "-r", "-d", "--help"]),
+        "crontab" => rest.is_empty() || rest.iter().any(|arg| shell::is_input(&arg.text)),
+        "parallel" => !rest.iter().any(|arg| !arg.text.starts_with('-')),
+        "nix-shell" => !is_one_of(&["--run", "--command"]),
+        "tmux" => is_one_of(&["-C", "-CC"]),
+        "erl" | "R" => !rest.iter().any(|arg| code::gives_code(name, &arg.text) || arg.text == "-f"),
+        _ if WITH_CONSOLES.contains(&name) && is_one_of(CONSOLES) => true,
+        _ => match CLIENTS.iter().find(|(names, _)| names.split(' ').any(|client| client == name)) {
+            Some((_, options)) => reads_statements(name, options, rest),
+            None => is_language(name) && reads_its_program(name, rest),
+        },
+    }
+}
+
+fn is_language(name: &str) -> bool {
+    WITHOUT_A_FILE.contains(&name) || code::is_interpreter(name)
+}
+
+/// `-f -`, and what comes to the same.
+fn reads_its_script(rest: &[Arg]) -> bool {
+    let mut is_next = false;
+    rest.iter().any(|arg| {
+        let text = arg.text.as_str();
+        let joined = text.strip_prefix("-f").or_else(|| text.strip_prefix("--file="));
+        let is_it = std::mem::replace(&mut is_next, matches!(text, "-f" | "--file" | "--makefile"));
+        is_it && shell::is_input(text) || joined.is_some_and(shell::is_input)
+    })
+}
+
+/// A client that is given no statement, or is told to read them.
+fn reads_statements(name: &str, options: &str, rest: &[Arg]) -> bool {
+    let gives = |arg: &Arg| {
+        let is_it = |option: &str| {
+            let short = option.len() == 2 && !arg.text.starts_with("--") && arg.text.starts_with(option);
+            arg.text == option || short || arg.text.strip_prefix(option).is_some_and(|rest| rest.starts_with('='))
+        };
+        options.split(' ').any(|option| !option.is_empty() && is_it(option))
+    };
+    let operands = rest.iter().filter(|arg| !arg.text.starts_with('-')).count();
+    let has_statement = matches!(name, "sqlite3" | "sqlite" | "litecli" | "sqlcipher" | "duckdb") && operands > 1;
+    rest.iter().any(|arg| shell::is_input(&arg.text)) || !(has_statement || rest.iter().any(gives))
+}
+
+/// A language that is given neither a file nor code, as far as its options tell.
+fn reads_its_program(name: &str, rest: &[Arg]) -> bool {
+    if rest.iter().any(|arg| matches!(arg.text.as_str(), "--version" | "--help" | "-V")) && rest.len() == 1 {
+        return false;
+    }
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let known = |name: &str| OPTIONS.iter().find(|(language, _)| *language == name).map(|(_, flags)| *flags);
+    let flags = known(name).or_else(|| known(plain)).or_else(|| known(name.trim_end_matches("js")));
+    let flags = format!(
+        "{} -i --interactive -m: -f: {}",
+        flags.unwrap_or_default(),
+        code::options_with_code(name).map(valued).unwrap_or_default()
+    );
+    let reading = Reading { flags: &flags, stop_at_operand: true, inert: true };
+    let Ok(options) = Options::read(rest, reading) else {
+        return !rest.iter().any(|arg| code::gives_code(name, &arg.text));
+    };
+    if options.has("-i --interactive") {
+        return true;
+    }
+    let module = options.value("-m");
+    if let Some(module) = module.filter(|_| plain == "python" || plain == "pypy") {
+        return READING_MODULES.contains(&module);
+    }
+    let gives = |(given, _): &(smol_str::SmolStr, _)| given == "-f" || code::gives_code(name, given);
+    if options.given.iter().any(gives) {
+        return false;
+    }
+    options.operands.first().is_none_or(|file| file.open || !file.is_exact() || shell::is_input(&file.text))
+}
+
+/// The options that carry code, each with its value.
+fn valued(options: &str) -> String {
+    options.split(' ').filter(|option| !option.is_empty()).map(|option| format!("{option}: ")).collect()
+}
+
+impl Walker<'_> {
+    /// Returns true if nobody knows what a command reads that is given `input`: itself, or by the compound around it.
+    pub(in crate::command) fn reads_unknown(&self, input: &Input) -> bool {
+        match input {
+            Input::Unknown => true,
+            Input::Terminal => self.is_fed && self.feed.is_none(),
+            Input::Text(_) => false,
+        }
+    }
+}

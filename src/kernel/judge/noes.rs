@@ -1,0 +1,141 @@
+//! People's noes: what was refused is refused to whatever does it, by whatever tool.
+
+use std::sync::Arc;
+
+use crate::model::{
+    Access, Operation, OwnerId, Ruling, RunId, Said, SanitizedPath, SpokenPart, Subject, Timestamp, UseOrigin, Verdict,
+};
+
+use super::{
+    super::{
+        State,
+        considered::{Considered, Target},
+        state::Agent,
+        uses::{Use, operation_of},
+    },
+    hear::is_about,
+};
+
+/// The place of the first use of `action` that a no is about.
+fn refused_use(no: &Ruling, action: &Considered) -> Option<usize> {
+    if is_about(no, action) || is_like(no, action) {
+        return Some(0);
+    }
+    action.uses.iter().position(|used| does(no, action, used) || is_refused(no, action, used))
+}
+
+/// Returns true if the command has the shape that a no is about, whichever tool runs it.
+fn is_like(no: &Ruling, action: &Considered) -> bool {
+    let Subject::Shape(shape) = &no.about else { return false };
+    no.operation == action.operation() && action.remembered_shape().is_some_and(|other| other.is(shape))
+}
+
+/// Returns true if `used` is a command that does what was refused, or may be.
+fn does(no: &Ruling, action: &Considered, used: &Use) -> bool {
+    let Some(doing) = no.refused_doing() else { return false };
+    let is_told = || used.origin == UseOrigin::Own && action.told.as_ref().is_some_and(|told| told.may_do(doing));
+    let mentions = || matches!(&used.target, Target::Tool { mentions, .. } if mentions.may_do(doing));
+    used.target.doing().is_some_and(|other| doing.is_in(&other)) || is_told() || mentions()
+}
+
+/// Returns true if `used` is a use of the object that was refused, or may be one.
+fn is_refused(no: &Ruling, action: &Considered, used: &Use) -> bool {
+    if no.refuses(used.operation, used.target.resource()) {
+        return true;
+    }
+    let is_of_object = matches!(no.about, Subject::Input(_) | Subject::Access(_));
+    if !is_of_object || no.operation != used.operation {
+        return false;
+    }
+    match &used.target {
+        Target::Tree(root) => !is_sorted_out(action, used) && no.path().is_some_and(|refused| root.contains(&refused)),
+        Target::Network | Target::Host(_) if used.origin == UseOrigin::Needed => names(action, &no.resource),
+        Target::Path(_)
+        | Target::Command { .. }
+        | Target::Tool { .. }
+        | Target::Host(_)
+        | Target::Network
+        | Target::Events
+        | Target::Capability(_)
+        | Target::Invalid { .. } => false,
+    }
+}
+
+/// Returns true for a directory of which it is known what is used: the sandbox keeps the rest from it, or a line names it, and
+/// what is refused there is a use by itself.
+fn is_sorted_out(action: &Considered, used: &Use) -> bool {
+    let is_named = matches!(used.origin, UseOrigin::Named | UseOrigin::Word);
+    action.in_sandbox || is_named && action.operation() == Operation::Command
+}
+
+/// Returns true if a word of a command line names `host`, by itself or as part of a URL: its program needs the network.
+fn names(action: &Considered, host: &str) -> bool {
+    let Target::Command { parts, .. } = action.target() else { return false };
+    let Some(parts) = parts else { return true };
+    let commands = parts.iter().flat_map(|part: &SpokenPart| part.runs.iter().chain(&part.starts));
+    commands.flat_map(|command| &command.words).filter_map(Said::known).any(|word| mentions_host(word, host))
+}
+
+fn mentions_host(word: &str, host: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    let is_part = |c: char| c.is_alphanumeric() || "-_".contains(c);
+    word.match_indices(host).any(|(at, host)| {
+        let (before, after) = (word.get(..at).unwrap_or_default(), word.get(at + host.len()..).unwrap_or_default());
+        // A dot behind the name makes it whole, and one with more behind it makes it another name.
+        let after = after.strip_prefix('.').unwrap_or(after);
+        !host.is_empty() && !before.ends_with(|c| is_part(c) || c == '.') && !after.starts_with(is_part)
+    })
+}
+
+impl State {
+    /// People's noes to `action` in the run of `agent`, whichever of its agents they were said to, each with the place of the
+    /// use that it is about.
+    pub(super) fn noes<'s>(
+        &'s self,
+        agent: &'s Agent,
+        action: &'s Considered,
+        now: Timestamp,
+    ) -> impl Iterator<Item = (&'s Arc<Ruling>, usize)> {
+        self.said_no(agent, now).filter_map(|ruling| Some((ruling, refused_use(ruling, action)?)))
+    }
+
+    /// People's noes to `action` in `run`.
+    pub(super) fn noes_in<'s>(
+        &'s self,
+        owner: &OwnerId,
+        run: &RunId,
+        action: &'s Considered,
+        now: Timestamp,
+    ) -> impl Iterator<Item = (&'s Arc<Ruling>, usize)> + use<'s> {
+        self.said_no_in(owner, run, now).filter_map(|ruling| Some((ruling, refused_use(ruling, action)?)))
+    }
+
+    /// Every no that counts for `agent`: in its run, and for good.
+    fn said_no<'s>(&'s self, agent: &'s Agent, now: Timestamp) -> impl Iterator<Item = &'s Arc<Ruling>> {
+        let lasting = agent.rulings.iter().filter(|ruling| ruling.verdict == Verdict::Deny && ruling.run.is_none());
+        let lasting = lasting.filter(move |ruling| ruling.is_live(now));
+        self.said_no_in(&agent.profile.owner, &agent.run, now).chain(lasting)
+    }
+
+    fn said_no_in<'s>(
+        &'s self,
+        owner: &OwnerId,
+        run: &RunId,
+        now: Timestamp,
+    ) -> impl Iterator<Item = &'s Arc<Ruling>> + use<'s> {
+        let said = self.denied_in.get(&(owner.clone(), run.clone())).into_iter().flatten();
+        said.filter_map(|id| self.rulings.get(id)).filter(move |ruling| ruling.is_live(now))
+    }
+
+    /// The paths whose use a person refuses to `agent`, by itself or by what binds it from above.
+    pub(in super::super) fn refused_paths(&self, agent: &Agent, access: Access, now: Timestamp) -> Vec<SanitizedPath> {
+        let (above, owner) = (self.above(agent), &agent.profile.owner);
+        let runs = State::runs_of_creation(agent, &above);
+        let of_runs = runs.into_iter().flat_map(|(_, run)| self.said_no_in(owner, run, now));
+        let of_agents = std::iter::once(agent).chain(above.iter().copied()).flat_map(|bound| self.said_no(bound, now));
+        let of_access = |ruling: &&Arc<Ruling>| {
+            ruling.operation == operation_of(access) && matches!(ruling.about, Subject::Input(_) | Subject::Access(_))
+        };
+        of_agents.chain(of_runs).filter(of_access).filter_map(|ruling| ruling.path()).collect()
+    }
+}

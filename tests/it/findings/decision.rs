@@ -1,0 +1,50 @@
+//! A decision is about everything that happens: whoever does it, by whatever tool, with whatever it is given.
+
+mod noes;
+mod programs;
+#[cfg(feature = "sandbox")]
+mod read;
+mod stated;
+mod tools;
+mod yeses;
+
+use bestow::{Action, Agent, Answer, Effect, Rule, Scope, Verdict};
+use serde_json::Value;
+
+use super::uses::{bound, decided, everything_allowed, rule};
+use crate::support::World;
+
+/// The call of a tool.
+fn call(tool: &str, input: Value) -> Action {
+    Action::tool(tool.parse().unwrap(), input)
+}
+
+fn verdict(agent: &Agent, action: &Action) -> Effect {
+    agent.explain(action).unwrap().decision.verdict()
+}
+
+fn on_command(verdict: Verdict, pattern: &str) -> Rule {
+    Rule { command: Some(pattern.parse().unwrap()), ..rule(verdict, None, None) }
+}
+
+/// A person answers the question that `action` leads to.
+async fn answers(world: &World, agent: &Agent, action: Action, answer: Answer) {
+    let decision = decided(agent, action).await;
+    world.you().answer(decision.approval_action_id.unwrap(), answer).await.unwrap();
+}
+
+async fn says_no(world: &World, agent: &Agent, action: Action, scope: Scope) {
+    answers(world, agent, action, Answer::deny().scope(scope)).await;
+}
+
+async fn says_yes(world: &World, agent: &Agent, action: Action, scope: Scope) {
+    answers(world, agent, action, Answer::allow().scope(scope)).await;
+}
+
+/// Each of `actions` comes to `expected`.
+fn all_are(agent: &Agent, expected: Effect, actions: impl IntoIterator<Item = Action>) {
+    for action in actions {
+        let explained = agent.explain(&action).unwrap();
+        assert_eq!(explained.decision.verdict(), expected, "{action:?}\n{explained}");
+    }
+}

@@ -1,0 +1,167 @@
+//! Whoever changes the name of the tool, or adds what an action uses, is let do no more.
+
+use bestow::{Action, Answer, Effect, Operation, Permissions, Scope, UseOrigin};
+use proptest::prelude::*;
+
+use super::{World, bound, decided, rule};
+use crate::findings::uses::{ALL_MODES, deny, forms};
+
+const HELD: [&str; 4] = ["@write:/ws", "@network", "@events", "@tool:deploy"];
+
+/// The action by every tool that is known to do it, and by one that nobody knows.
+fn by_any_tool(operation: Operation, resource: &str) -> (Vec<Action>, Action) {
+    let named = |name: &str| name.parse::<bestow::ToolName>().unwrap();
+    let (text, fields) = match operation {
+        Operation::Write => {
+            (resource.to_owned(), vec![("Write", "file_path"), ("write_file", "path"), ("Edit", "file_path")])
+        }
+        Operation::Read => (resource.to_owned(), vec![("Read", "file_path"), ("read_file", "path"), ("view", "path")]),
+        Operation::Command => (resource.to_owned(), vec![("Bash", "command"), ("run_shell_command", "command")]),
+        Operation::Network => (format!("https://{resource}"), vec![("WebFetch", "url"), ("web_fetch", "url")]),
+        other => panic!("{other}"),
+    };
+    let call = |tool: &str, field: &str| Action::tool(named(tool), serde_json::json!({ field: text }));
+    let calls = fields.into_iter().map(|(tool, field)| call(tool, field));
+    let plain = || Action::new(operation, resource);
+    let renamed = ["bash", "zsh", "Write", "any", "read"].map(|name| plain().by_tool(named(name)));
+    (calls.chain(renamed).chain([plain()]).collect(), call("foo", "x"))
+}
+
+fn effect(effect: Effect) -> u8 {
+    match effect {
+        Effect::Allow => 0,
+        Effect::Confined => 1,
+        Effect::Ask => 2,
+        Effect::Deny => 3,
+    }
+}
+
+/// What may be refused.
+const REFUSED: [(Operation, &str); 8] = [
+    (Operation::Write, "/ws/d/f"),
+    (Operation::Write, "/ws/d"),
+    (Operation::Read, "/ws/d/f"),
+    (Operation::Read, "/ws/d"),
+    (Operation::Network, "example.com"),
+    (Operation::Command, "npm publish"),
+    (Operation::Command, "node build.js"),
+    (Operation::Command, "curl https://example.com"),
+];
+
+const RIGHTS: [&str; 8] = [
+    "@network",
+    "@events",
+    "@write:/ws",
+    "@write:/ws/d/f",
+    "@write:/elsewhere",
+    "@read:/ws/d",
+    "@tool:deploy",
+    "@tool:other",
+];
+
+const LINES: [&str; 8] = [
+    "npm publish",
+    "node build.js",
+    "touch d/f",
+    "touch /elsewhere/x",
+    "curl https://example.com",
+    "cat d/f",
+    "ls",
+    "cp a d/f",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// Attack 8.
+    #[test]
+    fn no_tool_gets_an_action_around_a_persons_no(
+        (operation, resource) in prop::sample::select(REFUSED.to_vec()),
+        by in 0..9_usize,
+        scope in prop::sample::select(vec![Scope::Session, Scope::Always]),
+        noise in crate::ruled::rules(),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let (known, unknown) = by_any_tool(operation, resource);
+            let refused = known.get(by % known.len()).unwrap().clone();
+            let world = World::new();
+            let asks = rule(bestow::Verdict::Ask, None, None);
+            let agent = bound(&world, bestow::Mode::Default, &HELD, &[asks]).await;
+            let _there = world.you().attend().unwrap();
+            let question = decided(&agent, refused.clone()).await.approval_action_id.unwrap();
+            // Not everything has a shape that could be refused for good.
+            for scope in [scope, Scope::Session] {
+                let answered = world.you().answer(question, Answer::deny().scope(scope)).await;
+                if answered.is_ok() {
+                    break;
+                }
+            }
+            let agent = rebound(&world, &noise).await;
+            for action in known.into_iter().chain([unknown]) {
+                let explained = agent.explain(&action).unwrap();
+                prop_assert!(explained.decision.verdict() == Effect::Deny, "{refused:?} by {action:?}: {explained}");
+            }
+            Ok(())
+        })?;
+    }
+
+    /// Attack 17, and every other way in which more might be less.
+    #[test]
+    fn whatever_an_action_uses_besides_lets_no_more_happen(
+        mode in prop::sample::select(ALL_MODES.to_vec()),
+        rules in crate::ruled::rules(),
+        denied in prop::option::weighted(0.3, prop::sample::select(vec![Operation::Write, Operation::Network])),
+        said in prop::collection::vec(
+            (prop::sample::select(LINES.to_vec()), prop::sample::subsequence(RIGHTS.to_vec(), 0..3), any::<bool>(), any::<bool>()),
+            0..4,
+        ),
+        used in prop::sample::subsequence(RIGHTS.to_vec(), 0..3),
+        more in prop::sample::select(RIGHTS.to_vec()),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let world = World::new();
+            let asks = rule(bestow::Verdict::Ask, None, None);
+            let agent = bound(&world, bestow::Mode::Default, &HELD, &[asks]).await;
+            let _there = world.you().attend().unwrap();
+            for (line, rights, is_yes, for_good) in said {
+                let held = rights.into_iter().filter(|right| !["@write:/elsewhere", "@tool:other"].contains(right));
+                let decision = decided(&agent, needing(Action::command(line), held)).await;
+                let Some(question) = decision.approval_action_id else { continue };
+                let scope = if for_good { Scope::Always } else { Scope::Session };
+                let answer = if is_yes { Answer::allow() } else { Answer::deny() };
+                // Not everything may be allowed for good.
+                drop(world.you().answer(question, answer.scope(scope)).await);
+            }
+            let rules: Vec<_> = rules.into_iter().chain(denied.map(deny)).collect();
+            let agent = rebound(&world, &rules).await;
+            world.engine.set_mode(agent.id(), mode).await.unwrap();
+            let lines = LINES.map(Action::command).into_iter();
+            let forms = [Operation::Read, Operation::Write, Operation::Network].into_iter().flat_map(forms);
+            for action in lines.chain(forms) {
+                if agent.explain(&action).unwrap().uses.iter().any(|step| step.used.origin == UseOrigin::Given) {
+                    continue;
+                }
+                let before = needing(action.clone(), used.iter().copied());
+                let after = needing(action, used.iter().copied().chain([more]));
+                let (before, after) = (agent.explain(&before).unwrap(), agent.explain(&after).unwrap());
+                let (less, same) = (effect(after.decision.verdict()), effect(before.decision.verdict()));
+                prop_assert!(less >= same, "with {more}:\n{before}\n{after}");
+            }
+            Ok(())
+        })?;
+    }
+}
+
+fn needing<'r>(action: Action, rights: impl Iterator<Item = &'r str>) -> Action {
+    match Permissions::from_tags(rights) {
+        Ok(rights) => action.needing(rights),
+        Err(_) => action,
+    }
+}
+
+/// The same agent, bound by other rules now.
+async fn rebound(world: &World, rules: &[bestow::Rule]) -> bestow::Agent {
+    bound(world, bestow::Mode::Default, &HELD, rules).await
+}
