@@ -52,7 +52,8 @@ impl<'a> Words<'a> {
         None
     }
 
-    /// Whether the beginning of one of these subcommands, separated by `|`, stands where one may, of two letters at least.
+    /// Returns true if the beginning of one of these subcommands, separated by `|`, stands where one may: two letters of it
+    /// at least.
     pub(in crate::command) fn begins_subcommand(&self, list: &str) -> bool {
         let names = || list.split('|').filter(|name| !name.contains(' '));
         let mut after_option = false;
@@ -90,7 +91,7 @@ impl<'a> Words<'a> {
         Some(at)
     }
 
-    /// Whether one of `flags`, separated by blanks, is given: joined with others, with a value, or cut short.
+    /// Returns true if one of `flags`, separated by blanks, is given, joined with others, with a value, or cut short.
     pub(in crate::command) fn has_flag(&self, flags: &str) -> bool {
         flags.split(' ').any(|flag| self.options().any(|option| is_flag(option, flag, 3)))
     }

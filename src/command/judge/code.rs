@@ -101,12 +101,12 @@ pub(super) fn takes_code_as_words(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
-/// Whether `name` is an interpreter of a language that does more than edit texts.
+/// Returns true if `name` is an interpreter of a language that does more than edit texts.
 pub(in crate::command) fn runs_code(name: &str) -> bool {
     is_interpreter(name) && !takes_code_as_words(name)
 }
 
-/// Whether `name` runs the module that `-m` names.
+/// Returns true if `name` runs the module that `-m` names.
 pub(super) fn runs_modules(name: &str) -> bool {
     matches!(plain_name(name), "python" | "python2" | "python3" | "pypy" | "pypy3" | "py")
 }

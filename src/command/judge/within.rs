@@ -42,7 +42,8 @@ const USES: &[Running] = &[
     running(
         "uv",
         "run",
-        "-q --quiet --frozen --locked --no-sync --offline --isolated --no-dev --all-extras --with: -p: --python: --project: --directory: --extra: --group:",
+        "-q --quiet --frozen --locked --no-sync --offline --isolated --no-dev --all-extras --with: -p: --python: \
+         --project: --directory: --extra: --group:",
     ),
     running("conda mamba micromamba", "run", "-n: -p: -v --name: --prefix: --cwd: --no-capture-output --live-stream"),
     running("bundle bundler", "exec", "--keep-file-descriptors"),
@@ -72,7 +73,7 @@ static INDEX: LazyLock<HashMap<&'static str, Vec<&'static Running>>> = LazyLock:
     index
 });
 
-/// Whether some use of the program runs a command, or it is one by another name.
+/// Returns true if some use of the program runs a command, or it is one by another name.
 pub(super) fn may_run(name: &str) -> bool {
     INDEX.contains_key(listed_name(name)) || name.starts_with("git-")
 }

@@ -23,7 +23,7 @@ use crate::{
 /// The most names of such programs among words of which any may begin a command.
 const MOST_BEGINNINGS: usize = 64;
 
-/// What a command reaches.
+/// The need of a command for the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Need {
     Nothing,
@@ -37,16 +37,16 @@ impl Walker<'_> {
     pub(super) fn name_network(&mut self, args: &[Arg]) {
         let Some((program, rest)) = args.split_first() else { return };
         let name = basename(&program.text);
-        if is_open(program, name) {
-            return self.reach(None, false);
-        }
+        let certain = !self.overheard.is_guessing();
+        let is_open = is_open(program, name);
         let name = table::plain_name(name);
         match need(name, args) {
-            Need::Network => {
-                let certain = !self.overheard.is_guessing();
-                hosts::named(name, rest).into_iter().for_each(|host| self.reach(host, certain));
-            }
+            // What a guess leaves open does not count.
+            _ if is_open && !certain => {}
+            Need::Unsaid if !certain => {}
+            _ if is_open => self.reach(None, false),
             Need::Unsaid => self.reach(None, false),
+            Need::Network => hosts::named(name, rest).into_iter().for_each(|host| self.reach(host, certain)),
             Need::Nothing if roles::only_says(name) || judge::wraps(name) || table::keeps(name, rest) => {}
             Need::Nothing => {
                 let heard = hosts::heard(name, rest);
@@ -84,12 +84,12 @@ impl Walker<'_> {
     }
 }
 
-/// True for a program that nobody can name, `name` being its last component.
+/// Returns true for a program that nobody can name, `name` being its last component.
 fn is_open(program: &Arg, name: &str) -> bool {
     program.glob || program.open || name.contains([UNKNOWN, SOMETHING, HOME])
 }
 
-/// What running `args` reaches, whose program is called `name`.
+/// The need of `args`, whose program is called `name`.
 fn need(name: &str, args: &[Arg]) -> Need {
     if !table::may_need(name) {
         return Need::Nothing;
@@ -107,7 +107,7 @@ fn need(name: &str, args: &[Arg]) -> Need {
     if needs { Need::Network } else { Need::Unsaid }
 }
 
-/// True for one word that asks what the program is. To a program without subcommands, `help` is a host.
+/// Returns true for one word that asks what the program is. To a program without subcommands, `help` is a host.
 fn is_help(name: &str, rest: &[Arg]) -> bool {
     let [word] = rest else { return false };
     match word.text.as_str() {
@@ -117,7 +117,7 @@ fn is_help(name: &str, rest: &[Arg]) -> bool {
     }
 }
 
-/// Whether what stands where a subcommand does is not written out.
+/// Returns true if what stands where a subcommand does is not written out.
 fn is_subcommand_unsaid(rest: &[Arg]) -> bool {
     let mut after_option = false;
     let mut last = None;

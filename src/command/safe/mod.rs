@@ -86,7 +86,7 @@ pub(in crate::command) struct Spec {
     raw: Option<RawQuestion>,
     /// Where its words may end up, if that is not what the family says.
     reach: Option<Reach>,
-    /// Which of its uses ask the network, if that is not what its reach says.
+    /// The uses of it that ask the network, if that is not what its reach says.
     online: Option<Online>,
     /// Leaves a file where it is run: only the directory that the host starts commands in is meant for that.
     only_at_start: bool,

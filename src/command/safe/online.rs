@@ -1,7 +1,6 @@
-//! What the rows know about the network: which of the uses that they describe ask it.
+//! The uses that rows describe and that ask the network.
 //!
-//! The same rows say what is safe and what needs the network, so that no program is asked for by one and forgotten by the
-//! other.
+//! The rows that say what is safe say what needs the network: no use is known to one table and forgotten by another.
 
 use super::{FAMILIES, Family, INDEX, Reach, Row, Spec, answers};
 use crate::command::{
@@ -10,7 +9,7 @@ use crate::command::{
     walk::{Arg, Places},
 };
 
-/// Which uses that a row describes ask the network.
+/// The uses that ask the network, of those that a row describes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Online {
     Never,
@@ -18,7 +17,7 @@ pub(super) enum Online {
     /// Those with an address among the words.
     Addresses,
     /// Those with one of these subcommands, or one of these options.
-    Some {
+    For {
         subcommands: &'static str,
         options: &'static str,
     },
@@ -42,18 +41,18 @@ impl Spec {
     }
 
     pub(super) const fn online_for(self, subcommands: &'static str) -> Self {
-        self.online(Online::Some { subcommands, options: "" })
+        self.online(Online::For { subcommands, options: "" })
     }
 
     pub(super) const fn online_with(self, options: &'static str) -> Self {
-        self.online(Online::Some { subcommands: "", options })
+        self.online(Online::For { subcommands: "", options })
     }
 
     pub(super) const fn online_but_with(self, options: &'static str) -> Self {
         self.online(Online::AllBut { subcommands: "", options })
     }
 
-    /// Which of its uses ask: where words end up elsewhere, somebody is asked.
+    /// The uses of it that ask: where words end up elsewhere, somebody is asked.
     fn uses_online(&self, family: &Family) -> Online {
         self.online.unwrap_or(match self.reach.unwrap_or(family.reach) {
             Reach::Here => Online::Never,
@@ -62,14 +61,14 @@ impl Spec {
         })
     }
 
-    /// Whether a use that this row describes asks the network.
+    /// Returns true if that use, which this row describes, asks the network.
     pub(in crate::command) fn is_online(&self, family: &Family, rest: &[Arg]) -> bool {
         let words = Words::new(rest);
         match self.uses_online(family) {
             Online::Never => false,
             Online::Always => true,
             Online::Addresses => rest.iter().any(|word| word.text.contains("://")),
-            Online::Some { subcommands, options } => {
+            Online::For { subcommands, options } => {
                 let stands = |subcommand| words.after_subcommand(subcommand).is_some();
                 !subcommands.is_empty() && subcommands.split('|').any(stands)
                     || !options.is_empty() && words.has_flag(options)
@@ -83,7 +82,7 @@ impl Spec {
         }
     }
 
-    /// True for words that this row speaks of, proven or not: whatever else they say, that subcommand runs.
+    /// Returns true for words that this row speaks of, proven or not: whatever else they say, that subcommand runs.
     fn speaks_of(&self, rest: &[Arg]) -> bool {
         let words = Words::new(rest);
         let stands = |subcommand| words.after_subcommand(subcommand).is_some();
@@ -113,7 +112,8 @@ pub(in crate::command) fn asks_network(name: &str, rest: &[Arg]) -> bool {
     rows(name).iter().any(asks)
 }
 
-/// Returns true if `name` is proven to read what is on this machine with these words, and no row says that it asks somebody.
+/// Returns true if `name` is proven to read what is on this machine with these words, and no row says that it asks
+/// somebody.
 pub(in crate::command) fn stays_here(name: &str, args: &[Arg]) -> bool {
     let Some((program, rest)) = args.split_first() else { return false };
     let places = Places::default();

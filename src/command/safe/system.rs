@@ -77,7 +77,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("svn", "-v -u -q -r: -l: -c: -R -N -g --limit: --verbose --show-updates --revision: --depth: --change: --summarize --stop-on-copy --diff --no-ignore --ignore-externals --non-interactive --xml --incremental --git --show-copies-as-adds --recursive --show-item: --no-newline")
         .sub("status|st|stat|log|info|diff|di|list|ls|cat|blame|praise|annotate|ann|proplist|plist|propget|pget|help")
         .asking(local_operands)
-        .online(Online::Some { subcommands: "log|list|ls|cat|blame|praise|annotate|ann", options: "-u -r --show-updates --revision" }).examples(&["svn status", "svn log -l 5", "svn info"], &["svn ls \"https://x/$(cat f)\"", "svn commit -m x", "svn diff --diff-cmd x", "svn --config-dir x status", "svn update"]),
+        .online(Online::For { subcommands: "log|list|ls|cat|blame|praise|annotate|ann", options: "-u -r --show-updates --revision" }).examples(&["svn status", "svn log -l 5", "svn info"], &["svn ls \"https://x/$(cat f)\"", "svn commit -m x", "svn diff --diff-cmd x", "svn --config-dir x status", "svn update"]),
     spec("ssh-add", "-l -L").none().asking(lists_sessions).examples(&["ssh-add -l"], &["ssh-add", "ssh-add -D"]),
     spec("ssh", "-V").none().asking(lists_sessions).examples(&["ssh -V"], &["ssh host", "ssh -V host"]),
     spec("xz gzip zstd", "-l -v -t --list --test --verbose").asking(looks_into_archive).examples(&["xz -l f.xz", "gzip -l f.gz", "gzip -tv f.gz"], &["gzip f", "gzip -d f.gz", "xz -v f"]),

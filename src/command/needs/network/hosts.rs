@@ -5,7 +5,7 @@ use smol_str::{SmolStr, ToSmolStr, format_smolstr};
 use super::super::exact;
 use crate::command::{judge, walk::Arg};
 
-/// Where a program that reaches the network finds its hosts.
+/// The words of a program that are hosts.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     /// Every operand is an address.
@@ -16,8 +16,8 @@ enum Place {
     Dotted,
 }
 
-/// Programs, separated by blanks, where they find their hosts, their options that take a value, and those that send it
-/// elsewhere.
+/// Programs, separated by blanks, the words of theirs that are hosts, their options that take a value, and those that
+/// send it elsewhere.
 const ROWS: &[(&str, Place, &str, &str)] = &[
     (
         "curl",
@@ -201,7 +201,7 @@ fn in_url(text: &str) -> Option<Option<SmolStr>> {
     reaches(scheme)?.then(|| authority(rest))
 }
 
-/// Whether such an address leads to another machine; none if that is no scheme.
+/// Says if an address with this scheme leads to another machine; none if that is no scheme.
 fn reaches(scheme: &str) -> Option<bool> {
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(is_of_scheme);
     let scheme = scheme.rsplit(':').next().unwrap_or(scheme).to_ascii_lowercase();
@@ -230,14 +230,14 @@ fn in_remote(program: &str, text: &str) -> Option<Option<SmolStr>> {
     (takes_paths && is_remote(text)).then(|| authority(text))
 }
 
-/// Whether a word names a database on another machine: by an address, or by `host=…` among other settings.
+/// Returns true if a word names a database on another machine: by an address, or by `host=…` among other settings.
 pub(super) fn is_database(text: &str) -> bool {
     let settings = text.split_ascii_whitespace();
     let told = settings.clone().any(|setting| setting.starts_with("host=") || setting.starts_with("hostaddr="));
     in_url(text).is_some() || told && settings.clone().all(|setting| setting.contains('='))
 }
 
-/// Whether a word names a path on another machine.
+/// Returns true if a word names a path on another machine.
 pub(super) fn is_remote(text: &str) -> bool {
     let host = text.split_once(':').map(|(host, _)| host);
     !text.starts_with('-') && host.is_some_and(|host| !host.is_empty() && !host.contains('/'))

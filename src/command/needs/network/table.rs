@@ -7,14 +7,14 @@ use foldhash::{HashMap, HashSet};
 use super::hosts;
 use crate::command::{destroy::Words, safe, walk::Arg};
 
-/// Which of its uses need the network.
+/// The uses of a program that need the network.
 #[derive(Clone, Copy, Debug)]
 enum Uses {
     All,
     /// All but these subcommands, where they stand first.
     AllBut(&'static str),
     /// These subcommands.
-    Some(&'static str),
+    Sub(&'static str),
     /// The first of these with one of the second, which are options.
     SubWith(&'static str, &'static str),
     /// These, which may be cut short.
@@ -30,7 +30,7 @@ enum Uses {
     /// Those with a database on another machine.
     Database,
 }
-use Uses::{All, AllBut, Bare, Begun, Database, Remote, Some as Sub, SubWith, Told, With};
+use Uses::{All, AllBut, Bare, Begun, Database, Remote, Sub, SubWith, Told, With};
 
 /// Programs, separated by blanks, and their uses.
 const ROWS: &[(&str, Uses)] = &[
@@ -41,9 +41,9 @@ const ROWS: &[(&str, Uses)] = &[
          ldapadd ldapdelete ldapmodify ldapsearch lftp lftpget links locust lynx magic-wormhole mailx masscan mosh \
          mosh-client mpack msmtp mutt ncftp ncftpget neomutt ngrep ngrok nikto nmap ntpdate nuclei openvpn pdsh dsh \
          pscp pssh psftp plink rcp rdate rexec rlogin rpcclient rpcinfo rsh sendmail sftp showmount smbclient \
-         smbget sntp snmpget snmpset snmpwalk sqlmap ssh ssh-copy-id sshfs sshuttle sslscan subfinder swaks tailscale \
-         tcpdump telnet testssl.sh tftp tor transmission-cli tshark vegeta w3m websocat whatweb wormhole wpscan wrk \
-         wscat wsc youtube-dl yt-dlp zmap scp socat rclone",
+         smbget sntp snmpget snmpset snmpwalk sqlmap ssh ssh-copy-id sshfs sshuttle sslscan subfinder swaks \
+         tailscale tcpdump telnet testssl.sh tftp tor transmission-cli tshark vegeta w3m websocat whatweb wormhole \
+         wpscan wrk wscat wsc youtube-dl yt-dlp zmap scp socat rclone",
         All,
     ),
     ("rsync mount unison borg rdiff-backup restic duplicity", Remote),
@@ -52,21 +52,22 @@ const ROWS: &[(&str, Uses)] = &[
         "gpg gpg2",
         With(
             "--recv-keys --receive-keys --refresh-keys --search-keys --send-keys --locate-keys --fetch-keys \
-      --auto-key-locate --locate-external-keys --keyserver",
+             --auto-key-locate --locate-external-keys --keyserver",
         ),
     ),
     ("systemctl journalctl hostnamectl timedatectl loginctl busctl", Told("-H --host")),
     ("logger", Told("-n --server")),
     // Databases, where they are not files or sockets of this machine.
     (
-        "psql pg_dump pg_dumpall pg_restore pg_basebackup pgcli createdb dropdb createuser dropuser vacuumdb reindexdb \
-         clusterdb pgbench mysql mariadb mysqldump mariadb-dump mysqladmin mysqlimport mysqlshow mysqlcheck mycli",
+        "psql pg_dump pg_dumpall pg_restore pg_basebackup pgcli createdb dropdb createuser dropuser vacuumdb \
+         reindexdb clusterdb pgbench mysql mariadb mysqldump mariadb-dump mysqladmin mysqlimport mysqlshow \
+         mysqlcheck mycli",
         Told("-h --host"),
     ),
     ("psql pgcli pg_dump pg_dumpall pg_restore createdb dropdb mycli", Database),
     (
-        "bcp clickhouse-client cqlsh influx memcached-tool mongo mongodump mongoexport mongoimport mongorestore mongosh \
-         nats redis-cli sqlcmd sqlplus usql valkey-cli kafkacat kcat etcdctl",
+        "bcp clickhouse-client cqlsh influx memcached-tool mongo mongodump mongoexport mongoimport mongorestore \
+         mongosh nats redis-cli sqlcmd sqlplus usql valkey-cli kafkacat kcat etcdctl",
         All,
     ),
     // Repositories.
@@ -74,8 +75,8 @@ const ROWS: &[(&str, Uses)] = &[
         "git",
         Sub("clone|fetch|pull|push|ls-remote|fetch-pack|send-pack|http-fetch|http-push|remote-http|remote-https|\
              remote-ftp|send-email|imap-send|request-pull|remote update|remote show|remote prune|submodule update|\
-             submodule add|maintenance|svn|p4|cvsimport|annex|lfs pull|lfs fetch|lfs push|lfs clone|lfs lock|lfs locks|\
-             lfs unlock|subtree add|subtree pull|subtree push|daemon|instaweb"),
+             submodule add|maintenance|svn|p4|cvsimport|annex|lfs pull|lfs fetch|lfs push|lfs clone|lfs lock|\
+             lfs locks|lfs unlock|subtree add|subtree pull|subtree push|daemon|instaweb"),
     ),
     ("git", SubWith("archive", "--remote")),
     ("git", SubWith("remote add", "-f --fetch")),
@@ -84,8 +85,8 @@ const ROWS: &[(&str, Uses)] = &[
     ("hg", Sub("pull|push|clone|incoming|in|outgoing|out|identify|id")),
     (
         "svn",
-        Sub("checkout|co|update|up|commit|ci|export|import|switch|sw|merge|list|ls|log|blame|praise|annotate|ann|cat|\
-             relocate|lock|unlock|mergeinfo"),
+        Sub("checkout|co|update|up|commit|ci|export|import|switch|sw|merge|list|ls|log|blame|praise|annotate|ann|\
+             cat|relocate|lock|unlock|mergeinfo"),
     ),
     ("jj", Sub("git fetch|git push|git clone|git remote add")),
     ("fossil bzr brz", Sub("sync|pull|push|clone|update|up|open|branch|checkout|co|commit|ci")),
@@ -95,34 +96,31 @@ const ROWS: &[(&str, Uses)] = &[
     (
         "npm",
         Begun(
-            "install|i|in|ins|inst|insta|instal|isnt|isnta|isntal|isntall|add|install-test|it|install-ci-test|cit|sit|\
-             clean-install-test|ci|ic|clean-install|install-clean|isntall-clean|update|up|upgrade|udpate|uninstall|\
-             unlink|remove|rm|r|un|dedupe|ddp|find-dupes|prune|link|ln|audit|publish|unpublish|deprecate|\
-             undeprecate|view|v|info|show|search|s|se|find|outdated|login|logout|adduser|add-user|whoami|ping|doctor|\
-             exec|x|create|init|innit|dist-tag|dist-tags|owner|author|access|team|org|ogr|token|profile|hook|star|\
-             stars|unstar|diff|fund|docs|home|bugs|issues|repo|pack|trust|cache add",
+            "install|i|in|ins|inst|insta|instal|isnt|isnta|isntal|isntall|add|install-test|it|install-ci-test|cit|\
+             sit|clean-install-test|ci|ic|clean-install|install-clean|isntall-clean|update|up|upgrade|udpate|\
+             uninstall|unlink|remove|rm|r|un|dedupe|ddp|find-dupes|prune|link|ln|audit|publish|unpublish|deprecate|\
+             undeprecate|view|v|info|show|search|s|se|find|outdated|login|logout|adduser|add-user|whoami|ping|\
+             doctor|exec|x|create|init|innit|dist-tag|dist-tags|owner|author|access|team|org|ogr|token|profile|hook|\
+             star|stars|unstar|diff|fund|docs|home|bugs|issues|repo|pack|trust|cache add",
         ),
     ),
     (
         "pnpm",
         Sub("install|i|add|update|up|upgrade|publish|dlx|create|fetch|outdated|audit|remove|rm|uninstall|un|link|ln|\
-             import|dedupe|self-update|env|server|deploy|login|whoami|view|info|show|search|patch|rebuild|rb|prune|it|\
-             install-test|store add|setup"),
+             import|dedupe|self-update|env|server|deploy|login|whoami|view|info|show|search|patch|rebuild|rb|prune|\
+             it|install-test|store add|setup"),
     ),
     (
         "yarn yarnpkg",
-        Sub(
-            "install|add|upgrade|up|upgrade-interactive|publish|dlx|create|npm|info|audit|outdated|remove|link|import|\
-             dedupe|global add|global upgrade|login|tag|team|owner|set version|plugin import|self-update|search|access|\
-             init|workspaces focus",
-        ),
+        Sub("install|add|upgrade|up|upgrade-interactive|publish|dlx|create|npm|info|audit|outdated|remove|link|\
+             import|dedupe|global add|global upgrade|login|tag|team|owner|set version|plugin import|self-update|\
+             search|access|init|workspaces focus"),
     ),
     ("yarn yarnpkg", Bare),
     (
         "bun",
-        Sub(
-            "add|a|install|i|update|create|c|x|publish|remove|rm|upgrade|audit|outdated|info|link|patch|ci|init|pm view",
-        ),
+        Sub("add|a|install|i|update|create|c|x|publish|remove|rm|upgrade|audit|outdated|info|link|patch|ci|init|\
+             pm view"),
     ),
     ("deno", Sub("add|install|i|cache|upgrade|publish|outdated|update|create|jupyter|deploy|x")),
     ("npx pnpx bunx uvx pnx", All),
@@ -133,15 +131,13 @@ const ROWS: &[(&str, Uses)] = &[
     ("pipx", Sub("install|install-all|upgrade|upgrade-all|upgrade-shared|run|runpip|inject|reinstall|reinstall-all")),
     (
         "poetry pdm hatch pipenv rye pixi flit",
-        Sub(
-            "install|add|update|publish|lock|remove|uninstall|search|sync|self|upgrade|outdated|fetch|build|init|new|fix",
-        ),
+        Sub("install|add|update|publish|lock|remove|uninstall|search|sync|self|upgrade|outdated|fetch|build|init|\
+             new|fix"),
     ),
     (
         "uv",
-        Sub(
-            "add|sync|lock|pip install|pip sync|pip compile|pip download|tool|python install|python upgrade|publish|build|remove|self update|x|export",
-        ),
+        Sub("add|sync|lock|pip install|pip sync|pip compile|pip download|tool|python install|python upgrade|publish|\
+             build|remove|self update|x|export"),
     ),
     (
         "conda mamba micromamba",
@@ -176,9 +172,8 @@ const ROWS: &[(&str, Uses)] = &[
     ),
     (
         "dotnet",
-        Sub(
-            "restore|add|tool install|tool update|tool search|tool restore|nuget push|nuget add|nuget delete|workload|new install|publish|sdk check",
-        ),
+        Sub("restore|add|tool install|tool update|tool search|tool restore|nuget push|nuget add|nuget delete|\
+             workload|new install|publish|sdk check"),
     ),
     ("nuget", Sub("install|restore|push|update|search|delete|list")),
     (
@@ -187,40 +182,36 @@ const ROWS: &[(&str, Uses)] = &[
     ),
     (
         "mix rebar3",
-        Sub(
-            "deps.get|deps.update|hex.publish|hex.search|hex.info|hex.user|local.hex|local.rebar|archive.install|upgrade|get-deps",
-        ),
+        Sub("deps.get|deps.update|hex.publish|hex.search|hex.info|hex.user|local.hex|local.rebar|archive.install|\
+             upgrade|get-deps"),
     ),
     ("swift", Sub("package resolve|package update")),
     ("pod", Sub("install|update|repo|search|trunk|outdated")),
     (
         "mvn mvnd",
-        Sub(
-            "deploy|dependency:get|dependency:resolve|dependency:go-offline|versions:display-dependency-updates|release:perform",
-        ),
+        Sub("deploy|dependency:get|dependency:resolve|dependency:go-offline|versions:display-dependency-updates|\
+             release:perform"),
     ),
     ("sdk", Sub("install|i|upgrade|ug|update|selfupdate|list|ls|use|env")),
     (
         "asdf mise rtx volta fnm nvm pyenv rbenv nodenv goenv",
-        Sub(
-            "install|i|add|update|upgrade|up|plugin|plugins|plugin-add|plugin-update|use|latest|ls-remote|list-remote|list-all|list all|self-update|fetch|sync",
-        ),
+        Sub("install|i|add|update|upgrade|up|plugin|plugins|plugin-add|plugin-update|use|latest|ls-remote|\
+             list-remote|list-all|list all|self-update|fetch|sync"),
     ),
     (
         "brew",
-        Sub(
-            "install|reinstall|update|up|upgrade|fetch|tap|search|info|bundle|outdated|extract|livecheck|audit|cat|desc|edit|home|log|create|update-reset",
-        ),
+        Sub("install|reinstall|update|up|upgrade|fetch|tap|search|info|bundle|outdated|extract|livecheck|audit|cat|\
+             desc|edit|home|log|create|update-reset"),
     ),
     (
         "apt apt-get aptitude apt-fast nala",
-        Sub(
-            "install|reinstall|update|upgrade|full-upgrade|dist-upgrade|dselect-upgrade|safe-upgrade|download|source|build-dep|changelog|satisfy|fetch",
-        ),
+        Sub("install|reinstall|update|upgrade|full-upgrade|dist-upgrade|dselect-upgrade|safe-upgrade|download|\
+             source|build-dep|changelog|satisfy|fetch"),
     ),
     ("apt-file", Sub("update")),
     (
-        "add-apt-repository apt-key unattended-upgrade unattended-upgrades do-release-upgrade debootstrap pmbootstrap",
+        "add-apt-repository apt-key unattended-upgrade unattended-upgrades do-release-upgrade debootstrap \
+         pmbootstrap",
         All,
     ),
     ("dnf yum zypper microdnf tdnf", AllBut("remove|erase|autoremove|clean|mark|rm|history|alias")),
@@ -235,9 +226,8 @@ const ROWS: &[(&str, Uses)] = &[
     ("winget choco scoop", Sub("install|upgrade|update|search|find|show|info|source|download|bucket")),
     (
         "nix",
-        Sub(
-            "build|run|shell|develop|flake|profile install|profile add|profile upgrade|search|copy|upgrade-nix|registry|channel|print-dev-env|eval|bundle|doctor",
-        ),
+        Sub("build|run|shell|develop|flake|profile install|profile add|profile upgrade|search|copy|upgrade-nix|\
+             registry|channel|print-dev-env|eval|bundle|doctor"),
     ),
     ("nix-shell nix-build nix-channel nix-prefetch-url nix-prefetch-git nixos-rebuild home-manager", All),
     ("nix-env", With("-i -u --install --upgrade")),
@@ -246,10 +236,11 @@ const ROWS: &[(&str, Uses)] = &[
     (
         "docker podman nerdctl finch",
         Sub("pull|push|login|logout|search|run|build|create|container run|container create|image pull|image push|\
-             image build|builder build|buildx build|buildx bake|buildx imagetools|buildx create|compose up|compose pull|\
-             compose build|compose run|compose push|compose create|compose watch|compose publish|manifest|\
-             plugin install|plugin push|plugin upgrade|service create|service update|stack deploy|stack up|swarm join|\
-             swarm init|scout|trust|play kube|kube play|machine init|sbom|model|mcp|app|auto-update|artifact"),
+             image build|builder build|buildx build|buildx bake|buildx imagetools|buildx create|compose up|\
+             compose pull|compose build|compose run|compose push|compose create|compose watch|compose publish|\
+             manifest|plugin install|plugin push|plugin upgrade|service create|service update|stack deploy|stack up|\
+             swarm join|swarm init|scout|trust|play kube|kube play|machine init|sbom|model|mcp|app|auto-update|\
+             artifact"),
     ),
     ("docker podman nerdctl finch", Told("-H --host --url --context")),
     ("docker-compose podman-compose", Sub("up|pull|build|run|push|create|watch|publish")),
@@ -271,29 +262,25 @@ const ROWS: &[(&str, Uses)] = &[
     // Services.
     (
         "terraform tofu terragrunt",
-        Sub(
-            "init|plan|apply|destroy|refresh|import|get|login|logout|test|console|providers lock|providers mirror|run-all|force-unlock|state push|state pull|workspace new",
-        ),
+        Sub("init|plan|apply|destroy|refresh|import|get|login|logout|test|console|providers lock|providers mirror|\
+             run-all|force-unlock|state push|state pull|workspace new"),
     ),
     (
         "pulumi",
-        Sub(
-            "up|update|preview|refresh|destroy|login|logout|new|import|cancel|watch|deployment|whoami|logs|plugin install|stack ls|stack history|stack init|org|about",
-        ),
+        Sub("up|update|preview|refresh|destroy|login|logout|new|import|cancel|watch|deployment|whoami|logs|\
+             plugin install|stack ls|stack history|stack init|org|about"),
     ),
     ("ansible ansible-playbook ansible-galaxy ansible-pull ansible-console", All),
     (
         "vagrant",
-        Sub(
-            "up|box add|box update|box outdated|plugin install|plugin update|cloud|login|push|share|reload|provision|init",
-        ),
+        Sub("up|box add|box update|box outdated|plugin install|plugin update|cloud|login|push|share|reload|\
+             provision|init"),
     ),
     ("packer", Sub("init|build|plugins install|push")),
     (
-        "serverless sls sam cdk cdk8s amplify eb chalice zappa doctl hasura s3cmd s4cmd s5cmd b2 \
-         azcopy aliyun tccli ibmcloud turso neonctl pscale temporal dagger gitlab jira circleci \
-         wandb huggingface-cli hf kaggle dvc databricks snowsql bq cf rhc openstack nova \
-         certbot acme.sh ollama",
+        "serverless sls sam cdk cdk8s amplify eb chalice zappa doctl hasura s3cmd s4cmd s5cmd b2 azcopy aliyun \
+         tccli ibmcloud turso neonctl pscale temporal dagger gitlab jira circleci wandb huggingface-cli hf kaggle \
+         dvc databricks snowsql bq cf rhc openstack nova certbot acme.sh ollama",
         All,
     ),
 ];
@@ -345,18 +332,18 @@ pub(in crate::command) fn subcommands() -> impl Iterator<Item = (&'static str, &
 static NAMES: LazyLock<HashSet<&'static str>> =
     LazyLock::new(|| INDEX.keys().copied().chain(safe::asking_network()).collect());
 
-/// Whether some use of the program may need the network.
+/// Returns true if some use of the program may need the network.
 pub(super) fn may_need(name: &str) -> bool {
     NAMES.contains(name)
 }
 
-/// Whether the first operand of the program says what it does.
+/// Returns true if the first operand of the program says what it does.
 pub(super) fn has_subcommands(name: &str) -> bool {
     let says = |uses: &Uses| matches!(uses, AllBut(_) | Sub(_) | Begun(_) | Bare);
     rows(name).any(says) || safe::has_subcommands(name)
 }
 
-/// Whether this use of the program needs the network.
+/// Returns true if the program needs the network with these words.
 pub(super) fn needs(name: &str, rest: &[Arg]) -> bool {
     let words = Words::new(rest);
     let any = |list: &str| list.split('|').any(|subcommand| words.after_subcommand(subcommand).is_some());
@@ -374,7 +361,7 @@ pub(super) fn needs(name: &str, rest: &[Arg]) -> bool {
     })
 }
 
-/// Whether the words only keep an address.
+/// Returns true if the words only keep an address.
 pub(super) fn keeps(name: &str, rest: &[Arg]) -> bool {
     let words = Words::new(rest);
     let mut rows = KEEPING.iter().filter(|(names, _)| names.split(' ').any(|known| known == name));
@@ -385,7 +372,7 @@ fn rows(name: &str) -> impl Iterator<Item = &'static Uses> {
     INDEX.get(name).or_else(|| INDEX.get(without_version(name))).into_iter().flatten()
 }
 
-/// Whether one of `options` is given with a value that is no path: a socket of this machine has one.
+/// Returns true if one of `options` is given with a value that is no path: a socket of this machine has one.
 fn is_told(options: &str, rest: &[Arg]) -> bool {
     let given = |(at, word): (usize, &Arg)| {
         let text = word.text.as_str();
