@@ -181,7 +181,7 @@ impl Agent {
         Ok(asked)
     }
 
-    /// What hooks are asked about. A word that may be no path is part of the command line, and nothing by itself.
+    /// The proposals that hooks are asked about: the action, and whatever it uses or may use.
     fn proposals(&self, action: &Considered, run: &RunId, input: Option<serde_json::Value>) -> Proposals {
         let facts = action.facts();
         let whole = Proposal {
@@ -191,6 +191,7 @@ impl Agent {
             tool: facts.tool.clone(),
             resource: Arc::clone(&facts.resource),
             part_of: None,
+            origin: UseOrigin::Own,
             tier: action.tier.unwrap_or(Tier::Dangerous),
             tier_reason: Arc::clone(&facts.tier_reason),
             destructive: facts.destructive.clone(),
@@ -200,12 +201,12 @@ impl Agent {
             input,
             digest: facts.input,
         };
-        let further = action.uses.iter().enumerate().skip(1).filter(|(_, used)| used.origin != UseOrigin::Word);
+        let further = action.uses.iter().enumerate().skip(1);
         let part = |(about, used): (usize, &Use)| {
-            let UseFacts { operation, resource, .. } = used.facts();
+            let UseFacts { operation, resource, origin, .. } = used.facts();
             let needs = used.takes.iter().map(|right| right.permission.clone()).collect();
             let part_of = Some(Arc::clone(&whole.resource));
-            (about, Proposal { operation, resource, part_of, needs, input: None, ..whole.clone() })
+            (about, Proposal { operation, resource, part_of, origin, needs, input: None, ..whole.clone() })
         };
         Proposals { parts: further.map(part).collect(), whole }
     }

@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use serde_json::Value;
 
 use crate::model::{
-    Action, AgentId, CallId, Destructive, Digest, Operation, Permission, Reason, RunId, Tier, ToolName, Verdict,
+    Action, AgentId, CallId, Destructive, Digest, Operation, Permission, Reason, RunId, Tier, ToolName, UseOrigin,
+    Verdict,
 };
 
 /// Is asked about every action before the engine decides (`sources/002`, "Permission decision"): about the action, and
@@ -61,6 +62,8 @@ pub struct Proposal {
     /// The resource of the whole action, where this is one more thing that it uses: a permission that it is given, a file
     /// that its command line names. A no to a part is a no to the whole; a yes to a part allows nothing.
     pub part_of: Option<Arc<str>>,
+    /// How it comes to be used: `own` is the action itself, and `word` a word that may be a path or a host, or nothing.
+    pub origin: UseOrigin,
     /// How much harm it can do.
     pub tier: Tier,
     /// Why that is so.

@@ -15,6 +15,7 @@ mod online;
 mod packages;
 mod projects;
 mod question;
+mod secrets;
 mod shell;
 mod system;
 mod text;
@@ -302,6 +303,9 @@ pub(in crate::command) fn prove(args: &[Arg], classifier: &Classifier, places: &
     let Some(specs) = INDEX.get(name) else {
         return if versions::is_known(name) { Proof::Unproven(not_only_reading(name)) } else { Proof::Unknown };
     };
+    if classifier.profile() == Profile::Strict && secrets::prints(name, rest) {
+        return Proof::Unproven(format!("`{name}`: prints what is usually secret"));
+    }
     let mut doubt = None;
     for (spec, family) in specs {
         match spec.try_prove(rest, family, classifier.profile(), places) {

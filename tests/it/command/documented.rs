@@ -149,7 +149,25 @@ fn the_strict_profile_asks_about_environment_network_and_secrets() {
         assert_eq!(strict.classify(command).tier, Tier::Dangerous, "{command}");
         assert_eq!(classify(command).tier, Tier::Safe, "{command}");
     }
-    assert_eq!(strict.classify("ls -la | grep x").tier, Tier::Safe);
+    for command in [
+        "echo $API_TOKEN",
+        "jq -n env",
+        "jq -n '$ENV.HOME'",
+        "awk 'BEGIN { for (k in ENVIRON) print ENVIRON[k] }'",
+        "docker inspect web",
+        "docker compose config",
+        "kubectl get secrets -A -o json",
+        "kubectl -n x get pods,secret/y",
+        "systemctl show nginx",
+        "pip config list",
+        "git config --list",
+    ] {
+        assert_eq!(strict.classify(command).tier, Tier::Dangerous, "{command}");
+        assert_eq!(classify(command).tier, Tier::Safe, "{command}");
+    }
+    for command in ["ls -la | grep x", "echo $HOME", "jq .environment f", "jq .env f", "docker ps", "systemctl status nginx"] {
+        assert_eq!(strict.classify(command).tier, Tier::Safe, "{command}");
+    }
 }
 
 #[test]

@@ -450,6 +450,34 @@ async fn a_hooks_no_to_a_part_denies_the_action_and_its_yes_allows_nothing() {
     assert_eq!(ruled(&agent, given("node build.js", "@network")).await, Ruled::Ask);
 }
 
+/// Says no to whatever may be a file of this name.
+#[derive(Debug)]
+struct Guarded(&'static str);
+
+#[async_trait]
+impl Hook for Guarded {
+    async fn before(&self, proposal: Proposal) -> Result<HookAnswer, HookFailure> {
+        Ok(if proposal.resource.ends_with(self.0) { HookAnswer::deny("not that") } else { HookAnswer::nothing() })
+    }
+}
+
+/// A hook that guards a file is asked wherever the name of that file stands, also where nobody knows what a word is.
+#[tokio::test]
+async fn a_hook_is_asked_about_every_word_that_may_be_what_it_guards() {
+    let (world, agent) = equipped(Mode::Bypass, &[everything_allowed()]).await;
+    let lines = ["cat .env", "rsync .env b", "unheard-of --file=.env", "sh -c 'unheard-of .env'"].map(Action::command);
+    let input = |value| Action::tool("foo".parse().unwrap(), value);
+    let calls = [input(json!({ "cmd": "cat .env" })), input(json!({ "p": ".env" })), input(json!({ "p": ["a", "/ws/.env"] }))];
+    for action in lines.iter().chain(&calls) {
+        assert_eq!(ruled(&agent, action.clone()).await, Ruled::Allow, "{action:?}");
+    }
+    world.engine.add_hook("guard".parse().unwrap(), Arc::new(Guarded("/.env"))).unwrap();
+    for action in lines.iter().chain(&calls) {
+        assert_eq!(ruled(&agent, action.clone()).await, Ruled::Deny, "{action:?}");
+    }
+    assert_eq!(ruled(&agent, Action::command("rsync a b")).await, Ruled::Allow);
+}
+
 /// Changes the mode of the agent that is asked about, while it is asked.
 #[derive(Debug)]
 struct Meanwhile(bestow::Engine);
