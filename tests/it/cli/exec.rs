@@ -229,7 +229,7 @@ fn a_refusal_names_the_rule_its_line_and_why_it_is_there() {
     let told = bestow(&["exec", "--agent", "worker", "--config", &config, "--", "git", "push"], b"");
     let said = text(&told.stderr);
     assert_eq!(told.status.code(), Some(3), "{said}");
-    assert!(said.contains("agent `worker` may not run `git push`: denied by a rule"), "{said}");
+    assert!(said.contains("agent `worker` may not run `git push <&0`: denied by a rule"), "{said}");
     assert!(said.contains(&format!("agents.toml:{line}: ")) && said.contains("people push"), "{said}");
 }
 

@@ -89,7 +89,7 @@ async fn a_no_for_the_session_denies_without_a_question_until_a_tool_asks_to_ove
 }
 
 #[tokio::test]
-async fn what_a_person_says_for_the_session_settles_the_same_question_of_the_same_tool_and_no_other() {
+async fn a_no_for_the_session_settles_the_question_of_every_tool_and_a_yes_that_of_the_same_tool_only() {
     let world = World::new();
     let (bot, you, run) = asked_about_all(&world).await;
     let other = world.worker("other", &["@write:/ws"]).await;
@@ -102,7 +102,12 @@ async fn what_a_person_says_for_the_session_settles_the_same_question_of_the_sam
     say(&you, asked, for_the_session(Answer::deny())).await;
     assert_eq!(same.poll().unwrap().outcome, Outcome::Denied);
     assert_eq!(by_other.poll().unwrap().outcome, Outcome::Denied, "a no binds the run");
-    assert!(other_tool.poll().is_none());
+    assert_eq!(other_tool.poll().unwrap().outcome, Outcome::Denied, "a no binds every tool");
+
+    let (asked, _one) = question(&bot, write("/ws/c")).await;
+    let (_, other_tool) = question(&bot, write("/ws/c").by_tool(tool("edit_file"))).await;
+    say(&you, asked, for_the_session(Answer::allow())).await;
+    assert!(other_tool.poll().is_none(), "a yes is for its tool");
 }
 
 #[tokio::test]
