@@ -295,6 +295,38 @@ impl Engine {
         self.shared.execute(Command::Task(event)).at_once().map(drop)
     }
 
+    /// The number of rights to write that have ended so far.
+    #[cfg(feature = "schedule")]
+    pub(crate) fn write_ends(&self) -> Result<u64, Error> {
+        self.shared.look(|state, _| state.write_ends())
+    }
+
+    /// Returns true if the file of `task`, one of whose `paths` it is, may be an agent's, which could write it once.
+    #[cfg(feature = "schedule")]
+    pub(crate) fn may_be_an_agents(
+        &self,
+        task: &crate::model::TaskId,
+        paths: &[crate::model::SanitizedPath],
+        version: crate::model::FileVersion,
+    ) -> Result<bool, Error> {
+        self.shared.look(|state, _| state.may_be_an_agents(task, paths, version))
+    }
+
+    /// Remembers whether the file of a task is taken for a person's, where an agent could write it once.
+    #[cfg(feature = "schedule")]
+    pub(crate) fn judge_task_file(
+        &self,
+        task: &crate::model::TaskId,
+        paths: &[crate::model::SanitizedPath],
+        version: crate::model::FileVersion,
+        ends: u64,
+        trusted: bool,
+    ) -> Result<(), Error> {
+        let is_new = self.shared.look(|state, _| state.is_new_judgement(task, paths, version, trusted))?;
+        let event = crate::model::TaskEvent::FileJudged { task: task.clone(), version, ends, trusted };
+        if is_new { self.tell_task(event) } else { Ok(()) }
+    }
+
     /// Leaves the fact that a process which spoke at the control socket was not heard.
     #[cfg(feature = "journal")]
     pub(crate) fn peer_refused(

@@ -30,6 +30,7 @@ mod rights;
 mod rules;
 mod state;
 mod support;
+mod task_files;
 mod uses;
 mod why;
 mod written;

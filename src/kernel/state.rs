@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 use crate::model::{
     AgentId, Decision, Event, Floor, Grant, GrantId, Hold, Mode, Origin, Outcome, OwnerId, Pending, Permission, Policy,
     Profile, Reason, Request, RequestId, Resolution, Route, Ruling, RulingId, RunId, SanitizedPath, Settings, Source,
-    Timestamp, Verdict, ViolationId,
+    TaskEvent, TaskId, Timestamp, Verdict, ViolationId,
 };
 
 use super::{
     Protected, Refusal, asked::Asked, declared::Declared, guards::Guards, lineage::Gone, obeyed::WriteRoots,
-    processes::Processes, rules::Rules, written::WrittenOnce,
+    processes::Processes, rules::Rules, task_files::Judged, written::WrittenOnce,
 };
 
 /// How many ended requests of one agent are remembered, so that a late answer can be told the truth.
@@ -48,6 +48,9 @@ pub(crate) struct State {
     /// Where agents could write once.
     #[serde(default, skip_serializing_if = "WrittenOnce::is_empty")]
     pub(super) written_once: WrittenOnce,
+    /// The files of tasks that agents could write once, as they were judged last.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) task_files: BTreeMap<TaskId, Judged>,
     /// Who may write where.
     #[serde(skip)]
     pub(super) write_roots: WriteRoots,
@@ -242,6 +245,10 @@ impl State {
     /// Total: an event has been decided already, so nothing here can refuse it.
     pub(crate) fn apply(&mut self, event: &Event) {
         match event {
+            Event::Task(TaskEvent::FileJudged { task, version, ends, trusted, .. }) => {
+                self.judge_task_file(task, *version, *ends, *trusted);
+            }
+            Event::Task(TaskEvent::Removed { task }) => drop(self.task_files.remove(task)),
             Event::AgentRegistered { profile, run, source } => self.register(profile, run, *source),
             Event::AgentChanged { profile } => {
                 if let Some(agent) = self.agents.get_mut(&profile.id) {
@@ -440,6 +447,9 @@ impl State {
     fn end_ruling(&mut self, id: RulingId) {
         let Some(ruling) = self.rulings.remove(&id) else { return };
         self.noes_for_later.remove(&id);
+        for right in &ruling.gives {
+            self.written_once.keep(&right.permission, &self.settings.sensitive);
+        }
         if let Some(until) = ruling.until {
             self.rulings_ending.remove(&(until, id));
         }

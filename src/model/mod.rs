@@ -91,7 +91,8 @@ pub use sensitive::{InvalidSensitiveName, SensitiveName};
 pub use set::{PermissionSet, Reads};
 pub(crate) use spoken::{Ends, Obeyed, Obeys, Said, Spoken, SpokenPart, StartDir, base_name};
 pub use task::{
-    CatchUp, GateOutcome, InvalidTaskId, OnMissing, Skip, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings,
+    CatchUp, FileVersion, GateOutcome, InvalidTaskId, OnMissing, Skip, TaskEnd, TaskEvent, TaskId, TaskKind,
+    TaskSettings,
 };
 pub(crate) use text::MAX_REASON_CHARS;
 pub(crate) use text::Quoted;

@@ -203,6 +203,18 @@ impl TaskSettings {
     }
 }
 
+/// One state of a file, told from every other: nobody can set the time of the last change back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(clippy::exhaustive_structs, reason = "the three numbers by which states of a file differ")]
+pub struct FileVersion {
+    /// The number of the file on its file system.
+    pub inode: u64,
+    /// Its size, in bytes.
+    pub size: u64,
+    /// The time of its last change (`ctime`): seconds since 1970, and nanoseconds.
+    pub changed: (i64, i64),
+}
+
 /// What a gate said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -309,6 +321,8 @@ pub enum TaskEnd {
         /// After so many seconds.
         seconds: u64,
     },
+    /// The program that ran it ended in the middle: it crashed, or was stopped.
+    Interrupted,
 }
 
 impl fmt::Display for TaskEnd {
@@ -317,6 +331,7 @@ impl fmt::Display for TaskEnd {
             TaskEnd::Done => f.write_str("done"),
             TaskEnd::Failed { why } => write!(f, "failed: {}", Shown(why)),
             TaskEnd::CutOff { seconds } => write!(f, "cut off after {seconds} seconds"),
+            TaskEnd::Interrupted => f.write_str("interrupted, since the program that ran it ended"),
         }
     }
 }
@@ -348,6 +363,18 @@ pub enum TaskEvent {
         file: Arc<str>,
         /// Every reason, each with its line.
         why: Arc<str>,
+    },
+    /// The file of a task that an agent could write once was judged: whether it is a person's by now.
+    #[serde(rename = "task.file_judged")]
+    FileJudged {
+        /// Which.
+        task: TaskId,
+        /// The file as it was then.
+        version: FileVersion,
+        /// The number of rights to write that had ended before it was looked at.
+        ends: u64,
+        /// Whether it is taken for a person's: it changed after every such right had ended.
+        trusted: bool,
     },
     /// A file lists permissions. They give nothing.
     #[serde(rename = "task.permissions_ignored")]
@@ -412,6 +439,7 @@ impl TaskEvent {
             TaskEvent::Added { .. } => "task.added",
             TaskEvent::Removed { .. } => "task.removed",
             TaskEvent::Rejected { .. } => "task.rejected",
+            TaskEvent::FileJudged { .. } => "task.file_judged",
             TaskEvent::PermissionsIgnored { .. } => "task.permissions_ignored",
             TaskEvent::Gate { .. } => "task.gate",
             TaskEvent::Started { .. } => "task.started",
@@ -426,6 +454,7 @@ impl TaskEvent {
         match self {
             TaskEvent::Added { task, .. }
             | TaskEvent::Removed { task }
+            | TaskEvent::FileJudged { task, .. }
             | TaskEvent::PermissionsIgnored { task, .. }
             | TaskEvent::Gate { task, .. }
             | TaskEvent::Started { task, .. }
@@ -442,6 +471,7 @@ impl TaskEvent {
             TaskEvent::Added { .. }
             | TaskEvent::Removed { .. }
             | TaskEvent::Rejected { .. }
+            | TaskEvent::FileJudged { .. }
             | TaskEvent::PermissionsIgnored { .. }
             | TaskEvent::Finished { .. }
             | TaskEvent::Skipped { .. }
@@ -456,6 +486,7 @@ impl TaskEvent {
             TaskEvent::Added { .. }
             | TaskEvent::Removed { .. }
             | TaskEvent::Rejected { .. }
+            | TaskEvent::FileJudged { .. }
             | TaskEvent::PermissionsIgnored { .. }
             | TaskEvent::Gate { .. }
             | TaskEvent::Started { .. }
@@ -474,6 +505,10 @@ impl fmt::Display for TaskEvent {
             TaskEvent::Added { task, next: None } => write!(f, "{task} is not due again"),
             TaskEvent::Removed { task } => write!(f, "{task} is gone"),
             TaskEvent::Rejected { file, why } => write!(f, "{} was not taken: {}", Shown(file), Shown(why)),
+            TaskEvent::FileJudged { task, trusted: true, .. } => {
+                write!(f, "the file of {task} was saved since an agent could write it")
+            }
+            TaskEvent::FileJudged { task, .. } => write!(f, "the file of {task} may be an agent's"),
             TaskEvent::PermissionsIgnored { task, listed } => {
                 write!(f, "{task} lists permissions, which give nothing: {}", Shown(listed))
             }

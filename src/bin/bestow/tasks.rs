@@ -1,10 +1,10 @@
 //! `bestow tasks`: the scheduled tasks of a file, as they are, and one of them by hand.
 
-use std::fmt::Write;
+use std::{fmt::Write, io::IsTerminal};
 
 use bestow::{
-    Effect, Engine, Event, Explanation, GateOutcome, Interaction, OnMissing, Policy, PolicyFile, Settings, Shown, Skip,
-    Subscription, TaskEnd, TaskEvent, TaskId, TaskKind,
+    Effect, Engine, Event, Explanation, GateOutcome, Interaction, NoEvent, OnMissing, Policy, PolicyFile, Settings,
+    Shown, Skip, Subscription, TaskEnd, TaskEvent, TaskId, TaskKind,
     sandbox::Sandbox,
     schedule::{NotStarted, Scheduler, Surveyed, TaskRun, survey},
 };
@@ -144,7 +144,6 @@ fn at(file: &str, line: Option<u32>, why: &str) -> String {
 
 /// Asks the gate and prints the prompt, as whoever carries out tasks would get it.
 async fn run(engine: &Engine, id: &TaskId) -> Result<End, End> {
-    let mut events = engine.subscribe();
     let (told, mut prompts) = mpsc::unbounded_channel();
     let runner = move |run: TaskRun| {
         let told = told.send(run.prompt);
@@ -152,16 +151,17 @@ async fn run(engine: &Engine, id: &TaskId) -> Result<End, End> {
     };
     let sandbox = Sandbox::with_this_program().map_err(End::failed)?;
     let tasks = Scheduler::new(runner).with_sandbox(sandbox).by_hand().start(engine).await.map_err(End::failed)?;
-    match tasks.run(id).await {
-        Ok(()) => {}
+    tell_ignored(engine, id)?;
+    // What reading the files says of all tasks is over by now.
+    let end = match telling(engine.subscribe(), id, tasks.run_to_end(id)).await {
+        Ok(end) => end,
         Err(NotStarted::Unknown) => return Err(not_taken(engine, id)),
         Err(why) => return Err(End::failed(format_args!("{id}: {why}"))),
-    }
-    let end = ended(&mut events, id).await?;
+    };
     // Written down before this ends.
     tasks.stop().await;
     Ok(match end {
-        Ok(TaskEnd::Done) => End::said(&format!("{}\n", prompts.try_recv().map_err(End::failed)?)),
+        Ok(TaskEnd::Done) => End::said(&for_reader(&prompts.try_recv().map_err(End::failed)?)),
         Ok(other) => End::failed(other),
         Err(why) => {
             let told = format!("{id} does not run: {}", in_full(&why));
@@ -207,22 +207,42 @@ fn not_taken(engine: &Engine, id: &TaskId) -> End {
     }
 }
 
-/// How the run ended; what else is told of tasks meanwhile is for people.
-async fn ended(events: &mut Subscription, id: &TaskId) -> Result<Result<TaskEnd, Skip>, End> {
-    loop {
-        let Event::Task(event) = events.next().await.map_err(End::failed)?.event else { continue };
-        if let TaskEvent::Finished { task, end } = &event
-            && task == id
-        {
-            return Ok(Ok(end.clone()));
-        }
-        if let TaskEvent::Skipped { task, why } = &event
-            && task == id
-        {
-            return Ok(Err(why.clone()));
-        }
-        if concerns(&event, id) {
+/// Tells what the file of the task lists as permissions.
+fn tell_ignored(engine: &Engine, id: &TaskId) -> Result<(), End> {
+    let all = survey(engine).map_err(End::failed)?;
+    let of_task = all.into_iter().find(|surveyed| surveyed.task.as_ref().is_ok_and(|task| task.id == *id));
+    if let Some(listed) = of_task.and_then(|surveyed| surveyed.ignored) {
+        eprintln!("bestow: {}", TaskEvent::PermissionsIgnored { task: id.clone(), listed: listed.into() });
+    }
+    Ok(())
+}
+
+/// The prompt as it is for a program; a terminal gets no control characters, which a gate may have written.
+fn for_reader(prompt: &str) -> String {
+    if !std::io::stdout().is_terminal() {
+        return format!("{prompt}\n");
+    }
+    prompt.lines().map(|line| format!("{}\n", Shown(line))).collect()
+}
+
+/// Waits for `end`, and tells people meanwhile what happens to the task.
+async fn telling<T>(mut events: Subscription, id: &TaskId, end: impl Future<Output = T>) -> T {
+    let tell = |event: &TaskEvent| {
+        if concerns(event, id) {
             eprintln!("bestow: {event}");
+        }
+    };
+    let mut end = std::pin::pin!(end);
+    loop {
+        tokio::select! {
+            biased;
+            event = events.next() => match event {
+                Ok(recorded) => if let Event::Task(event) = &recorded.event { tell(event) },
+                // How the run ended is not heard here.
+                Err(NoEvent::Missed(_)) => {}
+                Err(NoEvent::Ended) => return end.await,
+            },
+            end = &mut end => return end,
         }
     }
 }
@@ -230,9 +250,13 @@ async fn ended(events: &mut Subscription, id: &TaskId) -> Result<Result<TaskEnd,
 /// Not what reading the files says of all of them, nor what is said at the end anyway.
 fn concerns(event: &TaskEvent, id: &TaskId) -> bool {
     match event {
-        TaskEvent::PermissionsIgnored { task, .. } => task == id,
+        TaskEvent::Finished { task, .. } | TaskEvent::Skipped { task, .. } if task == id => false,
         TaskEvent::Gate { task, runs, .. } => *runs || task != id,
-        TaskEvent::Added { .. } | TaskEvent::Removed { .. } | TaskEvent::Rejected { .. } => false,
+        TaskEvent::Added { .. }
+        | TaskEvent::Removed { .. }
+        | TaskEvent::Rejected { .. }
+        | TaskEvent::PermissionsIgnored { .. }
+        | TaskEvent::FileJudged { .. } => false,
         TaskEvent::Started { .. }
         | TaskEvent::Finished { .. }
         | TaskEvent::Skipped { .. }

@@ -2,22 +2,24 @@
 
 use std::sync::Arc;
 
+use tokio::sync::oneshot;
+
 use super::{
     Due, Happened, Last, NotStarted, Task,
     files::{self, Once},
     run::{self, Over, Place},
-    work::{Key, Work, key},
+    work::{Key, RunEnd, Work, key},
     writers::Writers,
 };
 use crate::{
     engine::Engine,
-    model::{Skip, TaskEnd, TaskEvent, TaskId, Timestamp},
+    model::{FileVersion, Skip, TaskEnd, TaskEvent, TaskId, Timestamp},
 };
 
 impl Work {
     /// Carries out what is due.
     pub(super) async fn tick(&mut self, engine: &Engine) {
-        let Ok(now) = self.clock.now() else { return };
+        let Ok(now) = self.clock.wall() else { return };
         let due = self.plan.tick(now);
         let writers = Writers::now(engine, &self.dir);
         for (key, due) in due {
@@ -29,8 +31,13 @@ impl Work {
         }
     }
 
-    pub(super) async fn run_now(&mut self, engine: &Engine, id: &TaskId) -> Result<(), NotStarted> {
-        let now = engine.settings().and(engine.now()).map_err(|_| NotStarted::Stopped)?;
+    pub(super) async fn run_now(
+        &mut self,
+        engine: &Engine,
+        id: &TaskId,
+    ) -> Result<oneshot::Receiver<RunEnd>, NotStarted> {
+        engine.settings().map_err(|_| NotStarted::Stopped)?;
+        let now = self.clock.wall().map_err(|_| NotStarted::Stopped)?;
         if self.known.get(id).is_none_or(|known| known.task.is_none()) {
             return Err(NotStarted::Unknown);
         }
@@ -42,12 +49,20 @@ impl Work {
         if let Some(why) = writers.of(id)
             && let Some(version) = self.known.get(id).map(|known| known.version)
         {
-            self.reject(id, version, &files::file(id), &why, true);
+            self.taint(&writers, id, version, &why);
             return Err(NotStarted::Unknown);
         }
         self.plan.begin(key.clone());
+        let (told, end) = oneshot::channel();
+        self.waiting.insert(id.clone(), told);
         self.begin(&key, now, 0, now, &writers).await;
-        Ok(())
+        Ok(end)
+    }
+
+    /// An agent may write its file by now: it is none, until a person saves it again.
+    fn taint(&mut self, writers: &Writers, id: &TaskId, version: FileVersion, why: &str) {
+        writers.judge(id, version, self.ends, false);
+        self.reject(id, version, &files::file(id), why, true);
     }
 
     fn skip(&mut self, key: &Key, why: Skip, now: Timestamp) {
@@ -100,7 +115,7 @@ impl Work {
         for (id, why) in written {
             tasks.retain(|task| task.id != id);
             if let Some(version) = self.known.get(&id).map(|known| known.version) {
-                self.reject(&id, version, &files::file(&id), &why, true);
+                self.taint(writers, &id, version, &why);
             }
         }
         self.settle(key, now);
@@ -134,7 +149,7 @@ impl Work {
 
     pub(super) fn over(&mut self, over: Over) {
         self.plan.ended(&over.key);
-        let Ok(now) = self.clock.now() else { return };
+        let Ok(now) = self.clock.wall() else { return };
         for (task, what) in over.tasks {
             // As it was when it ran: its file may say something else by now.
             let (id, once) = (task.id.clone(), Once::of(&task).filter(|_| what == Happened::Ended(TaskEnd::Done)));
@@ -143,11 +158,16 @@ impl Work {
             if known.is_some_and(|known| known.task.as_ref().is_some_and(|task| known.memory.is_over(task))) {
                 self.plan.remove(&key(&id));
             }
-            self.tell(match what {
-                Happened::Ended(end) => TaskEvent::Finished { task: id, end },
-                Happened::Skipped(why) => TaskEvent::Skipped { task: id, why },
+            let (end, event) = match what {
+                Happened::Ended(end) => (Ok(end.clone()), TaskEvent::Finished { task: id.clone(), end }),
+                Happened::Skipped(why) => (Err(why.clone()), TaskEvent::Skipped { task: id.clone(), why }),
                 Happened::Started => continue,
-            });
+            };
+            self.tell(event);
+            if let Some(waiting) = self.waiting.remove(&id) {
+                // Whoever waited may have gone.
+                let _ = waiting.send(end);
+            }
         }
     }
 }

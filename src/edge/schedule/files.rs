@@ -18,7 +18,7 @@ use strsim::damerau_levenshtein;
 use super::{Task, When};
 use crate::{
     fs::{Base, EntryKind, FileError, ResolveError, for_shell},
-    model::{SanitizedPath, Shown, Skip, TaskEnd, TaskId, TaskKind, Timestamp},
+    model::{FileVersion, SanitizedPath, Shown, Skip, TaskEnd, TaskId, TaskKind, Timestamp},
 };
 
 /// How long a task file may be.
@@ -40,26 +40,16 @@ pub(super) struct Content {
     pub(super) id: TaskId,
     pub(super) text: Arc<str>,
     /// When the file was changed last, as the file system counts.
-    pub(super) version: Version,
+    pub(super) version: FileVersion,
 }
 
-/// Tells one state of a file from another. Nobody can set `ctime` back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Version {
-    inode: u64,
-    size: u64,
-    changed: (i64, i64),
+fn version_of(file: &Metadata) -> FileVersion {
+    FileVersion { inode: file.ino(), size: file.size(), changed: (file.ctime(), file.ctime_nsec()) }
 }
 
-impl Version {
-    fn of(file: &Metadata) -> Version {
-        Version { inode: file.ino(), size: file.size(), changed: (file.ctime(), file.ctime_nsec()) }
-    }
-
-    /// When the file was changed last.
-    pub(super) fn since(&self) -> Timestamp {
-        Timestamp::from_millis(u64::try_from(self.changed.0).unwrap_or(0).saturating_mul(1000))
-    }
+/// The time at which the file was changed last.
+pub(super) fn saved_at(version: FileVersion) -> Timestamp {
+    Timestamp::from_millis(u64::try_from(version.changed.0).unwrap_or(0).saturating_mul(1000))
 }
 
 /// Everything that the directory holds.
@@ -157,7 +147,7 @@ impl Directory {
                 "it has several names (hard links), and one may be where an agent writes: put a copy here".into()
             );
         }
-        let version = Version::of(&found);
+        let version = version_of(&found);
         if let Some(known) = self.known.get(&id).filter(|known| known.version == version) {
             return Ok(known.clone());
         }

@@ -99,12 +99,21 @@ pub struct Plan<K> {
     running: BTreeSet<K>,
     catch_up: CatchUp,
     jitter: Duration,
+    /// The moment of the last look.
+    looked: Option<Timestamp>,
 }
 
 impl<K: Clone + Ord + Hash> Plan<K> {
     /// Nothing. Each start is later than its time by less than `jitter`, always the same for the same name and time.
     pub fn new(catch_up: CatchUp, jitter: Duration) -> Plan<K> {
-        Plan { entries: HashMap::default(), queue: BTreeSet::new(), running: BTreeSet::new(), catch_up, jitter }
+        Plan {
+            entries: HashMap::default(),
+            queue: BTreeSet::new(),
+            running: BTreeSet::new(),
+            catch_up,
+            jitter,
+            looked: None,
+        }
     }
 
     /// Plans `name`, of which everything up to `settled` has run, or been skipped.
@@ -164,7 +173,14 @@ impl<K: Clone + Ord + Hash> Plan<K> {
     }
 
     /// Everything that is due at `now`, in the order of starts. What runs is running until [`Plan::ended`].
+    ///
+    /// A clock that was set back brings nothing that was planned for later than it would be now: it is planned anew.
     pub fn tick(&mut self, now: Timestamp) -> Vec<(K, Due)> {
+        if self.looked.is_some_and(|looked| now.after(GRACE) < looked) {
+            self.plan_anew(now);
+            self.looked = None;
+        }
+        self.looked = self.looked.max(Some(now));
         let mut all = Vec::new();
         while let Some((start, _)) = self.queue.first()
             && *start <= now
@@ -181,6 +197,15 @@ impl<K: Clone + Ord + Hash> Plan<K> {
             }
         }
         all
+    }
+
+    fn plan_anew(&mut self, now: Timestamp) {
+        self.queue.clear();
+        for (name, entry) in std::mem::take(&mut self.entries) {
+            if let Some(due) = entry.timing.after(now) {
+                self.put(name, entry.timing, due.min(entry.due));
+            }
+        }
     }
 
     fn verdict(&self, name: &K, entry: &Entry, now: Timestamp) -> Due {

@@ -8,10 +8,14 @@ use tokio::{
     task::JoinHandle,
 };
 
-use super::{Gatekeeper, Last, Runner, alone::Alone, work::Order};
+use super::{
+    Gatekeeper, Last, Runner,
+    alone::Alone,
+    work::{Order, RunEnd},
+};
 use crate::{
     engine::Error,
-    model::{SanitizedPath, Shown, TaskId, TaskSettings, Timestamp},
+    model::{SanitizedPath, Shown, Skip, TaskEnd, TaskId, TaskSettings, Timestamp},
 };
 
 /// Scheduled tasks, before they start.
@@ -182,6 +186,23 @@ impl Tasks {
     ///
     /// If there is none, or it runs.
     pub async fn run(&self, id: &TaskId) -> Result<(), NotStarted> {
+        self.started(id).await.map(drop)
+    }
+
+    /// Starts a task like [`Tasks::run`], and waits until its run is over: how it ended, or why it did not run.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, or it runs, or the tasks stop before it is over.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future stops waiting; the run goes on.
+    pub async fn run_to_end(&self, id: &TaskId) -> Result<Result<TaskEnd, Skip>, NotStarted> {
+        self.started(id).await?.await.map_err(|_| NotStarted::Stopped)
+    }
+
+    async fn started(&self, id: &TaskId) -> Result<oneshot::Receiver<RunEnd>, NotStarted> {
         let id = id.clone();
         self.order(|answer| Order::Run(id, answer)).await.unwrap_or(Err(NotStarted::Stopped))
     }

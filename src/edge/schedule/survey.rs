@@ -11,7 +11,7 @@ use super::{
     writers::Writers,
 };
 use crate::{
-    engine::{Agent, Engine},
+    engine::{Agent, Engine, Error},
     model::{Permission, SanitizedPath, TaskKind, TaskSettings, Timestamp},
 };
 
@@ -45,7 +45,7 @@ pub struct Surveyed {
 /// If nobody says where the tasks are, or the directory cannot be read.
 pub fn survey(engine: &Engine) -> Result<Vec<Surveyed>, SchedulerError> {
     let settings = &engine.settings()?.tasks;
-    let now = engine.now()?;
+    let now = engine.clock().wall().map_err(Error::from)?;
     let look = Directory::new(directory(settings)?).look().map_err(SchedulerError::Directory)?;
     let writers = Writers::now(engine, &look.dir);
     let zone = zone(settings)?;
@@ -65,7 +65,8 @@ pub fn survey(engine: &Engine) -> Result<Vec<Surveyed>, SchedulerError> {
             Ok(content) => content,
             Err(why) => return none(vec![Problem::of_file(&**why)]),
         };
-        if let Some(why) = writers.of(&content.id) {
+        let refused = writers.of(&content.id).or_else(|| writers.once(&content.id, content.version));
+        if let Some(why) = refused {
             return none(vec![Problem::of_file(why)]);
         }
         match read::read(&content.id, &content.text, own(&look.dir, content).as_deref(), zone) {

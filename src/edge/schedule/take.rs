@@ -6,8 +6,8 @@ use std::{
 };
 
 use super::{
-    Problem, Task, Timing, When, actors,
-    files::{self, Content, Found, Look, Memory, Version},
+    Happened, Problem, Task, Timing, When, actors,
+    files::{self, Content, Found, Look, Memory, saved_at},
     read::{self, Read},
     survey,
     work::{Key, Known, Work, key},
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     engine::Engine,
-    model::{TaskEvent, TaskId, TaskKind},
+    model::{FileVersion, TaskEnd, TaskEvent, TaskId, TaskKind},
 };
 
 impl Work {
@@ -43,6 +43,9 @@ impl Work {
             self.take_nothing(why.to_string().into());
             return self.plan_heartbeat();
         }
+        // Before anything is read: what ends while it is read counts as later.
+        let Ok(ends) = engine.write_ends() else { return };
+        self.ends = ends;
         let mut directory = self.directory.clone();
         let looked = tokio::task::spawn_blocking(move || {
             let look = directory.look();
@@ -103,10 +106,15 @@ impl Work {
     /// The file, if it is to be read: not if it was read before, nor if an agent could have written it.
     fn if_news(&mut self, content: Content, file: Arc<str>, writers: &Writers) -> Option<(Content, Arc<str>)> {
         let known = self.known.get(&content.id).filter(|known| known.version == content.version);
-        let Some(why) = writers.of(&content.id) else {
-            return known.is_none().then_some((content, file));
+        let (is_known, is_tainted) = (known.is_some(), known.is_some_and(|known| known.is_tainted));
+        // What was taken, and did not change, is no agent's, whatever ended meanwhile.
+        let may_be_new = || writers.once(&content.id, content.version).filter(|_| !is_known || is_tainted);
+        let Some(why) = writers.of(&content.id).or_else(may_be_new) else {
+            writers.judge(&content.id, content.version, self.ends, true);
+            return (!is_known).then_some((content, file));
         };
-        if known.is_none_or(|known| !known.is_tainted) {
+        writers.judge(&content.id, content.version, self.ends, false);
+        if !is_tainted {
             self.reject(&content.id, content.version, &file, &why, true);
         }
         None
@@ -128,7 +136,7 @@ impl Work {
     }
 
     /// Not taken; `is_tainted` is whether that is because of who could have written it.
-    pub(super) fn reject(&mut self, id: &TaskId, version: Version, file: &str, why: &str, is_tainted: bool) {
+    pub(super) fn reject(&mut self, id: &TaskId, version: FileVersion, file: &str, why: &str, is_tainted: bool) {
         self.unplan(id);
         let memory = self.known.remove(id).map(|known| known.memory).unwrap_or_default();
         self.known.insert(id.clone(), Known { version, task: None, is_tainted, memory });
@@ -142,7 +150,7 @@ impl Work {
         }
     }
 
-    async fn add(&mut self, engine: &Engine, version: Version, read: Read) {
+    async fn add(&mut self, engine: &Engine, version: FileVersion, read: Read) {
         let (task, listed) = (Arc::new(read.task), read.ignored);
         let name = task.id.clone();
         if self.known.contains_key(&name) {
@@ -154,6 +162,9 @@ impl Work {
         if !task.once && !self.only_by_hand && memory.once.take().is_some() {
             self.scribe.write(self.dir.clone(), Some(name.clone()), memory.clone());
         }
+        if !self.plan.is_running(&key(&name)) {
+            self.tell_interrupted(&name, &mut memory);
+        }
         self.questions.forget(&name);
         if let Some(listed) = listed {
             let _ = engine.tell_task(TaskEvent::PermissionsIgnored { task: name.clone(), listed: listed.into() });
@@ -164,15 +175,23 @@ impl Work {
         let _ = engine.tell_task(TaskEvent::Added { task: name, next });
     }
 
+    /// A run that began and is nowhere any more was cut in the middle.
+    fn tell_interrupted(&mut self, id: &TaskId, memory: &mut Memory) {
+        let Some(last) = memory.last.as_mut().filter(|last| last.what == Happened::Started) else { return };
+        last.what = Happened::Ended(TaskEnd::Interrupted);
+        self.scribe.write(self.dir.clone(), Some(id.clone()), memory.clone());
+        self.tell(TaskEvent::Finished { task: id.clone(), end: TaskEnd::Interrupted });
+    }
+
     /// Plans a cron task, unless it is not due any more.
-    fn plan_task(&mut self, task: &Task, version: Version, memory: &Memory) {
+    fn plan_task(&mut self, task: &Task, version: FileVersion, memory: &Memory) {
         let key = Key::Task(task.id.clone());
         let is_over = self.only_by_hand || memory.is_over(task);
-        match (&task.when, self.clock.now()) {
+        match (&task.when, self.clock.wall()) {
             (When::At(expression, zone), Ok(now)) if task.enabled && !is_over => {
                 // What was never run is due from when its file was saved on, and so is what ran once and is for another
                 // time now.
-                let saved = version.since();
+                let saved = saved_at(version);
                 let settled = memory.settled.map_or(saved, |settled| match memory.once {
                     Some(_) => settled.max(saved),
                     None => settled,
@@ -187,7 +206,7 @@ impl Work {
     /// The heartbeat is planned while there is something to do.
     fn plan_heartbeat(&mut self) {
         let beats = !self.only_by_hand && self.heartbeats().next().is_some();
-        match self.clock.now() {
+        match self.clock.wall() {
             Ok(now) if beats => {
                 let timing = Timing::Every(self.settings.heartbeat_every);
                 if self.plan.timing(&Key::Heartbeat) != Some(&timing) {

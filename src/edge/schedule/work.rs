@@ -1,6 +1,9 @@
 //! The loop around the plan: waits for whatever comes first, and does what follows. All waiting for time is the clock's.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use chrono_tz::Tz;
 use tokio::{
@@ -11,7 +14,7 @@ use tokio::{
 use super::{
     Gatekeeper, NotStarted, Plan, Runner, Scheduler, SchedulerError, Task, TaskStatus, Tasks,
     alone::{Alone, NotAlone},
-    files::{Directory, Memory, Version},
+    files::{Directory, Memory},
     gate::Questions,
     run::Over,
     scheduler::{directory, zone},
@@ -19,7 +22,7 @@ use super::{
 };
 use crate::{
     engine::{Engine, NoEvent, Subscription, WeakEngine},
-    model::{Event, SanitizedPath, TaskEvent, TaskId, TaskKind, TaskSettings},
+    model::{Event, FileVersion, SanitizedPath, Skip, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings},
     seam::Clock,
 };
 
@@ -27,10 +30,13 @@ use crate::{
 #[derive(Debug)]
 pub(super) enum Order {
     List(oneshot::Sender<Vec<TaskStatus>>),
-    Run(TaskId, oneshot::Sender<Result<(), NotStarted>>),
+    Run(TaskId, oneshot::Sender<Result<oneshot::Receiver<RunEnd>, NotStarted>>),
     Look(oneshot::Sender<()>),
     Stop(oneshot::Sender<()>),
 }
+
+/// How a run ended; or why the task did not run.
+pub(super) type RunEnd = Result<TaskEnd, Skip>;
 
 /// What whoever watches the directory tells.
 #[derive(Debug)]
@@ -54,7 +60,7 @@ pub(super) enum Key {
 /// A file as it is known.
 #[derive(Debug)]
 pub(super) struct Known {
-    pub(super) version: Version,
+    pub(super) version: FileVersion,
     /// None if it is not taken.
     pub(super) task: Option<Arc<Task>>,
     /// Whether an agent could have written it: then it stays refused until it is saved again.
@@ -87,6 +93,10 @@ pub(super) struct Work {
     pub(super) heartbeat: Memory,
     pub(super) plan: Plan<Key>,
     pub(super) running: JoinSet<Over>,
+    /// Those who wait for the end of a run, by the task that they started.
+    pub(super) waiting: HashMap<TaskId, oneshot::Sender<RunEnd>>,
+    /// The number of rights to write that had ended when the files were looked at last.
+    pub(super) ends: u64,
     pub(super) room: Arc<Semaphore>,
     pub(super) scribe: Scribe,
     pub(super) watch: Watch,
@@ -127,6 +137,8 @@ pub(crate) async fn start(
         heartbeat: Memory::default(),
         plan: Plan::new(settings.catch_up, settings.jitter),
         running: JoinSet::new(),
+        waiting: HashMap::new(),
+        ends: 0,
         room: Arc::new(Semaphore::new(room(&settings))),
         scribe: Scribe::start(engine.downgrade()),
         news: watch(dir.clone()),
@@ -160,7 +172,7 @@ impl Work {
             let next = self.plan.next();
             let due = async move {
                 match next {
-                    Some(next) => clock.reaches(next).await,
+                    Some(next) => clock.wall_reaches(next).await,
                     None => std::future::pending().await,
                 }
             };

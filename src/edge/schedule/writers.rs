@@ -5,7 +5,7 @@ use std::{collections::HashMap, path::PathBuf};
 use super::files;
 use crate::{
     engine::Engine,
-    model::{Access, AgentId, Permission, SanitizedPath, TaskId},
+    model::{Access, AgentId, FileVersion, Permission, SanitizedPath, TaskId},
 };
 
 /// What agents may write in or around the directory of tasks, at one moment.
@@ -13,6 +13,7 @@ use crate::{
 /// Each task adds rights of its own to this, so a file is looked up by the directories above it and not compared with all.
 #[derive(Debug)]
 pub(super) struct Writers {
+    engine: Engine,
     dir: SanitizedPath,
     roots: HashMap<PathBuf, AgentId>,
 }
@@ -27,7 +28,7 @@ impl Writers {
                 roots.insert(root.as_path().to_owned(), grant.to.clone());
             }
         }
-        Writers { dir: dir.clone(), roots }
+        Writers { engine: engine.clone(), dir: dir.clone(), roots }
     }
 
     /// Why the file of `id` is not taken although it may be right: an agent that may write it says what another one does.
@@ -40,5 +41,21 @@ impl Writers {
             "agent `{agent}` may write it, by its right to `{root}`: nothing that an agent can write is a task; put the \
              tasks elsewhere, or give it less"
         ))
+    }
+
+    /// Why the file of `id` as it is now is not taken although no agent may write it any more: one could, and may have.
+    pub(super) fn once(&self, id: &TaskId, version: FileVersion) -> Option<String> {
+        let own = files::own(&self.dir, id);
+        // What cannot be told is not trusted.
+        let may_be = self.engine.may_be_an_agents(id, &own, version).unwrap_or(true);
+        let why =
+            "an agent could write it once, and nobody has saved it since: read it, and save it again if it is yours";
+        may_be.then(|| why.to_owned())
+    }
+
+    /// Remembers whether the file is taken for a person's, where an agent could write it once.
+    pub(super) fn judge(&self, id: &TaskId, version: FileVersion, ends: u64, is_trusted: bool) {
+        // Fails only if the engine ends, and then nothing of it runs.
+        let _ = self.engine.judge_task_file(id, &files::own(&self.dir, id), version, ends, is_trusted);
     }
 }

@@ -339,3 +339,34 @@ fn check_says_what_would_be_decided_about_a_gate() {
     assert_eq!(code, 0, "{err}");
     assert!(out.starts_with("cron/a/TASK.md:5: the gate runs: it is "), "{out}");
 }
+
+/// However many tasks there are, a run by hand ends with what it printed (T2).
+#[test]
+fn a_run_by_hand_among_thousands_of_tasks_prints_its_prompt() {
+    let place = Place::new("");
+    place.gate("echo ready", "");
+    for number in 0..5000 {
+        place.save(&format!("tasks/heartbeat/t{number}.md"), "x");
+    }
+    let (code, out, err) = place.tasks(&["run", "cron/a"]);
+    assert_eq!((code, out.as_str()), (0, "Do it.\n\n## Gate output\n\nready\n"), "{err}");
+}
+
+/// A gate may write control characters: a terminal gets none of them, a program all (T4).
+#[test]
+fn what_a_gate_wrote_reaches_a_terminal_without_control_characters() {
+    let place = Place::new("");
+    place.gate("printf '\\033]0;gone\\007'", "");
+    let (code, out, err) = place.tasks(&["run", "cron/a"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("\u{1b}]0;gone"), "a program gets it as it is: {out:?}");
+    let config = place.path("agents.toml");
+    let program = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)";
+    let shown = std::process::Command::new("python3")
+        .args(["-c", program, env!("CARGO_BIN_EXE_bestow"), "tasks", "run", "cron/a", "--config"])
+        .arg(config)
+        .output()
+        .unwrap();
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.contains("gone") && !shown.contains('\u{1b}') && !shown.contains('\u{7}'), "{shown:?}");
+}

@@ -467,7 +467,11 @@ async fn a_hook_is_asked_about_every_word_that_may_be_what_it_guards() {
     let (world, agent) = equipped(Mode::Bypass, &[everything_allowed()]).await;
     let lines = ["cat .env", "rsync .env b", "unheard-of --file=.env", "sh -c 'unheard-of .env'"].map(Action::command);
     let input = |value| Action::tool("foo".parse().unwrap(), value);
-    let calls = [input(json!({ "cmd": "cat .env" })), input(json!({ "p": ".env" })), input(json!({ "p": ["a", "/ws/.env"] }))];
+    let calls = [
+        input(serde_json::json!({ "cmd": "cat .env" })),
+        input(serde_json::json!({ "p": ".env" })),
+        input(serde_json::json!({ "p": ["a", "/ws/.env"] })),
+    ];
     for action in lines.iter().chain(&calls) {
         assert_eq!(ruled(&agent, action.clone()).await, Ruled::Allow, "{action:?}");
     }

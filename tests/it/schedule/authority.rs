@@ -1,9 +1,11 @@
 //! What a task may do is what its agent may do. Each attempt to get more, carried out.
 
 use bestow::{
-    Access, Action, Answer, Ask, Authorization, Check, Holding, Kind, Operation, Permission, Place, Profile, Refusal,
-    Rule, Scope, Settings, Skip, TaskEvent, Verdict, Want, schedule::NotStarted,
+    Access, Action, Answer, Ask, Authorization, Check, Holding, Kind, MemoryStore, Operation, Permission, Place,
+    Profile, Refusal, Rule, Scope, Settings, Skip, TaskEvent, Verdict, Want, schedule::NotStarted,
 };
+
+use std::sync::Arc;
 
 use super::stage::{Stage, save, task};
 use crate::support::{id, policy, why};
@@ -153,6 +155,78 @@ async fn a_file_that_an_agent_could_have_dropped_is_not_taken() {
     tasks.look().await;
     tasks.run(&task("cron/evil")).await.unwrap();
     stage.run().await;
+}
+
+/// The attack (T1): what was refused runs after a restart, when the right under which it was written is gone.
+#[tokio::test]
+async fn what_an_agent_could_write_once_is_refused_after_a_restart_too_until_a_person_saves_it() {
+    let store = Arc::new(MemoryStore::new());
+    let mut stage = Stage::new().await.restarted(store.clone()).await;
+    for name in ["old", "changed"] {
+        stage.cron(name, HOURLY, "a person's");
+    }
+    let mallory = stage.agent("mallory", Kind::Subagent, &[]).await;
+    let you = stage.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+    let tasks = stage.start().await;
+    you.give(mallory.id(), stage.tag("@write:tasks/cron"), Scope::Session, why()).await.unwrap();
+    tasks.look().await;
+    for name in ["evil", "changed"] {
+        stage.cron(name, HOURLY, "mallory's");
+    }
+    tasks.look().await;
+    tasks.stop().await;
+
+    for round in 0..2 {
+        stage = stage.restarted(store.clone()).await;
+        assert!(stage.engine.grants().unwrap().iter().all(|grant| grant.to != id("mallory")), "it was for the session");
+        let tasks = stage.start().await;
+        for name in ["cron/evil", "cron/changed", "cron/old"] {
+            assert_eq!(tasks.run(&task(name)).await, Err(NotStarted::Unknown), "{name} {round}");
+        }
+        let refused = bestow::schedule::survey(&stage.engine);
+        assert!(refused.is_err() || refused.unwrap().iter().all(|one| one.task.is_err()));
+        tasks.stop().await;
+    }
+    stage.cron("evil", HOURLY, "read and saved by a person");
+    stage = stage.restarted(store.clone()).await;
+    for _ in 0..2 {
+        let tasks = stage.start().await;
+        tasks.run(&task("cron/evil")).await.unwrap();
+        assert!(stage.run().await.prompt.contains("saved by a person"));
+        assert_eq!(tasks.run(&task("cron/changed")).await, Err(NotStarted::Unknown));
+        tasks.stop().await;
+        stage = stage.restarted(store.clone()).await;
+    }
+}
+
+/// The attack: write a task and give the right up before anybody looks.
+#[tokio::test]
+async fn a_right_that_came_and_went_between_two_looks_leaves_no_task() {
+    let mut stage = Stage::new().await;
+    for name in ["same", "changed"] {
+        stage.cron(name, HOURLY, "a person's");
+    }
+    let mallory = stage.agent("mallory", Kind::Subagent, &[]).await;
+    let you = stage.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+    let tasks = stage.start().await;
+    let given = you.give(mallory.id(), stage.tag("@write:tasks/cron"), Scope::Session, why()).await.unwrap();
+    for name in ["new", "changed"] {
+        stage.cron(name, HOURLY, "mallory's");
+    }
+    mallory.revoke(given[0], None).await.unwrap();
+    tasks.look().await;
+    for name in ["cron/new", "cron/changed"] {
+        assert_eq!(tasks.run(&task(name)).await, Err(NotStarted::Unknown), "{name}");
+    }
+    tasks.run(&task("cron/same")).await.unwrap();
+    assert!(stage.run().await.prompt.contains("a person's"));
+    // What is saved later is a person's again.
+    for name in ["new", "same"] {
+        stage.cron(name, HOURLY, "saved later");
+        tasks.look().await;
+        tasks.run(&task(&format!("cron/{name}"))).await.unwrap();
+        assert!(stage.run().await.prompt.contains("saved later"));
+    }
 }
 
 /// The attack: the right to write comes after the file was read, and before it is due.

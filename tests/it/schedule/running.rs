@@ -384,3 +384,65 @@ async fn a_task_without_an_agent_is_for_the_only_one_of_its_kind_and_with_two_it
     tasks.run(&task("cron/a")).await.unwrap();
     assert!(stage.run().await.agent.check(Want::Network).is_held());
 }
+
+/// A clock on the wall that was wrong and is put right shifts no schedule (T3).
+#[tokio::test]
+async fn schedules_follow_the_clock_on_the_wall_when_it_is_set() {
+    let mut stage = Stage::new().await;
+    stage.cron("a", "schedule: \"0 * * * *\"", "x");
+    let _tasks = stage.start().await;
+    // A year ahead of what the engine counts: due at once, as the catching up of one missed run.
+    stage.clock.set_wall(moment("2027-01-01T00:30:00Z"));
+    assert_eq!(stage.run().await.due, moment("2027-01-01T00:00:00Z"));
+    stage.told_kind("task.finished").await;
+    // That was wrong: back, and the next hour counts, not the one in a year.
+    stage.clock.set_wall(moment("2026-01-01T05:30:00Z"));
+    stage.later(30);
+    assert_eq!(stage.run().await.due, moment("2026-01-01T06:00:00Z"));
+    stage.told_kind("task.finished").await;
+    // A second of correction runs nothing twice.
+    stage.clock.set_wall(moment("2026-01-01T05:59:59Z"));
+    stage.later(61);
+    assert_eq!(stage.run().await.due, moment("2026-01-01T07:00:00Z"));
+}
+
+/// A run that a crash cut leaves an event when the tasks start again (T4).
+#[tokio::test]
+async fn a_run_that_was_cut_by_a_crash_is_told_at_the_next_start() {
+    let store = std::sync::Arc::new(bestow::MemoryStore::new());
+    let mut stage = Stage::new().await.restarted(store.clone()).await;
+    stage.cron("a", "schedule: \"0 * * * *\"", "x");
+    let tasks = stage.start_hanging().await;
+    tasks.run(&task("cron/a")).await.unwrap();
+    stage.run().await;
+    drop(tasks);
+    for told in [true, false] {
+        stage = stage.restarted(store.clone()).await;
+        let tasks = stage.start().await;
+        let cut = TaskEvent::Finished { task: task("cron/a"), end: TaskEnd::Interrupted };
+        assert_eq!(stage.told_so_far().contains(&cut), told);
+        let last = tasks.list().await[0].last.clone().unwrap();
+        assert_eq!(last.what.to_string(), TaskEnd::Interrupted.to_string());
+        tasks.stop().await;
+    }
+}
+
+/// Whoever starts a task by hand hears how it ended, however much else happens (T2).
+#[tokio::test]
+async fn the_end_of_a_run_by_hand_is_told_to_whoever_started_it() {
+    let mut stage = Stage::new().await;
+    stage.cron("a", "schedule: \"0 * * * *\"", "x");
+    let tasks = stage.start().await;
+    assert_eq!(tasks.run_to_end(&task("cron/a")).await, Ok(Ok(TaskEnd::Done)));
+    stage.run().await;
+    assert_eq!(tasks.run_to_end(&task("cron/b")).await, Err(bestow::schedule::NotStarted::Unknown));
+    drop(tasks);
+    let tasks = stage.start_hanging().await;
+    let (name, stopped) = (task("cron/a"), async { tasks.run_to_end(&task("cron/a")).await });
+    let mut stopped = std::pin::pin!(stopped);
+    tokio::select! {
+        biased;
+        end = &mut stopped => panic!("{end:?}"),
+        run = stage.run() => assert_eq!(run.tasks, [name]),
+    }
+}

@@ -3,8 +3,8 @@
 use std::{fs, os::unix::fs::PermissionsExt, path::Path, sync::Arc, time::Duration};
 
 use bestow::{
-    Agent, DiskPaths, Engine, Event, Holding, Kind, ManualClock, Permission, Profile, SanitizedPath, Settings,
-    Subscription, TaskEvent, TaskId, TaskSettings, Timestamp,
+    Agent, Clock, DiskPaths, Engine, Event, Holding, Kind, ManualClock, MemoryStore, Permission, Profile,
+    SanitizedPath, Settings, Subscription, TaskEvent, TaskId, TaskSettings, Timestamp,
     schedule::{Scheduler, TaskRun, Tasks},
 };
 use tempfile::TempDir;
@@ -43,6 +43,19 @@ impl Stage {
         }
         stage.agent("nightly", Kind::Cron, &[]).await;
         stage.agent("pulse", Kind::Heartbeat, &[]).await;
+        stage
+    }
+
+    /// The same with an engine that keeps what it knows in `store`; what ran before is cut off, as in a crash.
+    pub(crate) async fn restarted(self, store: Arc<MemoryStore>) -> Stage {
+        self.engine.shutdown().await;
+        let clock: Arc<dyn Clock> = self.clock.clone();
+        let engine = Engine::restore(Some(settings(|_| {})), clock, Arc::new(DiskPaths), store).await.unwrap();
+        let stage = Stage { events: engine.subscribe(), engine, ..self };
+        if stage.engine.agents().unwrap().is_empty() {
+            stage.agent("nightly", Kind::Cron, &[]).await;
+            stage.agent("pulse", Kind::Heartbeat, &[]).await;
+        }
         stage
     }
 
