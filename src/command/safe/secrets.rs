@@ -6,7 +6,7 @@ use crate::command::walk::{Arg, Known};
 const SUBCOMMANDS: &[(&str, &[&str])] = &[
     ("docker podman nerdctl", &["inspect", "compose config", "history"]),
     ("docker-compose podman-compose", &["config"]),
-    ("kubectl oc", &["get secret", "describe secret", "config view", "get configmap", "get cm", "describe cm"]),
+    ("kubectl oc", &["get secret", "describe secret", "config view --raw", "get configmap", "get cm", "describe cm"]),
     ("helm", &["get", "status"]),
     ("systemctl", &["show", "show-environment", "cat"]),
     ("launchctl", &["print", "export", "getenv"]),
@@ -59,13 +59,14 @@ fn is_word(text: &str, wanted: &str) -> bool {
 }
 
 fn reads_environment(name: &str, rest: &[Arg]) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || "_.".contains(c);
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut words = rows_of(LANGUAGES, name);
     words.any(|wanted| {
         let stands_in = |text: &str| {
             text.match_indices(wanted).any(|(at, found)| {
                 let (before, behind) = (text.get(..at).unwrap_or_default(), text.get(at + found.len()..));
-                !before.ends_with(is_part) && !behind.unwrap_or_default().starts_with(is_part)
+                // `.env` is a field.
+                !before.ends_with(|c| is_letter(c) || c == '.') && !behind.unwrap_or_default().starts_with(is_letter)
             })
         };
         rest.iter().any(|word| stands_in(&word.text))

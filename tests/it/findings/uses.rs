@@ -432,8 +432,13 @@ async fn a_hooks_no_to_a_part_denies_the_action_and_its_yes_allows_nothing() {
     assert_eq!(decision.decision, Ruled::Deny);
     let saw: Vec<_> = hook.1.lock().unwrap().drain(..).collect();
     let parts: Vec<_> = saw.iter().map(|seen| (seen.operation, &*seen.resource, seen.part_of.as_deref())).collect();
-    let expected =
-        [(Operation::Command, "node build.js", None), (Operation::Network, "@network", Some("node build.js"))];
+    let expected = [
+        (Operation::Command, "node build.js", None),
+        // A word that may be a file, which may be read and written.
+        (Operation::Read, "/ws/build.js", Some("node build.js")),
+        (Operation::Write, "/ws/build.js", Some("node build.js")),
+        (Operation::Network, "@network", Some("node build.js")),
+    ];
     assert_eq!(parts, expected);
 
     /// Says yes to parts, and nothing about the whole.
@@ -470,7 +475,7 @@ async fn a_hook_is_asked_about_every_word_that_may_be_what_it_guards() {
     let calls = [
         input(serde_json::json!({ "cmd": "cat .env" })),
         input(serde_json::json!({ "p": ".env" })),
-        input(serde_json::json!({ "p": ["a", "/ws/.env"] })),
+        input(serde_json::json!({ "p": ["a", ".env"] })),
     ];
     for action in lines.iter().chain(&calls) {
         assert_eq!(ruled(&agent, action.clone()).await, Ruled::Allow, "{action:?}");

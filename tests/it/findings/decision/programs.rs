@@ -34,7 +34,7 @@ async fn a_rule_about_some_words_of_a_program_speaks_about_running_its_file() {
     let runs_anything = ["/usr/bin/git", "/bin/sh", "/usr/bin/env", "/usr/bin/python3", "/usr/bin/sudo"];
     all_are(&agent, Effect::Deny, runs_anything.map(Action::exec));
     // What a program on no list starts is not seen.
-    all_are(&agent, Effect::Allow, ["/usr/bin/wc", "/ws/x.sh", "/ws/gitk"].map(Action::exec));
+    all_are(&agent, Effect::Allow, ["/usr/bin/wc", "/ws/x.sh", "/ws/gitx"].map(Action::exec));
 }
 
 #[tokio::test]
