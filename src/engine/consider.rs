@@ -81,6 +81,9 @@ impl Shared {
         let understood = command(base, text, besides, &judged, &classifier);
         let start = starts_in(understood.cwd.as_ref(), besides);
         let (understood, reached) = self.naming(understood, &judged.named, start.as_deref());
+        if understood.is_invalid() {
+            return Ok(understood);
+        }
         let understood = self.with_what_is_reached(agent, understood, &reached)?;
         self.trusting_nobody(self.with_real_dirs(understood))
     }
@@ -95,6 +98,9 @@ impl Shared {
         }
         let looked = &mut Looked::on(&*self.paths);
         for named in named.iter() {
+            if understood.is_invalid() {
+                break;
+            }
             match named {
                 Named::Network { host, certain } => understood.uses.add(reaching(host.as_deref(), *certain)),
                 Named::Path { access, text, pattern, below, certain } => {

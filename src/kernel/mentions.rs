@@ -26,11 +26,18 @@ impl Mentions {
         for text in texts {
             mentions.words.extend(text.chars().filter(|c| !"'\"\\".contains(*c)));
             mentions.words.push('\n');
-            if stands_for_others(text) {
+            if Mentions::looks_into(text) {
                 mentions.lines.push(line(text));
             }
         }
         mentions
+    }
+
+    /// Whether a shell would put something in the place of a part of `text`.
+    pub(crate) fn looks_into(text: &str) -> bool {
+        let starts = |c: char| c.is_ascii_alphabetic() || "_({@*?".contains(c);
+        text.contains('`')
+            || text.match_indices('$').any(|(at, _)| text.get(at + 1..).is_some_and(|rest| rest.starts_with(starts)))
     }
 
     /// Whether it may run a command like `pattern`: the name of the program is among the words, or may be what a word stands
@@ -49,11 +56,4 @@ impl Mentions {
                 && !joins(after.and_then(|text| text.chars().next()))
         })
     }
-}
-
-/// Whether a shell would put something in the place of a part of `text`.
-fn stands_for_others(text: &str) -> bool {
-    let starts = |c: char| c.is_ascii_alphabetic() || "_({@*?".contains(c);
-    text.contains('`')
-        || text.match_indices('$').any(|(at, _)| text.get(at + 1..).is_some_and(|rest| rest.starts_with(starts)))
 }
