@@ -236,6 +236,35 @@ fn words_that_multiply_each_other_are_followed_within_a_budget() {
     }
 }
 
+/// What multiplies: directories in which a line may be, calls of calls, commands in commands.
+fn multiplying() -> Vec<String> {
+    let calls = (1..40).map(|level| format!("f{level}() {{ f{0}; f{0}; }}; ", level - 1));
+    vec![
+        (0..1_500).map(|number| format!("[ x ] && cd a{number}; cat f{number}; ")).collect(),
+        "cd a || cd b; ".repeat(3_000),
+        "cd a || cd b; cat c; ".repeat(2_000),
+        "find . -exec ".repeat(3_000),
+        format!("f0() {{ ls; }}; {}", calls.collect::<String>()),
+        "parallel ".repeat(4_000),
+        "env ".repeat(40) + "tee f",
+        "eval ".repeat(40) + "tee f",
+    ]
+}
+
+#[test]
+fn what_multiplies_is_given_up_early_and_uses_anything() {
+    for line in multiplying() {
+        let start: String = line.chars().take(60).collect();
+        let work = Classifier::default().work(&line);
+        assert!(work < 1 << 21, "{start}: {work}");
+        let judged = classify(&line);
+        assert!(judged.named.is_cut() && judged.tier > Tier::Safe, "{start}");
+        assert_eq!(classify(&format!("{line}; rm -rf /")).tier, Tier::Destructive, "{start}");
+    }
+    let few = "f0() { cat a; }; f1() { f0; f0; }; f2() { f1; f1; }; f2; [ x ] && cd a; cat b; env nice tee c";
+    assert!(!classify(few).named.is_cut());
+}
+
 /// What a line reaches: with certainty, and perhaps.
 fn reached(line: &str) -> (bool, bool) {
     let named = classify(line).named;

@@ -117,6 +117,9 @@ impl State {
     ///
     /// Giving up a right, its end and the end of its holder therefore make no program more trusted.
     pub(crate) fn written_once<'p>(&self, paths: &'p [SanitizedPath]) -> Option<&'p SanitizedPath> {
+        if self.written_once.is_empty() {
+            return None;
+        }
         let is_open = |path: &&SanitizedPath| !self.is_protected(&Permission::write((*path).clone()));
         paths.iter().filter(is_open).find(|path| self.written_once.reaches(path, &self.settings.sensitive))
     }

@@ -1,6 +1,6 @@
 //! Directories that agents could write once: what they left there stays when the right is gone.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, ops::Bound, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -33,16 +33,26 @@ impl WrittenOnce {
 
     /// Returns true if an agent could once write `path`, or something below it.
     pub(super) fn reaches(&self, path: &SanitizedPath, sensitive: &[SensitiveName]) -> bool {
-        let is_below = |root: &Arc<str>| root.parse::<SanitizedPath>().is_ok_and(|root| path.contains(&root));
-        self.gives(path, sensitive) || self.0.iter().any(is_below)
+        self.gives(path, sensitive) || self.is_below(path)
+    }
+
+    /// Returns true if one of the roots lies below `path`, or is it.
+    fn is_below(&self, path: &SanitizedPath) -> bool {
+        // All that begins so stands together.
+        let start = [path.as_str().trim_end_matches('/'), "/"].concat();
+        let first = self.0.range::<str, _>((Bound::Included(&*start), Bound::Unbounded)).next();
+        self.0.contains(path.as_str()) || first.is_some_and(|root| root.starts_with(&*start))
     }
 
     /// Returns true if one of the roots is a right to `path`: it contains it, and names what is sensitive about it.
     fn gives(&self, path: &SanitizedPath, sensitive: &[SensitiveName]) -> bool {
-        let part = sensitive_part(path, sensitive).map(str::len);
         let above = path.as_path().ancestors().filter_map(|above| above.to_str());
-        let names = |root: &str| part.is_none_or(|part| part <= root.len());
-        above.filter(|root| names(root)).any(|root| self.0.contains(root))
+        let mut roots = above.filter(|root| self.0.contains(*root)).peekable();
+        if roots.peek().is_none() {
+            return false;
+        }
+        let part = sensitive_part(path, sensitive).map(str::len);
+        roots.any(|root| part.is_none_or(|part| part <= root.len()))
     }
 }
 

@@ -1,5 +1,8 @@
 //! Known programs, and what they do with the files that their words name.
 
+use std::sync::LazyLock;
+
+use foldhash::HashMap;
 use smol_str::{SmolStr, format_smolstr};
 
 use super::{Operand, directories, exact, path};
@@ -155,9 +158,14 @@ pub(super) fn reads_operands(name: &str) -> bool {
 }
 
 fn role_of(name: &str) -> Option<(Role, &'static str)> {
-    let (role, _, values) = ROLES.iter().find(|(_, programs, _)| programs.contains(&name))?;
-    Some((*role, values))
+    BY_PROGRAM.get(name).copied()
 }
+
+/// The same by program.
+static BY_PROGRAM: LazyLock<HashMap<&'static str, (Role, &'static str)>> = LazyLock::new(|| {
+    let rows = ROLES.iter();
+    rows.flat_map(|(role, programs, values)| programs.iter().map(|program| (*program, (*role, *values)))).collect()
+});
 
 /// The files that `name` reads and writes with these words. `reads_only` says that it is proven to write none of them.
 pub(super) fn of(name: &str, rest: &[Arg], reads_only: bool) -> Vec<Operand> {

@@ -3,7 +3,7 @@
 use smol_str::{SmolStr, ToSmolStr, format_smolstr};
 
 use super::super::exact;
-use crate::command::{judge, walk::Arg};
+use crate::command::{destroy::occurs, judge, walk::Arg};
 
 /// Where a program that reaches the network finds its hosts.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +68,7 @@ const ROWS: &[(&str, Place, &str, &str)] = &[
 
 /// The hosts that the words of `name` name, which reaches the network; none in the place of those that nobody knows.
 pub(super) fn named(name: &str, rest: &[Arg]) -> Vec<Option<SmolStr>> {
-    let row = ROWS.iter().find(|(names, ..)| names.split(' ').any(|known| known == name));
+    let row = ROWS.iter().find(|(names, ..)| occurs(name, names) && names.split(' ').any(|known| known == name));
     let mut hosts = match row {
         Some((_, place, valued, elsewhere)) => at_places(*place, valued, elsewhere, rest),
         None => {
