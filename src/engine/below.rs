@@ -213,6 +213,12 @@ impl Shared {
 fn possible(glob: &PathGlob, root: &SanitizedPath) -> Vec<SanitizedPath> {
     let root_text = root.as_str().trim_end_matches('/');
     let text = glob.as_str();
+    // The directory up to its first sign holds all that it means.
+    let plain = text.find(['*', '?', '[', '{', '\\']).and_then(|sign| text.get(..sign)).unwrap_or(text);
+    let above = plain.rfind('/').and_then(|end| plain.get(..end)).unwrap_or_default();
+    if above.parse::<SanitizedPath>().is_ok_and(|above| !above.contains(root) && !root.contains(&above)) {
+        return Vec::new();
+    }
     let mut texts = Vec::new();
     for star in ["", "x"] {
         texts.push(sample(text, star));

@@ -1,6 +1,6 @@
 //! What lies below directories: which paths globs mean there, and what a shell makes of a pattern.
 
-use std::{fs, io, ops::ControlFlow, path::PathBuf};
+use std::{cell::LazyCell, fs, io, ops::ControlFlow, path::PathBuf};
 
 use globset::{Candidate, GlobSet, GlobSetBuilder};
 
@@ -70,7 +70,8 @@ fn look(
     if globs.is_empty() {
         return Ok(());
     }
-    let (denied, places) = compiled(globs).map_err(io::Error::other)?;
+    // Worked out where there is something to look at.
+    let forms = LazyCell::new(|| compiled(globs));
     let mut looked_at = 0;
     let mut open: Vec<PathBuf> = outermost(roots).map(|root| PathBuf::from(root.as_str())).collect();
     while let Some(directory) = open.pop() {
@@ -88,6 +89,7 @@ fn look(
                 return Err(too_much());
             }
             let path = entry.path();
+            let (denied, places) = forms.as_ref().map_err(|why| io::Error::other(why.clone()))?;
             let candidate = Candidate::new(&path);
             if denied.is_match_candidate(&candidate) {
                 let of = denied.matches_candidate(&candidate);

@@ -7,7 +7,7 @@ use smol_str::{SmolStr, format_smolstr};
 
 use super::{Operand, directories, exact, path};
 use crate::{
-    command::{judge::basename, walk::Arg},
+    command::{judge::basename, options::is_listed, walk::Arg},
     model::{Access, Below},
 };
 
@@ -240,7 +240,7 @@ impl<'a> Words<'a> {
     /// `values` are the options that take a value.
     fn read(rest: &'a [Arg], values: &str) -> Words<'a> {
         let mut words = Words { operands: Vec::new(), options: Vec::new() };
-        let takes = |name: &str| values.split_whitespace().any(|option| option == name);
+        let takes = |name: &str| is_listed(values, name);
         let mut args = rest.iter();
         while let Some(arg) = args.next() {
             let text = arg.text.as_str();
@@ -268,7 +268,7 @@ impl<'a> Words<'a> {
 
     /// Reads short options that share one word: the last may take the rest of it, or the next word.
     fn read_letters(&mut self, text: &str, takes: &impl Fn(&str) -> bool, args: &mut impl Iterator<Item = &'a Arg>) {
-        let letter = |(_, letter): &(usize, char)| takes(&format!("-{letter}"));
+        let letter = |(_, letter): &(usize, char)| takes(&format_smolstr!("-{letter}"));
         let Some((at, letter)) = text.char_indices().skip(1).find(letter) else { return self.give(text, None) };
         if let Some(flags) = text.get(..at).filter(|flags| flags.len() > 1) {
             self.give(flags, None);
