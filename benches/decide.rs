@@ -1,13 +1,14 @@
-//! What deciding an action costs, with rules and what people said before: `cargo bench --bench decide`.
+//! What deciding an action costs: with rules and what people said before, of one agent and among many, with paths as they
+//! are written and with the disk asked. `cargo bench --bench decide`.
 #![allow(missing_docs, reason = "criterion's macros make functions without documentation")]
 #![allow(clippy::unreachable, clippy::unwrap_used, reason = "a bench may stop")]
 
-use std::sync::Arc;
+use std::{fs, sync::Arc};
 
 use bestow::{
-    Action, Agent, AgentPolicy, Answer, AsWritten, Authorization, BaseRight, CommandPattern, Engine, Hold, Kind,
-    OwnerId, PathGlob, Permission, Place, Policy, Profile, Right, Rule, SanitizedPath, Scope, Settings, SystemClock,
-    Verdict,
+    Action, Agent, AgentId, AgentPolicy, Answer, AsWritten, Authorization, BaseRight, CommandPattern, DiskPaths,
+    Effect, Engine, Hold, Kind, OwnerId, PathGlob, Paths, Permission, Place, Policy, Profile, Right, Rule,
+    SanitizedPath, Scope, Settings, SystemClock, Verdict,
 };
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 
@@ -44,49 +45,118 @@ fn rule(number: usize) -> Rule {
     }
 }
 
-/// An agent with so many rules and rulings that still count.
-async fn agent(rules: usize, rulings: usize) -> (Engine, Agent) {
-    let mut settings = Settings::default();
-    // What is measured is a step, not the limit of what one family may cause.
-    (settings.max_facts_per_minute, settings.max_changes_per_minute) = (u32::MAX, u32::MAX);
-    settings.max_asks_per_minute = u32::MAX;
-    let engine = Engine::on(settings.clone(), Arc::new(SystemClock::new()), Arc::new(AsWritten)).unwrap();
-    let owner: OwnerId = "you".parse().unwrap();
-    let id: bestow::AgentId = "writer".parse().unwrap();
-    let profile = Profile::new(id.clone(), owner.clone(), Kind::Permanent, "/srv/work".parse().unwrap());
-    let right = Right::from("@write:/srv/work".parse::<Permission>().unwrap());
-    let rights = vec![BaseRight { right, hold: Hold::Use, place: place(1) }];
-    let spec = AgentPolicy { profile, rights, rules: (0..rules).map(rule).collect() };
-    engine.configure(Policy { settings, agents: [(id.clone(), spec)].into(), left_out: Vec::new() }).await.unwrap();
-    let agent = engine.agent(&id).unwrap();
-    let you = engine.approver(&owner, "ann".parse().unwrap(), "bench");
-    for number in 0..rulings {
-        let action = Action::command(&format!("make part{number}"));
-        let asked = agent.authorize(action).await.unwrap();
-        let Authorization::Asked(_, ticket) = asked else { continue };
-        you.answer(ticket.id(), Answer::allow().scope(Scope::Session)).await.unwrap();
+/// What an engine holds while it decides.
+#[derive(Clone, Copy)]
+struct World<'d> {
+    name: &'static str,
+    /// The first is asked. Each may write four directories.
+    agents: usize,
+    rules: usize,
+    /// What people said for the session and still counts.
+    rulings: usize,
+    /// The directory in which the agent works, if it lies on the disk.
+    disk: Option<&'d str>,
+}
+
+impl World<'_> {
+    fn directory(&self) -> &str {
+        self.disk.unwrap_or("/srv/work")
     }
-    (engine, agent)
+
+    async fn built(self) -> (Engine, Agent) {
+        let mut settings = Settings::default();
+        // What is measured is a step, not the limit of what one family may cause.
+        (settings.max_facts_per_minute, settings.max_changes_per_minute) = (u32::MAX, u32::MAX);
+        settings.max_asks_per_minute = u32::MAX;
+        let clock = Arc::new(SystemClock::new());
+        let paths: Arc<dyn Paths> = if self.disk.is_some() { Arc::new(DiskPaths) } else { Arc::new(AsWritten) };
+        let engine = Engine::on(settings.clone(), clock, paths).unwrap();
+        let owner: OwnerId = "you".parse().unwrap();
+        let agents = (0..self.agents).map(|number| self.agent(number)).collect();
+        engine.configure(Policy { settings, agents, left_out: Vec::new() }).await.unwrap();
+        let agent = engine.agent(&"agent0".parse().unwrap()).unwrap();
+        let you = engine.approver(&owner, "ann".parse().unwrap(), "bench");
+        for number in 0..self.rulings {
+            let action = Action::command(&format!("make part{number}"));
+            let asked = agent.authorize(action).await.unwrap();
+            let Authorization::Asked(_, ticket) = asked else { continue };
+            you.answer(ticket.id(), Answer::allow().scope(Scope::Session)).await.unwrap();
+        }
+        (engine, agent)
+    }
+
+    fn agent(&self, number: usize) -> (AgentId, AgentPolicy) {
+        let id: AgentId = format!("agent{number}").parse().unwrap();
+        let (directory, rules) =
+            if number == 0 { (self.directory().to_owned(), self.rules) } else { (format!("/srv/other{number}"), 0) };
+        let profile = Profile::new(id.clone(), "you".parse().unwrap(), Kind::Permanent, directory.parse().unwrap());
+        let roots =
+            [directory, format!("/data/{number}/a"), format!("/data/{number}/b"), format!("/data/{number}/c/d")];
+        let right = |root: &String| BaseRight {
+            right: Right::from(format!("@write:{root}").parse::<Permission>().unwrap()),
+            hold: Hold::Use,
+            place: place(1),
+        };
+        let rights = roots.iter().map(right).collect();
+        (id, AgentPolicy { profile, rights, rules: (0..rules).map(rule).collect() })
+    }
+}
+
+/// A line that reads, one that obeys its repository, one that nobody has listed, one that destroys, a redirection, a
+/// pipeline.
+const LINES: [&str; 7] = [
+    "ls -la",
+    "git status",
+    "cargo test",
+    "rm -rf x",
+    "echo hi > f",
+    "cat src/main.rs | grep -n todo | sort -u | head -5",
+    "make install",
+];
+
+/// A directory with a repository in it, and two files.
+fn workspace() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    for (path, content) in [(".git/config", ""), ("src/main.rs", "// todo\n"), ("site/pages/index.html", "x")] {
+        let path = directory.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+    directory
 }
 
 fn decide(criterion: &mut Criterion) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let mut group = criterion.benchmark_group("an action, decided");
-    for (rules, rulings) in [(0, 0), (RULES, RULINGS)] {
-        let (_engine, agent) = runtime.block_on(agent(rules, rulings));
-        let name = format!("{rules} rules, {rulings} session rulings");
-        for (what, action, expected) in [
-            ("a write", Action::write("/srv/work/site/pages/index.html"), Verdict::Allow),
-            ("a read", Action::read("/srv/data/table.csv"), Verdict::Allow),
-            ("a command", Action::command("make install"), Verdict::Ask),
-        ] {
-            assert_eq!(agent.verdict(&action).unwrap(), expected, "{what}");
-            group.bench_function(BenchmarkId::new(what, &name), |bencher| {
-                bencher.iter(|| agent.verdict(&action).unwrap());
+    let workspace = workspace();
+    let directory = fs::canonicalize(workspace.path()).unwrap();
+    let disk = directory.to_str();
+    for world in [
+        World { name: "as written", agents: 1, rules: 0, rulings: 0, disk: None },
+        World { name: "as written, 100 rules", agents: 1, rules: RULES, rulings: RULINGS, disk: None },
+        World { name: "disk", agents: 1, rules: 0, rulings: 0, disk },
+        World { name: "disk, 1,000 agents", agents: 1000, rules: 0, rulings: 0, disk },
+    ] {
+        let (_engine, agent) = runtime.block_on(world.built());
+        let path = format!("{}/site/pages/index.html", world.directory());
+        let mut actions = vec![("a write", Action::write(&path)), ("a read", Action::read(&path))];
+        assert!(actions.iter().all(|(_, action)| agent.verdict(action).unwrap() == Effect::Allow));
+        assert_eq!(agent.verdict(&Action::command("make install")).unwrap(), Effect::Ask);
+        actions.extend(LINES.map(|line| (line, Action::command(line))));
+        let mut verdicts = criterion.benchmark_group("a verdict");
+        for (what, action) in &actions {
+            verdicts.bench_function(BenchmarkId::new(*what, world.name), |bencher| {
+                bencher.iter(|| agent.verdict(action).unwrap());
             });
         }
+        verdicts.finish();
+        let mut decisions = criterion.benchmark_group("a decision, with its record");
+        for (what, action) in actions {
+            decisions.bench_function(BenchmarkId::new(what, world.name), |bencher| {
+                bencher.iter(|| runtime.block_on(agent.authorize(action.clone())).unwrap());
+            });
+        }
+        decisions.finish();
     }
-    group.finish();
 }
 
 criterion_group!(benches, decide);

@@ -60,6 +60,21 @@ impl NamedUses {
         self.unknown
     }
 
+    /// Notes that nobody followed the line to its end: it may use anything.
+    pub(super) fn lose(&mut self) {
+        (self.too_many, self.too_many_words) = (true, true);
+    }
+
+    /// Notes that there is more that may be run, and that nobody looked into.
+    pub(super) fn lose_words(&mut self) {
+        self.too_many_words = true;
+    }
+
+    /// Returns true if nothing more is kept.
+    fn is_full(&self) -> bool {
+        self.too_many && self.too_many_words
+    }
+
     fn reads_unknown(&mut self) {
         self.unknown = true;
     }
@@ -70,7 +85,7 @@ impl NamedUses {
             true => (&mut self.words, &mut self.too_many_words),
             false => (&mut self.certain, &mut self.too_many),
         };
-        if all.contains(&new) {
+        if *too_many || all.contains(&new) {
             return;
         }
         if all.len() < MAX_NAMED {
@@ -101,7 +116,7 @@ impl Operand {
 impl Walker<'_> {
     /// Notes what running `args` uses.
     pub(super) fn name_uses(&mut self, args: &[Arg]) {
-        let Some((program, rest)) = args.split_first() else { return };
+        let Some((program, rest)) = args.split_first().filter(|_| !self.uses.is_full()) else { return };
         let guessing = self.overheard.is_guessing();
         let name = basename(&program.text);
         self.name_network(args);
@@ -159,25 +174,23 @@ impl Walker<'_> {
             return;
         }
         let is_relative = !text.starts_with(['/', HOME]);
-        let places: Vec<Place> = self.scope.places.iter().cloned().collect();
-        for place in places {
-            let text = match &place {
-                _ if !is_relative => Some(text.clone()),
-                Place::Start => Some(text.clone()),
-                Place::At(base) => Some(format_smolstr!("{base}/{text}")),
-                Place::Somewhere => None,
+        if is_relative && !self.can_follow(self.scope.weight_of_places()) {
+            return;
+        }
+        let Walker { scope, uses, .. } = self;
+        for place in scope.places.iter() {
+            let text = match place {
+                _ if !is_relative => text.clone(),
+                Place::Start => text.clone(),
+                Place::At(base) => format_smolstr!("{base}/{text}"),
+                Place::Somewhere => continue,
             };
-            if let Some(text) = text {
-                let (text, pattern) = (written(&text), pattern.clone());
-                self.uses.push(Named::Path { access, text, pattern, below, certain });
-            }
+            uses.push(Named::Path { access, text: written(&text), pattern: pattern.clone(), below, certain });
         }
         // A `cd` before may have failed, and then the shell is still where it was.
-        let stayed: Vec<SmolStr> = if is_relative { self.scope.left_behind().collect() } else { Vec::new() };
-        for base in stayed {
+        for base in scope.left_behind().filter(|_| is_relative) {
             let text = if base.is_empty() { text.clone() } else { format_smolstr!("{base}/{text}") };
-            let (text, pattern) = (written(&text), pattern.clone());
-            self.uses.push(Named::Path { access, text, pattern, below, certain: false });
+            uses.push(Named::Path { access, text: written(&text), pattern: pattern.clone(), below, certain: false });
         }
     }
 }
@@ -262,6 +275,9 @@ fn is_unknown_path(arg: &Arg) -> bool {
 fn words(arg: &Arg, access: Access) -> Vec<Operand> {
     let Some(whole) = word(arg, access) else { return Vec::new() };
     if whole.pattern.is_some() {
+        return vec![whole];
+    }
+    if !whole.text.starts_with('-') && !whole.text.contains(['=', '@']) {
         return vec![whole];
     }
     let text = whole.text.clone();

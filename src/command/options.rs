@@ -229,6 +229,11 @@ pub(super) fn knows(list: &str, word: &str) -> bool {
     !letters.is_empty()
 }
 
+/// Whether `name` stands on a list of plain words that are separated by blanks.
+pub(super) fn is_listed(list: &str, name: &str) -> bool {
+    !name.is_empty() && find(list, name) == Some(Takes::Nothing)
+}
+
 fn find<'l>(list: &'l str, name: &str) -> Option<Takes<'l>> {
     let ends_entry = |byte: &u8| byte.is_ascii_whitespace();
     if name.bytes().any(|byte| ends_entry(&byte)) {

@@ -195,6 +195,7 @@ impl Walker<'_> {
     /// A text that may be run.
     pub(super) fn overhear_text(&mut self, text: &str, span: Span) {
         if self.overheard.texts.len() >= MAX_TEXTS {
+            self.uses.lose_words();
             self.overheard.push(Spoken::anything());
             return;
         }

@@ -54,11 +54,17 @@ fn plain_cases() -> Vec<String> {
     plain
 }
 
+/// Each command is wrapped in so many of the wrappers, the next one in the next ones: every wrapper meets more than a hundred
+/// commands, of every tier.
+const WRAPPERS_OF_EACH: usize = 6;
+
 #[test]
 fn wrapping_in_any_listed_wrapper_never_lowers() {
     // Behind a wrapper, a statement of SQL is a word like any other, and a builtin is no program.
     let statements = ["drop", "truncate", "delete", "alter"];
     let builtins = ["cd", "eval", "trap", "source", ".", "export", "alias", "declare", "let", "exec", "local", "set"];
+    let prefixes = super::judge::prefixes();
+    let mut next = prefixes.iter().cycle();
     let mut wrong = Vec::new();
     for command in plain_cases() {
         let first = command.split(' ').next().unwrap_or_default().to_ascii_lowercase();
@@ -66,7 +72,7 @@ fn wrapping_in_any_listed_wrapper_never_lowers() {
             continue;
         }
         let tier = classify(&command).tier;
-        for wrapper in super::judge::prefixes() {
+        for wrapper in next.by_ref().take(WRAPPERS_OF_EACH) {
             let text = format!("{wrapper} {command}");
             if classify(&text).tier < tier {
                 wrong.push(format!("{text}: {}", classify(&text).reason));
@@ -234,6 +240,35 @@ fn words_that_multiply_each_other_are_followed_within_a_budget() {
         assert!(work(&line) < 8 << 20, "{start}: {}", work(&line));
         assert_eq!(classify(&format!("{line}; rm -rf /")).tier, Tier::Destructive, "{start}");
     }
+}
+
+/// What multiplies: directories in which a line may be, calls of calls, commands in commands.
+fn multiplying() -> Vec<String> {
+    let calls = (1..40).map(|level| format!("f{level}() {{ f{0}; f{0}; }}; ", level - 1));
+    vec![
+        (0..1_500).map(|number| format!("[ x ] && cd a{number}; cat f{number}; ")).collect(),
+        "cd a || cd b; ".repeat(3_000),
+        "cd a || cd b; cat c; ".repeat(2_000),
+        "find . -exec ".repeat(3_000),
+        format!("f0() {{ ls; }}; {}", calls.collect::<String>()),
+        "parallel ".repeat(4_000),
+        "env ".repeat(40) + "tee f",
+        "eval ".repeat(40) + "tee f",
+    ]
+}
+
+#[test]
+fn what_multiplies_is_given_up_early_and_uses_anything() {
+    for line in multiplying() {
+        let start: String = line.chars().take(60).collect();
+        let work = Classifier::default().work(&line);
+        assert!(work < 1 << 21, "{start}: {work}");
+        let judged = classify(&line);
+        assert!(judged.named.is_cut() && judged.tier > Tier::Safe, "{start}");
+        assert_eq!(classify(&format!("{line}; rm -rf /")).tier, Tier::Destructive, "{start}");
+    }
+    let few = "f0() { cat a; }; f1() { f0; f0; }; f2() { f1; f1; }; f2; [ x ] && cd a; cat b; env nice tee c";
+    assert!(!classify(few).named.is_cut());
 }
 
 /// True if a line reaches the network: with certainty, and perhaps.

@@ -185,10 +185,12 @@ impl Shared {
             return Ok(found);
         }
         for glob in &spoken.globs {
-            let forms = glob.compiled_as_no().map_err(|why| why.to_string())?;
-            let forms: Vec<_> = forms.iter().map(globset::Glob::compile_matcher).collect();
-            let first = names.iter().find(|name| forms.iter().any(|form| form.is_match(name.as_path())));
-            found.extend(first.map(|name| (*name).clone()));
+            for name in names {
+                if glob.denies(name).map_err(|why| why.to_string())? {
+                    found.push((*name).clone());
+                    break;
+                }
+            }
         }
         let roots = reached.roots(access);
         if roots.is_empty() {
@@ -211,6 +213,12 @@ impl Shared {
 fn possible(glob: &PathGlob, root: &SanitizedPath) -> Vec<SanitizedPath> {
     let root_text = root.as_str().trim_end_matches('/');
     let text = glob.as_str();
+    // The directory up to its first sign holds all that it means.
+    let plain = text.find(['*', '?', '[', '{', '\\']).and_then(|sign| text.get(..sign)).unwrap_or(text);
+    let above = plain.rfind('/').and_then(|end| plain.get(..end)).unwrap_or_default();
+    if above.parse::<SanitizedPath>().is_ok_and(|above| !above.contains(root) && !root.contains(&above)) {
+        return Vec::new();
+    }
     let mut texts = Vec::new();
     for star in ["", "x"] {
         texts.push(sample(text, star));
@@ -221,10 +229,12 @@ fn possible(glob: &PathGlob, root: &SanitizedPath) -> Vec<SanitizedPath> {
             texts.push(format!("{root_text}/x"));
         }
     }
-    let Ok(forms) = glob.compiled_as_no() else { return vec![root.clone()] };
-    let forms: Vec<_> = forms.iter().map(globset::Glob::compile_matcher).collect();
     let paths = texts.into_iter().filter_map(|text| text.parse::<SanitizedPath>().ok());
-    paths.filter(|path| root.contains(path) && forms.iter().any(|form| form.is_match(path.as_path()))).collect()
+    let below: Result<Vec<_>, globset::Error> = paths
+        .filter(|path| root.contains(path))
+        .filter_map(|path| glob.denies(&path).map(|denies| denies.then_some(path)).transpose())
+        .collect();
+    below.unwrap_or_else(|_| vec![root.clone()])
 }
 
 /// One text that a glob means, with `star` for what a star stands for.

@@ -7,6 +7,7 @@ use std::{
 
 use foldhash::fast::RandomState;
 use serde_json::{Map, Value};
+use smol_str::SmolStr;
 
 use crate::{
     command::{Classification, Classifier, NamedUses},
@@ -81,6 +82,9 @@ impl Shared {
         let understood = command(base, text, besides, &judged, &classifier);
         let start = starts_in(understood.cwd.as_ref(), besides);
         let (understood, reached) = self.naming(understood, &judged.named, start.as_deref());
+        if understood.is_invalid() {
+            return Ok(understood);
+        }
         let understood = self.with_what_is_reached(agent, understood, &reached)?;
         self.trusting_nobody(self.with_real_dirs(understood))
     }
@@ -95,6 +99,9 @@ impl Shared {
         }
         let looked = &mut Looked::on(&*self.paths);
         for named in named.iter() {
+            if understood.is_invalid() {
+                break;
+            }
             match named {
                 Named::Network { host, certain } => understood.uses.add(reaching(host.as_deref(), *certain)),
                 Named::Path { access, text, pattern, below, certain } => {
@@ -197,12 +204,21 @@ impl Shared {
         if *tier == Some(Tier::Safe) && parts.iter().all(|part| part.obeys.is_empty()) {
             return understood;
         }
+        let mut found: HashMap<SmolStr, StartDir, RandomState> = HashMap::default();
         for part in parts {
             let obeyed = part.obeys.iter_mut().flat_map(|obeys| &mut obeys.dirs);
             for dir in part.dirs.iter_mut().chain(obeyed) {
-                if let StartDir::Said(said) = dir {
-                    *dir = self.real_dir(cwd.as_ref(), said).map_or(StartDir::Unknown, StartDir::Real);
-                }
+                let StartDir::Said(said) = &*dir else { continue };
+                let real = match found.get(said) {
+                    Some(real) => real.clone(),
+                    None if found.len() >= MAX_DIRS => StartDir::Unknown,
+                    None => {
+                        let real = self.real_dir(cwd.as_ref(), said).map_or(StartDir::Unknown, StartDir::Real);
+                        found.insert(said.clone(), real.clone());
+                        real
+                    }
+                };
+                *dir = real;
             }
         }
         understood
@@ -270,6 +286,9 @@ impl Shared {
         Considered { shown, tier, tier_reason: why.into(), ..about(base, Target::Path(real.path), takes) }
     }
 }
+
+/// The most directories of one line that are looked for on the disk. In the others, nobody knows what its commands do.
+const MAX_DIRS: usize = 64;
 
 /// Paths that one line names, each looked up once: many are named to be read and to be written, or by several words.
 #[derive(Debug)]

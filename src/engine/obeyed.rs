@@ -28,8 +28,14 @@ impl Shared {
         for part in parts.iter_mut().filter(|part| part.tier == Tier::Safe) {
             for obeys in std::mem::take(&mut part.obeys) {
                 let known = looked.iter().find(|(other, _)| *other == obeys).map(|(_, why)| why.clone());
-                let why = known.map_or_else(|| self.distrusted(&obeys, cwd.as_ref()), Ok)?;
-                looked.push((obeys, why.clone()));
+                let why = match known {
+                    Some(why) => why,
+                    None => {
+                        let why = self.distrusted(&obeys, cwd.as_ref())?;
+                        looked.push((obeys, why.clone()));
+                        why
+                    }
+                };
                 let Some(why) = why else { continue };
                 part.tier = Tier::Dangerous;
                 if *tier == Some(Tier::Safe) {

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     command::{
-        Call, Classifier, DECLARED, DeclaredCall, ToolUse, UNLISTED, Undeclared, is_certainly_a_path, read_call,
-        read_call_as,
+        Call, Classifier, DECLARED, DeclaredCall, NamedUses, ToolUse, UNLISTED, Undeclared, is_certainly_a_path,
+        read_call, read_call_as,
     },
     kernel::{Considered, Mentions, Target, Use},
     model::{
@@ -201,12 +201,10 @@ impl Shared {
     fn undeclared(&self, profile: &Profile, base: Considered, input: &Value, classifier: &Classifier) -> Considered {
         let name: Arc<str> = base.tool.as_str().into();
         let read = Undeclared::of(input);
+        let mut followed = read.follow(classifier);
         let (input_shown, cut) = input::shown(input);
         let shown = format!("{name} {input_shown}").into();
-        let mut texts = vec![&*name];
-        texts_in(input, &mut texts);
-        let mentions = Mentions::of(texts, |line| classifier.classify(line).spoken());
-        let worst = read.worst(classifier).filter(|worst| worst.tier == Tier::Destructive);
+        let worst = followed.worst.take().filter(|worst| worst.tier == Tier::Destructive);
         let whole = worst.as_ref().map(|_| input.to_string()).unwrap_or_default();
         let secrets = Secrets::of(&whole);
         let (tier, tier_reason) = match &worst {
@@ -217,12 +215,16 @@ impl Shared {
             impact_scope: secrets.redacted_in(&worst.impact()),
             rollback_advice: worst.rollback_advice().into(),
         });
-        let target = Target::Tool { name, mentions };
-        let tier = Some(tier);
-        let mut understood = Considered { shown, cut, tier, tier_reason, destructive, ..about(base, target, None) };
+        let base = Considered { shown, cut, tier: Some(tier), tier_reason, destructive, ..base };
         if read.is_beyond {
-            return invalid(understood, "", BEYOND);
+            return invalid(base, "", BEYOND);
         }
+        let mut texts = vec![&*name];
+        texts_in(input, &mut texts);
+        let known = |line: &str| followed.spoken.get(line).cloned();
+        let spoken = |line: &str| known(line).unwrap_or_else(|| classifier.classify(line).spoken());
+        let mentions = Mentions::of(texts, spoken);
+        let mut understood = about(base, Target::Tool { name, mentions }, None);
         for used in read.uses() {
             understood = match used {
                 ToolUse::Host(name) => {
@@ -236,13 +238,16 @@ impl Shared {
                 ToolUse::Command(_) | ToolUse::Network | ToolUse::Tool => understood,
             };
         }
-        understood = self.with_what_lines_use(profile, understood, &read, classifier);
+        understood = self.with_what_lines_use(profile, understood, &followed.named);
         for name in read.names() {
-            if self.stands_here(profile, name) {
+            if !understood.is_invalid() && self.stands_here(profile, name) {
                 understood = self.told_of(profile, understood, name);
             }
         }
         for word in read.words() {
+            if understood.is_invalid() {
+                break;
+            }
             understood = self.may_mean(profile, understood, &word);
         }
         understood
@@ -250,20 +255,17 @@ impl Shared {
 
     /// With what its texts use as command lines: what is said about that counts, and it need not be held, since a text may be
     /// no command line at all.
-    fn with_what_lines_use(
-        &self,
-        profile: &Profile,
-        mut understood: Considered,
-        read: &Undeclared<'_>,
-        classifier: &Classifier,
-    ) -> Considered {
+    fn with_what_lines_use(&self, profile: &Profile, mut understood: Considered, lines: &[NamedUses]) -> Considered {
         let start = profile.working_dir.as_str();
-        for line in &read.lines {
-            let named = classifier.classify(line).named;
-            if named.uses_too_much() {
+        for line in lines {
+            if line.uses_too_much() {
                 return invalid(understood, "", BEYOND);
             }
-            for named in named.certain() {
+            for named in line.certain() {
+                // Nobody judges more than it uses by now.
+                if understood.is_invalid() {
+                    return understood;
+                }
                 self.may_use(&mut understood, start, named);
             }
         }

@@ -1,8 +1,8 @@
 //! What lies below directories: which paths globs mean there, and what a shell makes of a pattern.
 
-use std::{fs, io, path::PathBuf};
+use std::{cell::LazyCell, fs, io, ops::ControlFlow, path::PathBuf};
 
-use globset::{GlobSet, GlobSetBuilder};
+use globset::{Candidate, GlobSet, GlobSetBuilder};
 
 use crate::model::{PathGlob, SanitizedPath};
 
@@ -23,7 +23,7 @@ pub(crate) fn all_found(globs: &[PathGlob], roots: &[SanitizedPath]) -> io::Resu
     let mut found = Vec::new();
     look(globs, roots, |path, _| {
         found.push(path);
-        if found.len() > MOST_FOUND { Err(too_much()) } else { Ok(()) }
+        if found.len() > MOST_FOUND { Err(too_much()) } else { Ok(ControlFlow::Continue(())) }
     })?;
     found.sort();
     Ok(found)
@@ -48,7 +48,8 @@ pub(crate) fn first_found(
                 }
             }
         }
-        Ok(())
+        let is_done = first.iter().all(Option::is_some);
+        Ok(if is_done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })?;
     Ok(first.into_iter().flatten().collect())
 }
@@ -60,16 +61,17 @@ fn too_much() -> io::Error {
     ))
 }
 
-/// Hands every path that is found to `take`, with the places of the globs that mean it.
+/// Hands every path that is found to `take`, with the places of the globs that mean it, until that has enough.
 fn look(
     globs: &[PathGlob],
     roots: &[SanitizedPath],
-    mut take: impl FnMut(SanitizedPath, Vec<usize>) -> io::Result<()>,
+    mut take: impl FnMut(SanitizedPath, Vec<usize>) -> io::Result<ControlFlow<()>>,
 ) -> io::Result<()> {
     if globs.is_empty() {
         return Ok(());
     }
-    let (denied, places) = compiled(globs).map_err(io::Error::other)?;
+    // Worked out where there is something to look at.
+    let forms = LazyCell::new(|| compiled(globs));
     let mut looked_at = 0;
     let mut open: Vec<PathBuf> = outermost(roots).map(|root| PathBuf::from(root.as_str())).collect();
     while let Some(directory) = open.pop() {
@@ -87,12 +89,17 @@ fn look(
                 return Err(too_much());
             }
             let path = entry.path();
-            let of: Vec<_> = denied.matches(&path).into_iter().filter_map(|form| places.get(form).copied()).collect();
-            if !of.is_empty() {
+            let (denied, places) = forms.as_ref().map_err(|why| io::Error::other(why.clone()))?;
+            let candidate = Candidate::new(&path);
+            if denied.is_match_candidate(&candidate) {
+                let of = denied.matches_candidate(&candidate);
+                let of = of.into_iter().filter_map(|form| places.get(form).copied()).collect();
                 // A name that is no path of ours, no command line can be told to leave alone either.
                 let text = path.to_str().and_then(|text| text.parse().ok());
                 let nameless = || io::Error::other("a glob is denied, and what it means has no valid name");
-                take(text.ok_or_else(nameless)?, of)?;
+                if take(text.ok_or_else(nameless)?, of)?.is_break() {
+                    return Ok(());
+                }
             } else if entry.file_type()?.is_dir() {
                 open.push(path);
             }

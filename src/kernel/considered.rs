@@ -128,6 +128,11 @@ impl Considered {
         &self.uses.own.target
     }
 
+    /// Whether it is nothing that could happen, and nothing that is found out about it besides matters.
+    pub(crate) fn is_invalid(&self) -> bool {
+        matches!(self.target(), Target::Invalid { .. })
+    }
+
     /// What it is, for records and for binding an approval to it. Made only where somebody wants to know, since it costs
     /// more than judging.
     pub(crate) fn facts(&self) -> Arc<ActionFacts> {

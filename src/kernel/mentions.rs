@@ -49,7 +49,7 @@ impl Mentions {
             for read in read {
                 mentions.doings.push(Doing::of(read, line(read).as_deref()));
             }
-            if stands_for_others(text) {
+            if Mentions::looks_into(text) {
                 mentions.lines.push(line(text));
             }
         }
@@ -59,6 +59,13 @@ impl Mentions {
     /// Whether it may do what a no to `doing` is about.
     pub(crate) fn may_do(&self, doing: &Doing) -> bool {
         self.is_beyond || self.doings.iter().any(|other| doing.is_in(other))
+    }
+
+    /// Returns true if a shell would put something in the place of a part of `text`.
+    fn looks_into(text: &str) -> bool {
+        let starts = |c: char| c.is_ascii_alphabetic() || "_({@*?".contains(c);
+        text.contains('`')
+            || text.match_indices('$').any(|(at, _)| text.get(at + 1..).is_some_and(|rest| rest.starts_with(starts)))
     }
 
     /// Whether it may run a command like `pattern`: the name of the program is among the words, or may be what a word stands
@@ -77,11 +84,4 @@ impl Mentions {
                 && !joins(after.and_then(|text| text.chars().next()))
         })
     }
-}
-
-/// Whether a shell would put something in the place of a part of `text`.
-fn stands_for_others(text: &str) -> bool {
-    let starts = |c: char| c.is_ascii_alphabetic() || "_({@*?".contains(c);
-    text.contains('`')
-        || text.match_indices('$').any(|(at, _)| text.get(at + 1..).is_some_and(|rest| rest.starts_with(starts)))
 }

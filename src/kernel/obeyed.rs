@@ -91,7 +91,29 @@ impl State {
         paths: &'p [SanitizedPath],
         now: Timestamp,
     ) -> Option<(&AgentId, &'p SanitizedPath)> {
-        paths.iter().find_map(|path| Some((self.writer(path, now)?, path)))
+        // What a program obeys mostly lies in one directory, and mostly nobody has a right that reaches into that.
+        let mut closed = None;
+        paths.iter().find_map(|path| {
+            let directory = path.as_str().rsplit_once('/').map(|(above, _)| above).filter(|above| !above.is_empty());
+            if directory.is_some() && directory == closed {
+                return None;
+            }
+            if let Some(directory) = directory.filter(|directory| !self.reaches_into(directory)) {
+                closed = Some(directory);
+                return None;
+            }
+            Some((self.writer(path, now)?, path))
+        })
+    }
+
+    /// Returns true if somebody was given a write to something in `directory`, or to all of it, that counts or may have
+    /// ended.
+    fn reaches_into(&self, directory: &str) -> bool {
+        let Ok(directory) = directory.parse::<SanitizedPath>() else { return true };
+        let part = self.sensitive_in(&Permission::write(directory.clone())).map(str::len);
+        let mut above = self.write_roots.at_and_above(&directory);
+        above.any(|(root, _)| part.is_none_or(|part| part <= root.len()))
+            || self.write_roots.below(&directory).next().is_some()
     }
 
     fn writer(&self, path: &SanitizedPath, now: Timestamp) -> Option<&AgentId> {
@@ -117,6 +139,9 @@ impl State {
     ///
     /// Giving up a right, its end and the end of its holder therefore make no program more trusted.
     pub(crate) fn written_once<'p>(&self, paths: &'p [SanitizedPath]) -> Option<&'p SanitizedPath> {
+        if self.written_once.is_empty() {
+            return None;
+        }
         let is_open = |path: &&SanitizedPath| !self.is_protected(&Permission::write((*path).clone()));
         paths.iter().filter(is_open).find(|path| self.written_once.reaches(path, &self.settings.sensitive))
     }

@@ -1,8 +1,15 @@
 //! Patterns of paths.
 
-use std::{fmt, str::FromStr, sync::Arc};
+use std::{
+    cmp::Ordering,
+    fmt,
+    hash::{Hash, Hasher},
+    ops::Deref,
+    str::FromStr,
+    sync::{Arc, OnceLock},
+};
 
-use globset::{Glob, GlobBuilder};
+use globset::{Glob, GlobBuilder, GlobMatcher};
 use serde::{Deserialize, Serialize};
 
 use super::SanitizedPath;
@@ -15,7 +22,59 @@ const MAX_GLOB_CHARS: usize = 1024;
 /// A glob is compared with real paths, as they are once links are followed, and with regard to case.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct PathGlob(Arc<str>);
+pub struct PathGlob(Arc<Pattern>);
+
+/// The text of a glob, and what it means as a no: worked out once, by whoever asks first.
+struct Pattern {
+    text: Box<str>,
+    noes: OnceLock<Vec<GlobMatcher>>,
+}
+
+impl From<&str> for Pattern {
+    fn from(text: &str) -> Pattern {
+        Pattern { text: text.into(), noes: OnceLock::new() }
+    }
+}
+
+impl Deref for Pattern {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Debug for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text.fmt(f)
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Pattern) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Pattern {}
+
+impl PartialOrd for Pattern {
+    fn partial_cmp(&self, other: &Pattern) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Pattern {
+    fn cmp(&self, other: &Pattern) -> Ordering {
+        self.text.cmp(&other.text)
+    }
+}
+
+impl Hash for Pattern {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
+    }
+}
 
 /// Why a text is not a [`PathGlob`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,7 +164,7 @@ impl PathGlob {
 
     /// The path that a no names with all that is in it, if it names one: no wildcard but `/**` at its end.
     pub(crate) fn named_as_no(&self) -> Option<SanitizedPath> {
-        PathGlob(self.0.strip_suffix("/**").unwrap_or(&self.0).into()).as_literal()
+        PathGlob(Arc::new(self.0.strip_suffix("/**").unwrap_or(&self.0).into())).as_literal()
     }
 
     /// The pattern, from the root.
@@ -122,9 +181,21 @@ impl PathGlob {
 impl PathGlob {
     /// The same for a no or a question: a directory is what is in it, so `a` is `a/**` too, and the other way round.
     pub(crate) fn compiled_as_no(&self) -> Result<Vec<Glob>, globset::Error> {
-        let other = self.0.strip_suffix("/**").map_or_else(|| format!("{}/**", self.0), str::to_owned);
+        let other = self.0.strip_suffix("/**").map_or_else(|| format!("{}/**", self.as_str()), str::to_owned);
         // A pattern may have no other form, as `/**` has none; then it is met as it stands there.
         Ok(std::iter::once(self.compiled()?).chain(compile(&other)).collect())
+    }
+
+    /// Returns true if a no to this glob is one to `path`.
+    pub(crate) fn denies(&self, path: &SanitizedPath) -> Result<bool, globset::Error> {
+        let noes = match self.0.noes.get() {
+            Some(noes) => noes,
+            None => {
+                let noes = self.compiled_as_no()?.iter().map(Glob::compile_matcher).collect();
+                self.0.noes.get_or_init(|| noes)
+            }
+        };
+        Ok(noes.iter().any(|form| form.is_match(path.as_path())))
     }
 }
 
@@ -154,7 +225,7 @@ impl TryFrom<String> for PathGlob {
             return Err(InvalidGlob::Relative);
         }
         compile(&text).map_err(|why| InvalidGlob::Syntax(why.kind().to_string()))?;
-        Ok(PathGlob(text.into()))
+        Ok(PathGlob(Arc::new(text.as_str().into())))
     }
 }
 
@@ -177,12 +248,12 @@ impl FromStr for PathGlob {
 
 impl From<PathGlob> for String {
     fn from(glob: PathGlob) -> String {
-        glob.0.as_ref().to_owned()
+        glob.as_str().to_owned()
     }
 }
 
 impl fmt::Display for PathGlob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(self.as_str())
     }
 }

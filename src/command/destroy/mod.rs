@@ -23,7 +23,7 @@ use super::{
     judge::basename,
     walk::{Arg, Place},
 };
-pub(in crate::command) use words::Words;
+pub(in crate::command) use words::{Words, occurs};
 
 /// A question about one operand.
 type Question = fn(&str, &Place) -> bool;
@@ -87,10 +87,11 @@ impl Rule {
         if self.subcommand.is_empty() {
             return self.when.iter().all(|when| words.satisfy(*when, place, 0));
         }
-        self.subcommand.split('|').any(|subcommand| {
-            let end = words.after_subcommand(subcommand);
-            end.is_some_and(|end| self.when.iter().all(|when| words.satisfy(*when, place, end)))
-        })
+        words.may_name(self.subcommand)
+            && self.subcommand.split('|').any(|subcommand| {
+                let end = words.after_subcommand(subcommand);
+                end.is_some_and(|end| self.when.iter().all(|when| words.satisfy(*when, place, end)))
+            })
     }
 }
 

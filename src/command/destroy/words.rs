@@ -1,5 +1,7 @@
 //! The words of a command as a rule sees them, without knowing which options take a value.
 
+use memchr::memmem;
+
 use super::When;
 use crate::command::walk::{Arg, Place};
 
@@ -50,6 +52,29 @@ impl<'a> Words<'a> {
             after_option = false;
         }
         None
+    }
+
+    /// Returns true if one of these subcommands, separated by `|`, stands where one may.
+    pub(in crate::command) fn has_subcommand(&self, list: &str) -> bool {
+        self.may_name(list) && list.split('|').any(|subcommand| self.after_subcommand(subcommand).is_some())
+    }
+
+    /// Returns true if a word that stands where a subcommand may occurs in the list at all. Most lists end here.
+    pub(super) fn may_name(&self, list: &str) -> bool {
+        let mut after_option = false;
+        for (index, word) in self.words.iter().enumerate() {
+            if self.is_option(index, word) {
+                after_option = !word.text.contains('=');
+                continue;
+            }
+            if occurs(&word.text, list) {
+                return true;
+            }
+            if !std::mem::take(&mut after_option) {
+                return false;
+            }
+        }
+        false
     }
 
     /// Returns true if the beginning of one of these subcommands, separated by `|`, stands where one may: two letters of it
@@ -107,6 +132,11 @@ impl<'a> Words<'a> {
             When::Later(text) => self.words.iter().skip(1).any(|word| word.text == text),
         }
     }
+}
+
+/// Whether `list` may name `word`: it holds the word as a part, or a pattern.
+pub(in crate::command) fn occurs(word: &str, list: &str) -> bool {
+    memmem::find(list.as_bytes(), word.as_bytes()).is_some() || list.contains('*')
 }
 
 /// `delete-*` is any word that begins so.

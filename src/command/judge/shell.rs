@@ -341,6 +341,7 @@ impl Walker<'_> {
                 walker.lose("a text that is not written out");
             }
             if walker.text_budget < text.len() {
+                walker.uses.lose();
                 walker.lose("more texts within texts than are followed");
                 walker.raw_search(text, span);
                 return;

@@ -43,6 +43,7 @@ impl Walker<'_> {
             self.candidates += 1;
             if candidates > MAX_CANDIDATES || self.candidates > MAX_CANDIDATES_IN_ALL {
                 self.speak_of_anything();
+                self.uses.lose_words();
                 return Verdict::destructive("hides what it runs among too many names of dangerous programs");
             }
             let suffix = words.get(index..).unwrap_or_default();

@@ -1,6 +1,9 @@
 //! `find` expressions: which tests and actions there are, what is run on what.
 
-use crate::command::walk::{Arg, HOME, Known, SOMETHING, UNKNOWN};
+use crate::command::{
+    options::is_listed,
+    walk::{Arg, HOME, Known, SOMETHING, UNKNOWN},
+};
 use smol_str::format_smolstr;
 
 /// Tests and options without a value.
@@ -13,13 +16,9 @@ const VALUED: &str = "-name -iname -path -ipath -wholename -iwholename -regex -i
 /// Actions that run a program, up to `;` or `+`.
 const RUNNING: &str = "-exec -execdir -ok -okdir";
 
-fn is_in(list: &str, word: &str) -> bool {
-    list.split_ascii_whitespace().any(|known| known == word)
-}
-
 /// Whether a test or an action takes the word behind it.
 pub(in crate::command) fn takes_value(word: &str) -> bool {
-    is_in(VALUED, word)
+    is_listed(VALUED, word)
 }
 
 /// Whether every word of an expression is a test, or an action that only prints.
@@ -30,9 +29,9 @@ pub(in crate::command) fn check(rest: &[Arg]) -> Result<(), String> {
     let mut may_shift = false;
     while let Some(word) = words.next() {
         let text = word.text.as_str();
-        if text.starts_with("-O") || is_in(BARE, text) {
+        if text.starts_with("-O") || is_listed(BARE, text) {
             in_expression |= !matches!(text, "-L" | "-H" | "-P" | "-x" | "-E" | "-X" | "-s");
-        } else if is_in(VALUED, text) {
+        } else if is_listed(VALUED, text) {
             in_expression = true;
             let value = words.next().ok_or("a test without its value")?;
             // What a glob matches has the dot of the pattern in its name, which no action has.
@@ -56,7 +55,7 @@ pub(in crate::command) fn check(rest: &[Arg]) -> Result<(), String> {
 pub(in crate::command) fn commands(rest: &[Arg]) -> Vec<Vec<Arg>> {
     let mut commands = Vec::new();
     let mut words = rest.iter();
-    while words.by_ref().any(|word| is_in(RUNNING, &word.text)) {
+    while words.by_ref().any(|word| is_listed(RUNNING, &word.text)) {
         let command: Vec<Arg> =
             words.by_ref().take_while(|word| !matches!(word.text.as_str(), ";" | "+")).cloned().collect();
         commands.push(command);
@@ -79,7 +78,7 @@ pub(in crate::command) fn is_selective(rest: &[Arg]) -> bool {
         -newer -newermt -mtime -atime -ctime -mmin -amin -cmin -empty -nouser -nogroup -used -maxdepth";
     let mut words = rest.iter();
     while let Some(word) = words.next() {
-        if is_in(CHOOSING, &word.text) {
+        if is_listed(CHOOSING, &word.text) {
             let value = words.clone().next().map(|value| value.text.as_str()).unwrap_or_default();
             if word.text == "-maxdepth" || !matches!(value, "*" | ".*" | "/*" | "*/*") {
                 return true;

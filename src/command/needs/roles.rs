@@ -1,10 +1,13 @@
 //! Known programs, and what they do with the files that their words name.
 
+use std::sync::LazyLock;
+
+use foldhash::HashMap;
 use smol_str::{SmolStr, format_smolstr};
 
 use super::{Operand, directories, exact, path};
 use crate::{
-    command::{judge::basename, walk::Arg},
+    command::{judge::basename, options::is_listed, walk::Arg},
     model::{Access, Below},
 };
 
@@ -155,9 +158,14 @@ pub(super) fn reads_operands(name: &str) -> bool {
 }
 
 fn role_of(name: &str) -> Option<(Role, &'static str)> {
-    let (role, _, values) = ROLES.iter().find(|(_, programs, _)| programs.contains(&name))?;
-    Some((*role, values))
+    BY_PROGRAM.get(name).copied()
 }
+
+/// The same by program.
+static BY_PROGRAM: LazyLock<HashMap<&'static str, (Role, &'static str)>> = LazyLock::new(|| {
+    let rows = ROLES.iter();
+    rows.flat_map(|(role, programs, values)| programs.iter().map(|program| (*program, (*role, *values)))).collect()
+});
 
 /// The files that `name` reads and writes with these words. `reads_only` says that it is proven to write none of them.
 pub(super) fn of(name: &str, rest: &[Arg], reads_only: bool) -> Vec<Operand> {
@@ -232,7 +240,7 @@ impl<'a> Words<'a> {
     /// `values` are the options that take a value.
     fn read(rest: &'a [Arg], values: &str) -> Words<'a> {
         let mut words = Words { operands: Vec::new(), options: Vec::new() };
-        let takes = |name: &str| values.split_whitespace().any(|option| option == name);
+        let takes = |name: &str| is_listed(values, name);
         let mut args = rest.iter();
         while let Some(arg) = args.next() {
             let text = arg.text.as_str();
@@ -260,7 +268,7 @@ impl<'a> Words<'a> {
 
     /// Reads short options that share one word: the last may take the rest of it, or the next word.
     fn read_letters(&mut self, text: &str, takes: &impl Fn(&str) -> bool, args: &mut impl Iterator<Item = &'a Arg>) {
-        let letter = |(_, letter): &(usize, char)| takes(&format!("-{letter}"));
+        let letter = |(_, letter): &(usize, char)| takes(&format_smolstr!("-{letter}"));
         let Some((at, letter)) = text.char_indices().skip(1).find(letter) else { return self.give(text, None) };
         if let Some(flags) = text.get(..at).filter(|flags| flags.len() > 1) {
             self.give(flags, None);

@@ -27,6 +27,7 @@ use foldhash::HashMap;
 
 use super::{
     classifier::Classifier,
+    destroy::occurs,
     options::{Options, Reading},
     tier::Profile,
     walk::{Arg, Place, Places},
@@ -391,7 +392,10 @@ impl Spec {
         if self.subcommand.is_empty() {
             return Some(rest);
         }
-        self.subcommand.split('|').find_map(|subcommand| self.after_words(rest, subcommand))
+        // Most rows of a program speak of another subcommand.
+        let may_stand = |first: &Arg| first.text.starts_with('-') || occurs(&first.text, self.subcommand);
+        let mut subcommands = rest.first().filter(|first| may_stand(first)).map(|_| self.subcommand.split('|'))?;
+        subcommands.find_map(|subcommand| self.after_words(rest, subcommand))
     }
 
     /// The words behind `subcommand`, before each word of which the global options may stand.

@@ -69,8 +69,7 @@ impl Spec {
             Online::Always => true,
             Online::Addresses => rest.iter().any(|word| word.text.contains("://")),
             Online::For { subcommands, options } => {
-                let stands = |subcommand| words.after_subcommand(subcommand).is_some();
-                !subcommands.is_empty() && subcommands.split('|').any(stands)
+                !subcommands.is_empty() && words.has_subcommand(subcommands)
                     || !options.is_empty() && words.has_flag(options)
             }
             Online::AllBut { subcommands, options } => {
@@ -85,8 +84,7 @@ impl Spec {
     /// Returns true for words that this row speaks of, proven or not: whatever else they say, that subcommand runs.
     fn speaks_of(&self, rest: &[Arg]) -> bool {
         let words = Words::new(rest);
-        let stands = |subcommand| words.after_subcommand(subcommand).is_some();
-        self.after_subcommand(rest).is_some() || self.subcommand.split('|').any(stands)
+        self.after_subcommand(rest).is_some() || words.has_subcommand(self.subcommand)
     }
 }
 

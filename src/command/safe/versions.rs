@@ -1,5 +1,9 @@
 //! Programs that do all sorts of things but are asked for their version or their help only.
 
+use std::sync::LazyLock;
+
+use foldhash::HashSet;
+
 use super::{Spec, question, spec};
 
 /// Programs whose one-word question is answered without doing anything else.
@@ -74,8 +78,7 @@ const ANSWERING: &str = "7z act age ajv alembic ansible-inventory ansible-lint a
 /// Whether `name` with nothing but this question behind it does nothing but answer.
 pub(super) fn answers(name: &str, question: &str) -> bool {
     let long = matches!(name, "convert" | "identify" | "kotlin" | "kotlinc" | "magick" | "ocaml");
-    (matches!(question, "--version" | "--help") || (long && question == "-version"))
-        && ANSWERING.split_ascii_whitespace().any(|known| known == name)
+    (matches!(question, "--version" | "--help") || (long && question == "-version")) && ANSWERS.contains(name)
 }
 /// Programs of which `version` is a subcommand that only says something.
 const ASKED_BY_A_WORD: &str = "brew bundle bundler cargo cosign direnv docker docker-compose gcloud gem gh git go helm hugo k6 kubectl \
@@ -83,9 +86,15 @@ const ASKED_BY_A_WORD: &str = "brew bundle bundler cargo cosign direnv docker do
 
 /// Programs that somebody has thought about: what they do beyond the rows is not proven, but not unknown either.
 pub(super) fn is_known(name: &str) -> bool {
-    ASKED.split_ascii_whitespace().any(|known| known == name)
-        || CHANGING.split_ascii_whitespace().any(|known| known == name)
+    KNOWN.contains(name)
 }
+
+type Names = HashSet<&'static str>;
+
+static ANSWERS: LazyLock<Names> = LazyLock::new(|| ANSWERING.split_ascii_whitespace().collect());
+
+static KNOWN: LazyLock<Names> =
+    LazyLock::new(|| ASKED.split_ascii_whitespace().chain(CHANGING.split_ascii_whitespace()).collect());
 
 /// Programs that change things and whose operands are never commands.
 const CHANGING: &str = "rm rmdir mv cp mkdir touch ln chmod chown chgrp install unlink truncate shred dd mkfs fdisk parted patch split csplit mktemp mkfifo mknod rename sync gzip gunzip bzip2 xz zstd zip unzip tar 7z cpio ar ranlib strip \

@@ -29,6 +29,6 @@ pub(in super::super) fn is_sensitive(path: &str) -> bool {
 
 /// Files that programs run or obey, and what is not plainly a path: one that climbs, or hides a control character.
 pub(in super::super) fn is_guarded(path: &str) -> bool {
-    let climbs = path.split(['/', '\\']).any(|part| part == "..") || path.starts_with('~');
+    let climbs = path.contains("..") && path.split(['/', '\\']).any(|part| part == "..") || path.starts_with('~');
     climbs || path.chars().any(char::is_control) || columns_of_text(path).any(Columns::is_sensitive)
 }

@@ -1,13 +1,15 @@
 //! The input of a tool of which nothing is known: every text in it may be a path or a command line.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashMap};
 
+use foldhash::fast::RandomState;
 use serde_json::Value;
 
 use super::{
-    super::{answer::Classification, classifier::Classifier},
+    super::{answer::Classification, classifier::Classifier, needs::NamedUses},
     ToolUse, declared, is_guarded, is_sensitive,
 };
+use crate::model::SpokenPart;
 
 /// How deep an input may be nested.
 const MAX_DEPTH: usize = 16;
@@ -33,41 +35,30 @@ pub(crate) struct Undeclared<'v> {
     /// Every text, and the names of the fields.
     pub(crate) texts: Vec<&'v str>,
     /// Every text as a command line, and what texts that stand beside each other come to together.
-    pub(crate) lines: Vec<Cow<'v, str>>,
+    lines: Vec<Cow<'v, str>>,
+    /// The bytes of those lines.
+    bytes: usize,
     /// The input holds more than is read, so nobody knows what the call does.
     pub(crate) is_beyond: bool,
 }
 
 impl<'v> Undeclared<'v> {
-    /// Reads `input`.
+    /// Reads `input`. Whatever its size, no more is kept than is followed.
     pub(crate) fn of(input: &'v Value) -> Undeclared<'v> {
         let mut read = Undeclared::default();
         read.value(input, 0);
-        let bytes: usize = read.lines.iter().map(|line| line.len()).sum();
-        read.is_beyond |= read.texts.len() > MAX_TEXTS || read.lines.len() > MAX_LINES || bytes > MAX_BYTES;
-        if read.is_beyond {
-            read.texts.truncate(MAX_TEXTS);
-            let mut bytes = 0;
-            read.lines.retain(|line| {
-                bytes += line.len();
-                bytes <= MAX_BYTES
-            });
-        }
         read
     }
 
     fn value(&mut self, value: &'v Value, depth: usize) {
-        if depth > MAX_DEPTH || self.texts.len() > MAX_TEXTS || self.lines.len() > MAX_LINES {
-            self.is_beyond = true;
+        self.is_beyond |= depth > MAX_DEPTH;
+        if self.is_beyond {
             return;
         }
         match value {
             Value::String(text) => self.text(text),
             Value::Array(all) => {
-                let words: Vec<&str> = all.iter().filter_map(Value::as_str).collect();
-                if words.len() > 1 {
-                    self.lines.push(declared::joined(&words).into());
-                }
+                self.joined(None, all);
                 all.iter().for_each(|one| self.value(one, depth + 1));
             }
             Value::Object(fields) => {
@@ -81,13 +72,38 @@ impl<'v> Undeclared<'v> {
         }
     }
 
+    /// Keeps one more line, unless there are too many.
+    fn line(&mut self, line: impl Into<Cow<'v, str>>) {
+        let line = line.into();
+        self.bytes += line.len();
+        self.is_beyond |= self.bytes > MAX_BYTES || self.lines.len() >= MAX_LINES;
+        if !self.is_beyond {
+            self.lines.push(line);
+        }
+    }
+
     fn text(&mut self, text: &'v str) {
+        self.is_beyond |= self.texts.len() >= MAX_TEXTS;
+        if self.is_beyond {
+            return;
+        }
         self.texts.push(text);
         if text.len() <= MAX_LINE {
-            self.lines.push(text.into());
+            self.line(text);
         } else {
-            self.lines.extend(text.lines().map(Cow::Borrowed));
+            text.lines().for_each(|line| self.line(line));
             self.is_beyond |= text.lines().any(|line| line.len() > MAX_LINE);
+        }
+    }
+
+    /// The texts of a list as one line, behind a program if there is one.
+    fn joined(&mut self, program: Option<&'v str>, list: &'v [Value]) {
+        let words = || program.into_iter().chain(list.iter().filter_map(Value::as_str));
+        // Not even put together, if it is too long.
+        self.is_beyond |= words().map(str::len).sum::<usize>() > MAX_BYTES;
+        if !self.is_beyond && (program.is_some() || words().nth(1).is_some()) {
+            let words: Vec<&str> = words().collect();
+            self.line(declared::joined(&words));
         }
     }
 
@@ -97,28 +113,32 @@ impl<'v> Undeclared<'v> {
         let programs = fields.clone().filter_map(Value::as_str).filter(is_program);
         for program in programs {
             for value in fields.clone() {
-                if self.lines.len() > MAX_LINES {
+                if self.is_beyond {
                     return;
                 }
                 match value {
                     Value::String(rest) if rest != program && rest.len() <= MAX_LINE => {
-                        self.lines.push(format!("{program} {rest}").into());
+                        self.line([program, rest].join(" "));
                     }
-                    Value::Array(all) => {
-                        let words: Vec<&str> =
-                            std::iter::once(program).chain(all.iter().filter_map(Value::as_str)).collect();
-                        self.lines.push(declared::joined(&words).into());
-                    }
+                    Value::Array(all) => self.joined(Some(program), all),
                     Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {}
                 }
             }
         }
     }
 
-    /// The worst that any of its lines comes to.
-    pub(crate) fn worst(&self, classifier: &Classifier) -> Option<Classification> {
-        let judged = self.lines.iter().map(|line| classifier.classify(line));
-        judged.reduce(|worst, next| if next.tier > worst.tier { next } else { worst })
+    /// Follows every line, once.
+    pub(crate) fn follow(&self, classifier: &Classifier) -> Followed<'_> {
+        let mut followed = Followed::default();
+        for line in &self.lines {
+            let mut next = classifier.classify(line);
+            followed.named.push(std::mem::take(&mut next.named));
+            followed.spoken.insert(line, next.spoken());
+            if followed.worst.as_ref().is_none_or(|worst| next.tier > worst.tier) {
+                followed.worst = Some(next);
+            }
+        }
+        followed
     }
 
     /// The texts that may be paths, the hosts, and the files of `file:` URLs.
@@ -131,6 +151,17 @@ impl<'v> Undeclared<'v> {
         }
         uses
     }
+}
+
+/// What the lines of an input come to.
+#[derive(Debug, Default)]
+pub(crate) struct Followed<'l> {
+    /// The worst that any of them comes to.
+    pub(crate) worst: Option<Classification>,
+    /// What each of them uses.
+    pub(crate) named: Vec<NamedUses>,
+    /// The commands in each of them; none in one that was not understood.
+    pub(crate) spoken: HashMap<&'l str, Option<Vec<SpokenPart>>, RandomState>,
 }
 
 /// The words of a text, as far as they may be paths or names.

@@ -57,6 +57,9 @@ impl Walker<'_> {
     }
 
     fn changes_directory(&mut self, program: &str, rest: &[Arg]) {
+        if !self.can_follow(self.scope.weight_of_places()) {
+            return self.scope.enter(&UNKNOWN.to_string());
+        }
         let mut operands = rest.iter().filter(|arg| !arg.text.starts_with('-') || arg.text == "-");
         match operands.next() {
             None if program == "cd" => self.scope.enter(&HOME.to_string()),

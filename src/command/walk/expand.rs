@@ -185,6 +185,7 @@ impl Walker<'_> {
             return vec![self.expand_pieces(&word.pieces, word, true)];
         };
         if !expansion.complete {
+            self.uses.lose();
             self.lose("more braces than are followed");
         }
         expansion.words.iter().map(|pieces| self.expand_pieces(pieces, word, true)).collect()

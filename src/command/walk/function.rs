@@ -71,6 +71,7 @@ impl Walker<'_> {
             return None;
         }
         if function.bodies.len() > MAX_BODIES {
+            self.uses.lose();
             self.lose("a function with more definitions than are followed");
             self.scope.forget();
             return None;

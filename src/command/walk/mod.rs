@@ -236,8 +236,10 @@ impl<'c> Walker<'c> {
         }
     }
 
-    /// Writes down, once, that there is more than is followed; what destroys by itself is still looked for.
+    /// Writes down, once, that there is more than is followed; what destroys by itself is still looked for. What else the
+    /// line uses, nobody knows.
     fn give_up(&mut self) {
+        self.uses.lose();
         if !std::mem::replace(&mut self.gave_up, true) {
             self.lose("too much to follow");
             self.raw_search(self.text, Span { start: 0, end: self.text.len() });
@@ -246,7 +248,12 @@ impl<'c> Walker<'c> {
 
     /// Whether `words` more can be judged: wrappers in wrappers and texts in texts multiply them.
     pub(super) fn can_judge(&mut self, words: usize) -> bool {
-        self.judged += words + COST_OF_A_COMMAND;
+        self.can_follow(words + COST_OF_A_COMMAND)
+    }
+
+    /// Whether so much more can be followed: words, and the directories in which they may mean something.
+    pub(super) fn can_follow(&mut self, cost: usize) -> bool {
+        self.judged += cost;
         let fits = self.judged <= MAX_JUDGED;
         if !fits {
             self.give_up();
@@ -262,6 +269,7 @@ impl<'c> Walker<'c> {
     /// Goes one level deeper, unless that is too deep.
     pub(super) fn deeper<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.nesting >= MAX_NESTING {
+            self.uses.lose();
             self.lose("nested too deeply to follow");
             return None;
         }
@@ -273,7 +281,8 @@ impl<'c> Walker<'c> {
 
     /// Walks one command; says what it certainly prints.
     fn command(&mut self, command: &Command, input: Input) -> Option<Output> {
-        self.visits += 1;
+        // Calls multiply what the functions around them run.
+        self.visits += 1 + self.running.len();
         if self.visits > MAX_VISITS {
             self.give_up();
             return None;

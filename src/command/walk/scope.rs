@@ -18,6 +18,9 @@ const MAX_VARIABLES: usize = 64;
 /// The most directories a line may be in at one point.
 const MAX_PLACES: usize = 4;
 
+/// How many bytes of the names of directories cost as much as a judged word.
+const BYTES_OF_A_WORD: usize = 16;
+
 /// Where relative paths begin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::command) enum Place {
@@ -238,6 +241,16 @@ impl Scope {
     /// What a copy of this costs, in visits.
     pub(super) fn weight(&self) -> usize {
         1 + self.variables.len() / 8
+    }
+
+    /// What a path costs that may lie in any of the directories that are known here, in judged words.
+    pub(in crate::command) fn weight_of_places(&self) -> usize {
+        let bytes = |place: &Place| match place {
+            Place::At(base) => base.len(),
+            Place::Start | Place::Somewhere => 0,
+        };
+        let all = self.places.iter().map(bytes).chain(self.stayed.iter().map(SmolStr::len));
+        all.sum::<usize>() / BYTES_OF_A_WORD
     }
 
     /// What is known where this and `other` meet.

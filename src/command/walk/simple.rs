@@ -9,7 +9,7 @@ use super::{
     output::{self, Output},
     value::Value,
 };
-use crate::model::{Access, Spoken};
+use crate::model::{Access, Spoken, StartDir};
 
 use crate::command::{
     answer::Span,
@@ -114,7 +114,8 @@ impl Walker<'_> {
     }
 
     fn run_program(&mut self, args: &[Arg], input: &Input, line: &Input, span: Span) {
-        let dirs = self.scope.dirs();
+        let known = self.can_follow(self.scope.weight_of_places());
+        let dirs = if known { self.scope.dirs() } else { vec![StartDir::Unknown] };
         let outside = std::mem::take(&mut self.obeyed);
         let (verdict, starts) = self.overhearing(|walker| {
             walker.overhear_declared(args);

@@ -1,14 +1,18 @@
 //! Everything that an action uses is judged, whatever it is called.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use async_trait::async_trait;
 use bestow::{
-    Action, Agent, Decision, Event, Hook, HookAnswer, HookFailure, Mode, Operation, PathGlob, PathPolicy, Place,
-    Policies, Proposal, Rule, Ruled, UseOrigin, Verdict,
+    Action, Agent, AsWritten, Decision, Engine, Event, Holding, Hook, HookAnswer, HookFailure, Kind, ManualClock, Mode,
+    Operation, PathFailure, PathGlob, PathPolicy, Paths, Place, Policies, Proposal, Real, Rule, Ruled, UseOrigin,
+    Verdict,
 };
 
-use crate::support::{World, heard, id, policy, profile, refusal, settings, tag};
+use crate::support::{START, World, heard, id, policy, profile, refusal, settings, tag};
 
 pub(super) const ALL_MODES: [Mode; 8] = [
     Mode::Default,
@@ -521,6 +525,43 @@ async fn a_line_that_names_very_much_is_never_allowed() {
         let explained = agent.explain(&Action::command(&format!("{program}{many}"))).unwrap();
         assert_eq!(explained.decision.decision, Ruled::Deny, "{program}");
     }
+}
+
+/// Paths as they are written, counted.
+#[derive(Debug, Default)]
+struct Counted(AtomicUsize);
+
+impl Paths for Counted {
+    fn real(&self, path: &str) -> Result<Real, PathFailure> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        AsWritten.real(path)
+    }
+}
+
+#[tokio::test]
+async fn what_a_line_multiplies_is_neither_allowed_nor_looked_for() {
+    let paths = Arc::new(Counted::default());
+    let engine = Engine::on(settings(|_| {}), Arc::new(ManualClock::at(START)), paths.clone()).unwrap();
+    let ann = profile("ann", "you", Kind::Permanent).in_mode(Mode::Bypass);
+    let agent = engine.register(ann, Holding::of([tag("@write:/ws")])).await.unwrap();
+    let calls = (1..40).map(|level| format!("f{level}() {{ f{0}; f{0}; }}; ", level - 1));
+    for line in [
+        (0..300).map(|number| format!("[ x ] && cd a{number}; cat f{number}; ")).collect(),
+        "cd a || cd b; cat c; ".repeat(300),
+        format!("f0() {{ ls; }}; {}", calls.collect::<String>()),
+        "parallel ".repeat(1_000),
+        "env ".repeat(40) + "tee f",
+    ] {
+        let before = paths.0.load(Ordering::Relaxed);
+        assert_eq!(ruled(&agent, Action::command(&line)).await, Ruled::Deny, "{line:.60}");
+        assert!(paths.0.load(Ordering::Relaxed) - before < 20, "{line:.60}");
+    }
+    // Many directories, and few names.
+    let many: String = (0..400).map(|number| format!("cd /d{number} && git status; ")).collect();
+    let before = paths.0.load(Ordering::Relaxed);
+    assert_ne!(ruled(&agent, Action::command(&many)).await, Ruled::Deny);
+    let asked = paths.0.load(Ordering::Relaxed) - before;
+    assert!((64..2_000).contains(&asked), "{asked}");
 }
 
 /// The ways in which one thing may be used.

@@ -3,7 +3,7 @@
 use smol_str::{SmolStr, ToSmolStr, format_smolstr};
 
 use super::super::exact;
-use crate::command::{judge, walk::Arg};
+use crate::command::{destroy::occurs, judge, options::is_listed, walk::Arg};
 
 /// The words of a program that are hosts.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +68,7 @@ const ROWS: &[(&str, Place, &str, &str)] = &[
 
 /// The hosts that the words of `name` name, which reaches the network; none in the place of those that nobody knows.
 pub(super) fn named(name: &str, rest: &[Arg]) -> Vec<Option<SmolStr>> {
-    let row = ROWS.iter().find(|(names, ..)| names.split(' ').any(|known| known == name));
+    let row = ROWS.iter().find(|(names, ..)| occurs(name, names) && names.split(' ').any(|known| known == name));
     let mut hosts = match row {
         Some((_, place, valued, elsewhere)) => at_places(*place, valued, elsewhere, rest),
         None => {
@@ -91,13 +91,13 @@ fn at_places(place: Place, valued: &str, elsewhere: &str, rest: &[Arg]) -> Vec<O
         let text = word.text.as_str();
         if text.starts_with('-') && text.len() > 1 {
             let (options, joined) = options(text, valued);
-            let takes = options.last().is_some_and(|option| is_one(valued, option));
+            let takes = options.last().is_some_and(|option| is_listed(valued, option));
             let value = match joined {
                 Some(value) => Some(SmolStr::from(value)),
                 None if takes => words.next().and_then(exact),
                 None => None,
             };
-            if options.iter().any(|option| is_one(elsewhere, option)) {
+            if options.iter().any(|option| is_listed(elsewhere, option)) {
                 hosts.push(None);
             }
             if options.iter().any(|option| option == "--url") {
@@ -123,10 +123,6 @@ fn at_places(place: Place, valued: &str, elsewhere: &str, rest: &[Arg]) -> Vec<O
     hosts
 }
 
-fn is_one(list: &str, option: &str) -> bool {
-    list.split_ascii_whitespace().any(|known| known == option)
-}
-
 /// The options that a word gives, joined or not, and the value of the last one if that is part of the word.
 fn options<'w>(text: &'w str, valued: &str) -> (Vec<SmolStr>, Option<&'w str>) {
     if let Some((option, value)) = text.split_once('=') {
@@ -138,7 +134,7 @@ fn options<'w>(text: &'w str, valued: &str) -> (Vec<SmolStr>, Option<&'w str>) {
     let mut options = Vec::new();
     for (at, letter) in text.char_indices().skip(1) {
         let option = format_smolstr!("-{letter}");
-        let takes = is_one(valued, &option);
+        let takes = is_listed(valued, &option);
         options.push(option);
         if takes {
             return (options, text.get(at + letter.len_utf8()..).filter(|value| !value.is_empty()));
@@ -153,8 +149,12 @@ pub(super) fn heard(name: &str, words: &[Arg]) -> Vec<Option<SmolStr>> {
 }
 
 fn heard_in(name: &str, word: &Arg) -> Vec<Option<SmolStr>> {
-    let is_whole = exact(word).is_some();
     let text = word.text.as_str();
+    // Every address has a colon.
+    if !text.contains(':') && !text.contains("/inet") {
+        return Vec::new();
+    }
+    let is_whole = exact(word).is_some();
     let value = text.split_once('=').map(|(_, value)| value);
     let joined = (text.starts_with('-') && !text.starts_with("--")).then(|| text.get(2..)).flatten();
     let parts = [Some(text), value, joined].into_iter().flatten();

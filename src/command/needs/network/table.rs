@@ -5,7 +5,11 @@ use std::sync::LazyLock;
 use foldhash::{HashMap, HashSet};
 
 use super::hosts;
-use crate::command::{destroy::Words, safe, walk::Arg};
+use crate::command::{
+    destroy::{Words, occurs},
+    safe,
+    walk::Arg,
+};
 
 /// The uses of a program that need the network.
 #[derive(Clone, Copy, Debug)]
@@ -346,7 +350,7 @@ pub(super) fn has_subcommands(name: &str) -> bool {
 /// Returns true if the program needs the network with these words.
 pub(super) fn needs(name: &str, rest: &[Arg]) -> bool {
     let words = Words::new(rest);
-    let any = |list: &str| list.split('|').any(|subcommand| words.after_subcommand(subcommand).is_some());
+    let any = |list: &str| words.has_subcommand(list);
     rows(name).any(|uses| match uses {
         All => true,
         AllBut(list) => !rest.first().is_some_and(|first| list.split('|').any(|local| first.text == local)),
@@ -364,8 +368,8 @@ pub(super) fn needs(name: &str, rest: &[Arg]) -> bool {
 /// Returns true if the words only keep an address.
 pub(super) fn keeps(name: &str, rest: &[Arg]) -> bool {
     let words = Words::new(rest);
-    let mut rows = KEEPING.iter().filter(|(names, _)| names.split(' ').any(|known| known == name));
-    rows.any(|(_, list)| list.split('|').any(|subcommand| words.after_subcommand(subcommand).is_some()))
+    let is_one = |names: &str| occurs(name, names) && names.split(' ').any(|known| known == name);
+    KEEPING.iter().any(|(names, list)| words.has_subcommand(list) && is_one(names))
 }
 
 fn rows(name: &str) -> impl Iterator<Item = &'static Uses> {
