@@ -26,15 +26,16 @@ const MOST_CONVERSATIONS: usize = 32;
 
 impl Agent {
     /// What a command of this agent may do when it needs `named`: its [exec scope](Agent::exec_scope), with what is
-    /// protected hidden from it, and what rules and policies deny by name neither read nor written.
+    /// protected hidden from it, what rules and policies deny by name neither read nor written, and the limits of the settings.
     ///
     /// # Errors
     ///
     /// As [`Agent::exec_scope`]; and a root that no command gets.
     pub fn sandbox_profile(&self, named: &[Permission]) -> Result<Profile, ExecError> {
         let scope = self.exec_scope(named)?;
-        let kept = self.kept_from_commands()?;
-        Ok(Profile::guarding(&scope, kept.hidden, kept.sensitive)?.not_writing(kept.unwritten))
+        let (kept, limits) = (self.kept_from_commands()?, self.limits_of_commands()?);
+        let profile = Profile::guarding(&scope, kept.hidden, kept.sensitive)?;
+        Ok(profile.not_writing(kept.unwritten).limited(limits))
     }
 
     /// Runs `command` with nothing but this agent's working directory and what is `named`, confined by `sandbox`.

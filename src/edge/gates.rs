@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 
 use super::{
-    sandbox::{Command, Limits, Sandbox},
+    sandbox::{Command, Sandbox},
     schedule::{self, Asked, Gate, Gatekeeper, NoSandbox, Scheduler, Surveyed},
 };
 use crate::{
@@ -54,9 +54,10 @@ impl Gatekeeper for InSandbox {
 impl InSandbox {
     async fn run(&self, agent: &Agent, gate: &Gate, time: Duration) -> Result<Asked, String> {
         let cwd = starts_in(agent, gate)?;
-        let mut limits = Limits::default();
+        let profile = agent.sandbox_profile(&gate.permissions).map_err(|why| why.to_string())?;
+        let mut limits = profile.limits().clone();
         (limits.time, limits.output) = (time, MOST_OUTPUT);
-        let profile = agent.sandbox_profile(&gate.permissions).map_err(|why| why.to_string())?.limited(limits);
+        let profile = profile.limited(limits);
         let profile = profile.only_to(gate.domains.iter().cloned());
         let command = command(gate, cwd.as_str());
         // A gate runs while nobody is there, within what it declares; what a rule or the mode says about it stays.

@@ -298,6 +298,12 @@ impl Agent {
         self.look(|state, agent, now| state.kept_from_commands(agent, now))
     }
 
+    /// The limits that the settings put on its commands.
+    #[cfg(feature = "sandbox")]
+    pub(crate) fn limits_of_commands(&self) -> Result<crate::model::Limits, Error> {
+        self.look(|state, _, _| state.settings.limits.clone())
+    }
+
     /// Leaves the fact that a command is confined, and how.
     #[cfg(feature = "sandbox")]
     pub(crate) fn tell_sandbox(

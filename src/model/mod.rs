@@ -9,6 +9,7 @@ mod digest;
 mod doing;
 #[cfg(any(feature = "sandbox", feature = "schedule"))]
 mod domain;
+mod duration;
 mod envelope;
 mod event;
 mod field;
@@ -18,6 +19,7 @@ mod grant;
 mod guard;
 mod id;
 mod identity;
+mod limits;
 mod named;
 mod path;
 mod pattern;
@@ -51,6 +53,7 @@ pub use digest::{Digest, InvalidDigest};
 pub use doing::Doing;
 #[cfg(any(feature = "sandbox", feature = "schedule"))]
 pub use domain::{Domain, InvalidDomain};
+pub(crate) use duration::parse as parse_duration;
 #[cfg(feature = "stdio")]
 pub(crate) use envelope::camel_case;
 pub use envelope::{Envelope, Ids, InvalidEnvelope, Reference};
@@ -68,6 +71,7 @@ pub use id::{
     RunId, RuntimeId, ToolName, ViolationId,
 };
 pub use identity::{Anchor, FileIdentity};
+pub use limits::{InvalidLimit, Limit, Limits};
 pub(crate) use named::{Below, Named};
 pub use path::{InvalidPath, SanitizedPath, sanitize};
 pub(crate) use pattern::Coverage;

@@ -71,6 +71,9 @@ pub struct Settings {
     /// How many processes of one agent may go on at once.
     #[serde(default = "for_processes")]
     pub max_processes: u32,
+    /// How much a command of an agent may use up, if the host program does not say.
+    #[serde(default)]
+    pub limits: Limits,
     /// How often a right may be passed on from agent to agent.
     pub max_depth: u8,
     /// How long a hook of the host program may take; then it has failed.
@@ -134,6 +137,7 @@ impl Default for Settings {
             max_grants: 1024,
             max_children: 256,
             max_processes: for_processes(),
+            limits: Limits::default(),
             max_depth: 8,
             hook_timeout: for_hooks(),
             max_facts_per_minute: for_facts(),

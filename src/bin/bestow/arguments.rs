@@ -221,7 +221,7 @@ fn profile(parser: Parser) -> Result<Asked, Error> {
 
 /// None if help is wanted.
 fn scoped(mut parser: Parser, has_format: bool) -> Result<Option<(Scoped, Option<Format>)>, Error> {
-    let (mut agent, mut format, mut domains) = (None, None, Vec::new());
+    let (mut agent, mut format, mut domains, mut limits) = (None, None, Vec::new(), Vec::new());
     let (mut config, mut named, mut time, mut words) = (PathBuf::from(CONFIG), Vec::new(), None, Vec::new());
     while let Some(word) = parser.next()? {
         match word {
@@ -230,6 +230,7 @@ fn scoped(mut parser: Parser, has_format: bool) -> Result<Option<(Scoped, Option
             Long("grant") => named.push(parsed(&mut parser, "grant")?),
             Long("domain") => domains.push(parsed(&mut parser, "domain")?),
             Long("format") if has_format => format = Some(parsed(&mut parser, "format")?),
+            Long("limit") if !has_format => limits.push(parsed(&mut parser, "limit")?),
             Long("timeout") if !has_format => time = Some(seconds("--timeout", 1, &parser.value()?)?),
             Short('h') | Long("help") => return Ok(None),
             Value(program) => {
@@ -240,7 +241,7 @@ fn scoped(mut parser: Parser, has_format: bool) -> Result<Option<(Scoped, Option
         }
     }
     let agent = agent.ok_or("`--agent` is missing")?;
-    Ok(Some((Scoped { agent, config, named, domains, time, words }, format)))
+    Ok(Some((Scoped { agent, config, named, domains, time, limits, words }, format)))
 }
 
 fn request(parser: Parser) -> Result<Asked, Error> {

@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use bestow::{
     Action, Agent, Engine, Error, Interaction, Policy, PolicyFile, Refusal, Settings, Shown,
-    sandbox::{Command, ExecError, Format, Limits, Profile, Sandbox},
+    sandbox::{Command, ExecError, Format, Profile, Sandbox},
 };
 
 use crate::{arguments::Scoped, end::End, near};
@@ -15,8 +15,10 @@ const LONG: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Runs the command, with this process's input and output.
 pub(crate) fn exec(asked: Scoped) -> End {
     ending(as_agent(&asked, async |engine, agent, profile, settings| {
-        let mut limits = Limits::default();
-        limits.time = asked.time.unwrap_or(LONG);
+        let mut limits = profile.limits().clone();
+        limits.time = LONG;
+        asked.limits.iter().for_each(|limit| limit.set_in(&mut limits));
+        limits.time = asked.time.unwrap_or(limits.time);
         let sandbox = Sandbox::with_this_program().map_err(End::failed)?;
         let mut words = asked.words.iter().cloned();
         let command = Command::new(words.next().unwrap_or_default()).args(words).inheriting();

@@ -129,7 +129,9 @@ fn engine(
     let tasks = root.table("tasks", found).map(|entries| Table::new("`[tasks]`", entries));
     let gates = root.table("gates", found).map(|entries| Table::new("`[gates]`", entries));
     let (tasks, named) = settings::tasks(tasks, gates, base, found);
-    let settings = Settings { tasks, governing: own.clone().into(), ..settings };
+    let limits = root.table("limits", found).map(|entries| Table::new("`[limits]`", entries));
+    let limits = settings::limits(limits, found);
+    let settings = Settings { tasks, limits, governing: own.clone().into(), ..settings };
     (Settings { protected: protected::list(base.home, added, own, &mut known.protected), ..settings }, named)
 }
 

@@ -10,7 +10,6 @@ mod commands;
 mod conditions;
 mod disk;
 mod document;
-mod duration;
 #[cfg(feature = "edit")]
 mod edit;
 mod error;

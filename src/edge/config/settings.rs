@@ -9,8 +9,8 @@ use super::{
     table::{At, Table},
 };
 use crate::model::{
-    AgentId, CatchUp, Interaction, OnMissing, OnNoUser, Reads, SanitizedPath, SensitiveName, Settings, TaskSettings,
-    Verdict, Widening,
+    AgentId, CatchUp, Interaction, Limits, OnMissing, OnNoUser, Reads, SanitizedPath, SensitiveName, Settings,
+    TaskSettings, Verdict, Widening,
 };
 
 const READS: [(&str, Reads); 2] = [("anywhere", Reads::Anywhere), ("granted", Reads::Granted)];
@@ -41,6 +41,7 @@ pub(super) fn read(mut table: Table<'_>, base: Base<'_>, found: &mut Findings<'_
         max_depth: table.number("max_depth", 0..=u8::MAX, found).unwrap_or(start.max_depth),
         max_children: table.number("max_children", 0..=1_000_000, found).unwrap_or(start.max_children),
         max_processes: table.number("max_processes", 0..=10_000, found).unwrap_or(start.max_processes),
+        limits: start.limits,
         hook_timeout: table.duration("hook_timeout", Duration::from_millis(1), found).unwrap_or(start.hook_timeout),
         max_facts_per_minute: table
             .number("max_facts_per_minute", 1..=1_000_000, found)
@@ -59,6 +60,27 @@ pub(super) fn read(mut table: Table<'_>, base: Base<'_>, found: &mut Findings<'_
     let protected = written.into_iter().filter_map(|text| found.ok(text.offset, base.path(text.value))).collect();
     table.finish(found);
     (settings, protected)
+}
+
+/// The limits of commands that the table sets: texts, or numbers where no unit is needed.
+pub(super) fn limits(table: Option<Table<'_>>, found: &mut Findings<'_>) -> Limits {
+    let mut limits = Limits::default();
+    let Some(mut table) = table else { return limits };
+    for name in Limits::names() {
+        let Some(At { offset, value }) = table.value(name) else { continue };
+        let text = match (value.as_str(), value.as_integer()) {
+            (Some(text), _) => Some(text),
+            (None, Some(number)) => Some(number.as_str()).filter(|_| number.radix() == 10),
+            (None, None) => None,
+        };
+        let set = match text {
+            Some(text) => limits.set(name, text).map_err(|why| Problem::new(why.to_string())),
+            None => Err(Problem::new(format!("`{name}` must be a text or a number, as in `{name} = \"unlimited\"`"))),
+        };
+        found.ok(offset, set);
+    }
+    table.finish(found);
+    limits
 }
 
 const CATCH_UP: [(&str, CatchUp); 2] = [("one", CatchUp::One), ("none", CatchUp::None)];

@@ -8,9 +8,10 @@ use toml::{
 };
 
 use super::{
-    Problem, duration,
+    Problem,
     finding::{Findings, did_you_mean, quoted},
 };
+use crate::model::parse_duration;
 
 /// A value and where it stands.
 #[derive(Clone, Copy, Debug)]
@@ -175,7 +176,7 @@ impl<'t> Table<'t> {
     ) -> Option<Duration> {
         let value = self.take(key)?;
         let duration = match value.get_ref().as_str() {
-            Some(text) => match duration::parse(text) {
+            Some(text) => match parse_duration(text) {
                 Some(duration) if duration >= shortest => Ok(duration),
                 Some(_) => Err(Problem::new(format!("`{key}` must not be zero"))),
                 None => Err(Problem::new(format!(

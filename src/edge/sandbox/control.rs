@@ -24,7 +24,7 @@ use rustix::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::Limits;
+use crate::model::Limits;
 use crate::model::{FileIdentity, SanitizedPath};
 
 /// What the helper is to do.

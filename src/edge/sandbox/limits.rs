@@ -1,45 +1,29 @@
-//! Limits of a confined process.
+//! Limits of a confined process, as the kernel knows them.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
-use rustix::process::{Resource, Rlimit, setrlimit};
-use serde::{Deserialize, Serialize};
+use rustix::{
+    process::{Resource, Rlimit, geteuid, setrlimit},
+    system::sysinfo,
+};
 
-/// What a command may use up. A limit can only be lowered from what this process has itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Limits {
-    /// How long it may run. Then everything it started is killed.
-    pub time: Duration,
-    /// How much of each output stream is kept.
-    pub output: usize,
-    /// Bytes of one file it writes.
-    pub file_size: Option<u64>,
-    /// Open descriptors.
-    pub open_files: Option<u64>,
-    /// Processes of this user. Does not bind the superuser.
-    pub processes: Option<u64>,
-    /// Seconds of processor time of each process.
-    pub cpu_seconds: Option<u64>,
-    /// Bytes of address space of each process.
-    pub memory: Option<u64>,
-}
+use crate::model::Limits;
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
-            time: Duration::from_secs(120),
-            output: 1 << 20,
-            file_size: None,
-            open_files: Some(1024),
-            processes: None,
-            cpu_seconds: None,
-            memory: None,
-        }
-    }
-}
+/// The most processes of a command of which nobody said how many it may have.
+const PROCESSES: u64 = 4096;
 
 impl Limits {
+    /// The limits of a command, with the default of each that nobody set. Processes are counted for the command alone only
+    /// in a user namespace of its own, which the superuser does not get.
+    pub(super) fn with_defaults(&self, has_namespaces: bool) -> Limits {
+        let is_counted_alone = has_namespaces && !geteuid().is_root();
+        Limits {
+            processes: self.processes.or(is_counted_alone.then_some(PROCESSES)),
+            memory: self.memory.or_else(machine_memory),
+            ..self.clone()
+        }
+    }
+
     fn each(&self) -> impl Iterator<Item = (&'static str, Resource, u64)> {
         [
             ("core", Resource::Core, Some(0)),
@@ -47,10 +31,13 @@ impl Limits {
             ("open_files", Resource::Nofile, self.open_files),
             ("processes", Resource::Nproc, self.processes),
             ("cpu_seconds", Resource::Cpu, self.cpu_seconds),
-            ("memory", Resource::As, self.memory),
+            // Not the address space: many languages reserve much more of it than they use.
+            ("memory", Resource::Data, self.memory),
         ]
         .into_iter()
-        .filter_map(|(name, resource, limit)| limit.map(|limit| (name, resource, limit)))
+        .filter_map(|(name, resource, limit)| {
+            limit.filter(|limit| *limit != Limits::UNLIMITED).map(|limit| (name, resource, limit))
+        })
     }
 
     /// The limits that the kernel enforces, by name.
@@ -75,4 +62,10 @@ impl Limits {
         }
         Ok(())
     }
+}
+
+/// The bytes of memory that the machine has.
+fn machine_memory() -> Option<u64> {
+    let machine = sysinfo();
+    u64::from(machine.mem_unit).checked_mul(machine.totalram).filter(|bytes| *bytes != 0)
 }

@@ -2,7 +2,7 @@
 
 use rustix::process::geteuid;
 
-use super::{Guard, Profile};
+use super::{Guard, Limits, Profile};
 
 /// What is missing; nothing if the profile can be enforced, with bubblewrap or without.
 pub(super) fn missing(profile: &Profile, has_bubblewrap: bool) -> Vec<String> {
@@ -11,8 +11,11 @@ pub(super) fn missing(profile: &Profile, has_bubblewrap: bool) -> Vec<String> {
         let names = profile.domains.iter().map(|domain| format!("`{domain}`")).collect::<Vec<_>>().join(", ");
         all.push(format!("only bubblewrap can keep a network to {names}, and it is missing: install it"));
     }
-    if profile.limits.processes.is_some() && geteuid().is_root() {
-        all.push("the kernel does not bind the superuser to a limit of processes".to_owned());
+    if profile.limits.processes.is_some_and(|most| most != Limits::UNLIMITED) && geteuid().is_root() {
+        all.push(
+            "the kernel does not bind the superuser to a limit of processes: set none, or run as another user"
+                .to_owned(),
+        );
     }
     if !has_bubblewrap {
         all.extend(without_bubblewrap(profile));

@@ -41,6 +41,7 @@ mod watched;
 mod way_out;
 
 pub use crate::model::{Domain, InvalidDomain};
+pub use crate::model::{InvalidLimit, Limit, Limits};
 pub use command::{Command, Stream};
 pub use error::{ExecError, ProfileError, SandboxError};
 pub(super) use events::Door;
@@ -48,7 +49,6 @@ pub use events::{EVENTS_FD, connect_to_engine};
 pub use export::{CannotSay, Format, UnknownFormat};
 pub(super) use going::{Going, Gone};
 pub use helper::{HELPER_WORD, enter_if_asked};
-pub use limits::Limits;
 pub(super) use output::Heard;
 pub use output::{Finished, Output};
 pub use profile::{Guard, Profile};

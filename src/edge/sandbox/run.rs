@@ -36,7 +36,7 @@ use super::{
     watched::{Over, Watched, watched},
     way_out::{self, WayOut},
 };
-use crate::model::{SandboxFacts, SanitizedPath};
+use crate::model::{Limits, SandboxFacts, SanitizedPath};
 
 /// How long a sandbox may take to stand.
 const TO_STAND: Duration = Duration::from_secs(30);
@@ -274,6 +274,10 @@ impl Plan<'_> {
         }
     }
 
+    fn limits(&self) -> Limits {
+        self.profile.limits.with_defaults(self.sandbox.bubblewrap.is_some())
+    }
+
     fn spec(&self) -> Spec {
         let bytes = |text: &std::ffi::OsString| text.clone().into_vec();
         let mut environment: std::collections::BTreeMap<_, _> =
@@ -294,7 +298,7 @@ impl Plan<'_> {
             write: self.profile.write.clone(),
             network: self.profile.network,
             has_namespaces: self.sandbox.bubblewrap.is_some(),
-            limits: self.profile.limits.clone(),
+            limits: self.limits(),
             events: self.profile.events,
             door: self.profile.is_kept_to_hosts(),
         }
@@ -328,7 +332,7 @@ impl Plan<'_> {
             hosts: self.profile.domains.iter().filter(|_| spec.door).map(ToString::to_string).collect(),
             unix_sockets: socket.into_iter().collect(),
             environment: spec.environment.keys().cloned().collect(),
-            process_limits: self.profile.limits.in_force(),
+            process_limits: spec.limits.in_force(),
             enforced: "full".into(),
             stricter: stricter.iter().map(|what| (*what).to_owned()).collect(),
             pid: pid.as_raw_nonzero().get(),

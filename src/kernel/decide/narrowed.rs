@@ -56,6 +56,7 @@ pub(super) fn settings(now: &Settings, new: &Settings) -> Settings {
         max_grants,
         max_children,
         max_processes,
+        limits,
         max_depth,
         // One that has less time says less, be it yes or no.
         hook_timeout: _,
@@ -82,6 +83,7 @@ pub(super) fn settings(now: &Settings, new: &Settings) -> Settings {
         max_grants: now.max_grants.min(*max_grants),
         max_children: now.max_children.min(*max_children),
         max_processes: now.max_processes.min(*max_processes),
+        limits: now.limits.narrowed(limits),
         max_depth: now.max_depth.min(*max_depth),
         hook_timeout: now.hook_timeout,
         // Fewer facts one by one are less of a record.
@@ -210,6 +212,7 @@ pub(super) fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
         max_grants,
         max_children,
         max_processes,
+        limits,
         max_depth,
         hook_timeout,
         max_facts_per_minute,
@@ -242,6 +245,7 @@ pub(super) fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
         field!(max_grants, "max_grants"),
         field!(max_children, "max_children"),
         field!(max_processes, "max_processes"),
+        field!(limits, "limits"),
         field!(max_depth, "max_depth"),
         field!(tasks, "tasks"),
     ];

@@ -250,3 +250,26 @@ fn a_program_that_is_not_there_and_a_time_that_is_none_are_named() {
         assert!(said.contains("`--timeout` takes whole seconds") && said.contains(&format!("{wrong:?}")), "{said}");
     }
 }
+
+/// A limit of the file, and one of the command line in its place.
+#[test]
+fn limits_come_from_the_file_and_from_the_command_line() {
+    let (_world, config) = config("[limits]\nmemory = \"512MiB\"\nopen_files = 100\n");
+    let run = |words: &[&str]| {
+        let all: Vec<_> = ["exec", "--agent", "worker", "--config", &config].iter().chain(words).copied().collect();
+        let told = bestow(&all, b"");
+        (told.status.code(), text(&told.stdout).to_owned(), text(&told.stderr).to_owned())
+    };
+    let show = ["--", "sh", "-c", "ulimit -d; ulimit -n"];
+    assert_eq!(run(&show).1, "524288\n100\n");
+    let (code, out, err) = run(&[&["--limit", "memory=1GiB", "--limit", "cpu_time=10s"], &show[..]].concat());
+    assert_eq!((code, out.as_str()), (Some(0), "1048576\n100\n"), "{err}");
+    for (wrong, said) in [
+        ("memory", "as in `memory=2GiB`"),
+        ("memroy=1", "there is no limit \"memroy\": there are time, output"),
+        ("memory=lots", "`memory` must be a size, as in `512MiB`, or `unlimited`, not \"lots\""),
+    ] {
+        let (code, _, err) = run(&["--limit", wrong, "--", "true"]);
+        assert!(code == Some(64) && err.contains(said), "{err}");
+    }
+}

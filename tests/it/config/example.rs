@@ -72,7 +72,7 @@ fn every_sensitive_name_is_in_the_documentation() {
     }
 }
 
-const KEYS: [&str; 54] = [
+const KEYS: [&str; 60] = [
     "default_verdict",
     "profile",
     "program",
@@ -94,6 +94,12 @@ const KEYS: [&str; 54] = [
     "max_asks_per_minute",
     "max_children",
     "max_processes",
+    "output",
+    "memory",
+    "file_size",
+    "cpu_time",
+    "open_files",
+    "processes",
     "max_grants",
     "max_depth",
     "protected",

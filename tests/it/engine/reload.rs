@@ -297,7 +297,7 @@ async fn a_restart_and_a_file_that_was_moved_widen_nothing() {
 async fn every_key_that_can_widen_waits_and_every_one_that_narrows_does_not() {
     type Change = fn(&mut Settings);
     // The narrow value, and the wide one.
-    let keys: [(&str, Change, Change); 13] = [
+    let keys: [(&str, Change, Change); 15] = [
         ("reads", |s| s.reads = Reads::Granted, |s| s.reads = Reads::Anywhere),
         ("interaction", |s| s.interaction = Interaction::NonInteractive, |s| s.interaction = Interaction::Interactive),
         ("on_no_user", |s| s.on_no_user = OnNoUser::Deny, |s| s.on_no_user = OnNoUser::Queue),
@@ -309,6 +309,8 @@ async fn every_key_that_can_widen_waits_and_every_one_that_narrows_does_not() {
         ("max_grants", |s| s.max_grants = 10, |s| s.max_grants = 20),
         ("max_children", |s| s.max_children = 1, |s| s.max_children = 2),
         ("max_processes", |s| s.max_processes = 1, |s| s.max_processes = 2),
+        ("limits", |s| s.limits.time = secs(1), |s| s.limits.time = secs(2)),
+        ("limits", |s| s.limits.memory = Some(1), |s| s.limits.memory = Some(2)),
         ("max_depth", |s| s.max_depth = 1, |s| s.max_depth = 2),
         ("confirm_widening", |s| s.widening = Widening::Confirm, |s| s.widening = Widening::Apply),
     ];

@@ -92,7 +92,7 @@ fn limits_are_in_force_and_facts() {
             ("Max file size", "file_size", 10_000),
             ("Max open files", "open_files", 20),
             ("Max cpu time", "cpu_seconds", 5),
-            ("Max address space", "memory", 512 << 20),
+            ("Max data size", "memory", 512 << 20),
             ("Max core file size", "core", 0),
         ] {
             assert_eq!(done.facts.process_limits.get(name), Some(&value), "{ground}");
@@ -103,6 +103,29 @@ fn limits_are_in_force_and_facts() {
         ground.cannot_under(&profile, "head -c 20000 /dev/zero > big");
         assert!(fs::metadata(ground.path("workspace/big")).unwrap().len() <= 10_000);
         ground.cannot_under(&profile, "ulimit -n 1000");
+    });
+}
+
+/// Nobody said how many processes a command may be: under bubblewrap an ordinary user's is counted alone, and bound.
+#[test]
+fn a_command_is_bound_by_default_in_memory_and_where_it_is_counted_alone_in_processes() {
+    everywhere(|ground| {
+        let done = ground.sh_under(&ground.profile(), "ulimit -d; ulimit -u");
+        let told = shown(&done.stdout.bytes);
+        let (memory, processes) = told.split_once('\n').unwrap();
+        let limits = &done.facts.process_limits;
+        assert_eq!(limits.get("memory").map(|bytes| (bytes / 1024).to_string()), Some(memory.to_owned()), "{ground}");
+        let is_counted_alone = ground.sandbox.backend() == "bubblewrap" && !rustix::process::geteuid().is_root();
+        assert_eq!(limits.get("processes").copied(), is_counted_alone.then_some(4096), "{ground}");
+        assert!(!is_counted_alone || processes.trim() == "4096", "{ground}: {told}");
+        let all = ["memory", "processes"].into_iter().fold(Limits::default(), |mut limits, name| {
+            limits.set(name, "unlimited").unwrap();
+            limits
+        });
+        let done = ground.sh_under(&ground.profile().limited(all), "true");
+        assert!(
+            !done.facts.process_limits.contains_key("memory") && !done.facts.process_limits.contains_key("processes")
+        );
     });
 }
 

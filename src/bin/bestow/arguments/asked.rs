@@ -8,7 +8,7 @@ use bestow::{
     AgentId, Permission, command,
     control::{Held, Order},
     journal::{Head, audit::Filter},
-    sandbox::{Domain, Format},
+    sandbox::{Domain, Format, Limit},
 };
 
 /// What is asked for.
@@ -120,5 +120,6 @@ pub(crate) struct Scoped {
     pub(crate) named: Vec<Permission>,
     pub(crate) domains: Vec<Domain>,
     pub(crate) time: Option<Duration>,
+    pub(crate) limits: Vec<Limit>,
     pub(crate) words: Vec<OsString>,
 }

@@ -8,7 +8,8 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
        bestow classify [--json] [--profile default|strict] [--config FILE] [--] COMMAND
        bestow classify --jsonl [--profile default|strict] [--config FILE]
        bestow path --jsonl
-       bestow exec --agent ID [--config FILE] [--grant TAG]... [--domain NAME]... [--timeout SECONDS] -- COMMAND...
+       bestow exec --agent ID [--config FILE] [--grant TAG]... [--domain NAME]... [--timeout SECONDS]
+                   [--limit NAME=VALUE]... -- COMMAND...
        bestow sandbox profile --agent ID --format bwrap|srt|codex|json [--config FILE] [--grant TAG]... [--domain NAME]...
        bestow request TAG... --reason TEXT [--wait SECONDS]
        bestow grant TAG... --to ID --reason TEXT
@@ -75,7 +76,9 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
       Runs a command as the agent of the file (agents.toml here, if none is named), confined to what its exec scope
       allows: it stands in the agent's working directory, reads what is not protected, and has nothing else but the
       tags it is granted here, each of which the agent must hold. What cannot be enforced does not run. With --domain,
-      `@network` is these hosts only, by way of a proxy that is in the command's environment.
+      `@network` is these hosts only, by way of a proxy that is in the command's environment. --limit sets one of time,
+      output, file_size, open_files, processes, cpu_time, memory, as in `--limit memory=2GiB`; what is not set is as
+      [limits] of the file says, but for the time: nobody who waits at a terminal is cut off.
 
   sandbox profile
       Prints what exec would enforce, in the words of another program. What a format cannot say is an error. Hosts

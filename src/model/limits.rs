@@ -1,0 +1,224 @@
+//! Bounds on what a command of an agent uses up.
+
+use std::{fmt, str::FromStr, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+use super::duration;
+
+/// Bounds on what a command may use up. A limit can only be lowered from what this process has itself.
+///
+/// What is none has the default of the sandbox ([`Limits::UNLIMITED`] has no bound): where a number of processes can be
+/// counted for the command alone, 4096 of them; and for each process, as much memory as the machine has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Limits {
+    /// How long it may run. Then everything it started is killed.
+    pub time: Duration,
+    /// How many bytes of each output stream are kept.
+    pub output: usize,
+    /// Bytes of one file it writes.
+    pub file_size: Option<u64>,
+    /// Open descriptors of each process.
+    pub open_files: Option<u64>,
+    /// Processes of this user. Does not bind the superuser.
+    pub processes: Option<u64>,
+    /// Seconds of processor time of each process.
+    pub cpu_seconds: Option<u64>,
+    /// Bytes of private memory of each process.
+    pub memory: Option<u64>,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            time: Duration::from_secs(120),
+            output: 1 << 20,
+            file_size: None,
+            open_files: Some(1024),
+            processes: None,
+            cpu_seconds: None,
+            memory: None,
+        }
+    }
+}
+
+/// The names of all limits, as a file and the command line write them.
+const NAMES: [&str; 7] = ["time", "output", "file_size", "open_files", "processes", "cpu_time", "memory"];
+
+impl Limits {
+    /// The value of what has no bound, not even the default one.
+    pub const UNLIMITED: u64 = u64::MAX;
+
+    /// Sets the limit `name` to what `value` says, as `agents.toml` and `bestow exec --limit` do: a time (`2m`), a size
+    /// (`512MiB`), a number, or `unlimited`.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidLimit`] if there is no such limit, or the value is none for it.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), InvalidLimit> {
+        let wrong = |expected| InvalidLimit::Value { name: name.into(), value: value.into(), expected };
+        let time = || duration::parse(value).filter(|time| !time.is_zero()).ok_or_else(|| wrong("a time, as in `2m`"));
+        let size = || size(value).ok_or_else(|| wrong("a size, as in `512MiB`, or `unlimited`"));
+        let number = || {
+            let number = value.parse().ok().filter(|number| *number != 0);
+            number.or_else(|| unlimited(value)).ok_or_else(|| wrong("a whole number from 1, or `unlimited`"))
+        };
+        match name {
+            "time" => self.time = time()?,
+            "output" => self.output = usize::try_from(size()?).unwrap_or(usize::MAX),
+            "file_size" => self.file_size = Some(size()?),
+            "open_files" => self.open_files = Some(number()?),
+            "processes" => self.processes = Some(number()?),
+            // The kernel counts whole seconds.
+            "cpu_time" if unlimited(value).is_some() => self.cpu_seconds = Some(Limits::UNLIMITED),
+            "cpu_time" => self.cpu_seconds = Some(time()?.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX)),
+            "memory" => self.memory = Some(size()?),
+            _ => return Err(InvalidLimit::Name(name.into())),
+        }
+        Ok(())
+    }
+
+    /// The names of all limits, as [`Limits::set`] takes them.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.into_iter()
+    }
+
+    /// `new`, but nothing of it that bounds less than this does.
+    pub(crate) fn narrowed(&self, new: &Limits) -> Limits {
+        // Of a limit and a default that the machine makes, nobody knows here which bounds more.
+        let least = |now: Option<u64>, new: Option<u64>| now.zip(new).map_or(now, |(now, new)| Some(now.min(new)));
+        Limits {
+            time: self.time.min(new.time),
+            output: self.output.min(new.output),
+            file_size: least(self.file_size, new.file_size),
+            open_files: least(self.open_files, new.open_files),
+            processes: least(self.processes, new.processes),
+            cpu_seconds: least(self.cpu_seconds, new.cpu_seconds),
+            memory: least(self.memory, new.memory),
+        }
+    }
+}
+
+fn unlimited(value: &str) -> Option<u64> {
+    (value == "unlimited").then_some(Limits::UNLIMITED)
+}
+
+/// Reads `512MiB`, or a number of bytes.
+fn size(text: &str) -> Option<u64> {
+    const UNITS: [(&str, u32); 5] = [("KiB", 10), ("MiB", 20), ("GiB", 30), ("TiB", 40), ("", 0)];
+    let (digits, shift) = UNITS.iter().find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift)))?;
+    let number = digits.parse::<u64>().ok().filter(|number| *number != 0 && !digits.starts_with('+'));
+    number.and_then(|number| number.checked_mul(1 << shift)).or_else(|| unlimited(text))
+}
+
+/// A text is no limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InvalidLimit {
+    /// There is no limit of this name.
+    Name(String),
+    /// It cannot be this.
+    Value {
+        /// Which limit.
+        name: String,
+        /// What it cannot be.
+        value: String,
+        /// What it can be.
+        expected: &'static str,
+    },
+    /// It is not a name, `=` and a value.
+    Form(String),
+}
+
+impl fmt::Display for InvalidLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InvalidLimit::Name(name) => write!(f, "there is no limit {name:?}: there are {}", NAMES.join(", ")),
+            InvalidLimit::Value { name, value, expected } => write!(f, "`{name}` must be {expected}, not {value:?}"),
+            InvalidLimit::Form(text) => {
+                write!(f, "a limit is a name, `=` and a value, as in `memory=2GiB`, not {text:?}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for InvalidLimit {}
+
+/// One limit, as the command line names it: `memory=2GiB`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    name: String,
+    value: String,
+}
+
+impl Limit {
+    /// Sets it in `limits`.
+    pub fn set_in(&self, limits: &mut Limits) {
+        // It was tried out when it was parsed.
+        let _ = limits.set(&self.name, &self.value);
+    }
+}
+
+impl FromStr for Limit {
+    type Err = InvalidLimit;
+
+    fn from_str(text: &str) -> Result<Limit, InvalidLimit> {
+        let (name, value) = text.split_once('=').ok_or_else(|| InvalidLimit::Form(text.to_owned()))?;
+        Limits::default().set(name, value)?;
+        Ok(Limit { name: name.to_owned(), value: value.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(name: &str, value: &str) -> Result<Limits, InvalidLimit> {
+        let mut limits = Limits::default();
+        limits.set(name, value).map(|()| limits)
+    }
+
+    #[test]
+    fn a_limit_is_a_time_a_size_or_a_number() {
+        assert_eq!(with("time", "90s").unwrap().time, Duration::from_secs(90));
+        assert_eq!(with("output", "2KiB").unwrap().output, 2048);
+        assert_eq!(with("memory", "3GiB").unwrap().memory, Some(3 << 30));
+        assert_eq!(with("memory", "1000").unwrap().memory, Some(1000));
+        assert_eq!(with("file_size", "unlimited").unwrap().file_size, Some(Limits::UNLIMITED));
+        assert_eq!(with("processes", "40").unwrap().processes, Some(40));
+        assert_eq!(with("open_files", "unlimited").unwrap().open_files, Some(Limits::UNLIMITED));
+        assert_eq!(with("cpu_time", "1500ms").unwrap().cpu_seconds, Some(2));
+    }
+
+    #[test]
+    fn what_is_no_limit_is_named_with_what_would_be_one() {
+        for name in NAMES {
+            for value in ["", "0", "-1", "0s", "1.5GiB", "many", "99999999999999999999", "17179869184TiB", "+1"] {
+                if (name, value) == ("processes", "+1") || (name, value) == ("open_files", "+1") {
+                    continue;
+                }
+                let why = with(name, value).unwrap_err().to_string();
+                assert!(
+                    why.contains(name) && why.contains(&format!("{value:?}")) && why.contains("as in")
+                        || why.contains("from 1"),
+                    "{why}"
+                );
+            }
+        }
+        assert!(with("time", "unlimited").is_err());
+        assert!(with("memroy", "1").unwrap_err().to_string().contains("processes, cpu_time, memory"));
+        assert!("memory".parse::<Limit>().unwrap_err().to_string().contains("memory=2GiB"));
+    }
+
+    #[test]
+    fn narrowed_limits_bound_no_less_than_before() {
+        let now = with("memory", "1GiB").unwrap();
+        assert_eq!(now.narrowed(&with("memory", "2GiB").unwrap()), now);
+        assert_eq!(now.narrowed(&with("memory", "1MiB").unwrap()).memory, Some(1 << 20));
+        assert_eq!(now.narrowed(&Limits::default()), now);
+        assert_eq!(Limits::default().narrowed(&now).memory, None);
+        assert_eq!(now.narrowed(&with("time", "1s").unwrap()).time, Duration::from_secs(1));
+    }
+}
