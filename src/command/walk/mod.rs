@@ -269,7 +269,10 @@ impl<'c> Walker<'c> {
     /// Goes one level deeper, unless that is too deep.
     pub(super) fn deeper<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.nesting >= MAX_NESTING {
-            self.uses.lose();
+            // Words that may be no command at all are not held against the line.
+            if !self.overheard.is_guessing() {
+                self.uses.lose();
+            }
             self.lose("nested too deeply to follow");
             return None;
         }
