@@ -237,9 +237,13 @@ impl<'c> Walker<'c> {
     }
 
     /// Writes down, once, that there is more than is followed; what destroys by itself is still looked for. What else the
-    /// line uses, nobody knows.
+    /// line uses, nobody knows; what its words may be, if nothing but guesses was given up.
     fn give_up(&mut self) {
-        self.uses.lose();
+        if self.overheard.is_guessing() {
+            self.uses.lose_words();
+        } else {
+            self.uses.lose();
+        }
         if !std::mem::replace(&mut self.gave_up, true) {
             self.lose("too much to follow");
             self.raw_search(self.text, Span { start: 0, end: self.text.len() });
@@ -269,7 +273,10 @@ impl<'c> Walker<'c> {
     /// Goes one level deeper, unless that is too deep.
     pub(super) fn deeper<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.nesting >= MAX_NESTING {
-            self.uses.lose();
+            // Words that may be no command at all are not held against the line.
+            if !self.overheard.is_guessing() {
+                self.uses.lose();
+            }
             self.lose("nested too deeply to follow");
             return None;
         }
