@@ -8,8 +8,8 @@ use tokio::{runtime::Handle, task::JoinSet};
 use crate::{
     kernel::{Case, Command, Considered, HookNews, Opinion, Use, is_no_worse, judge},
     model::{
-        Access, Action, Digest, HookCall, HookName, Permission, RunId, SanitizedPath, Tier, UseFacts, UseOrigin,
-        Verdict, What, has_mark, redacted, redacted_value,
+        Access, Action, Digest, HookCall, HookName, Permission, RunId, SanitizedPath, Secrets, Tier, UseFacts,
+        UseOrigin, Verdict, What, has_mark, redacted, redacted_value,
     },
     seam::{Hook, HookAnswer, HookFailure, Proposal},
 };
@@ -62,7 +62,7 @@ impl Agent {
         if hooks.is_empty() {
             return Ok(HeardOf { action: considered, opinions: Vec::new(), updated: None });
         }
-        let mut asked = self.ask_hooks(&hooks, &considered, input_of(&action)).await?;
+        let mut asked = self.ask_hooks(&hooks, &considered, Some(&action)).await?;
         let updated = asked.updated(&action, &considered)?;
         let opinions = asked.opinions()?;
         let (meant, before, opinions) = match &updated {
@@ -90,7 +90,7 @@ impl Agent {
         considered: &Considered,
         before: Vec<Opinion>,
     ) -> Result<Vec<Opinion>, Error> {
-        let mut asked = self.ask_hooks(hooks, considered, input_of(updated)).await?;
+        let mut asked = self.ask_hooks(hooks, considered, Some(updated)).await?;
         asked.refuse_another_change(updated, considered.facts().input)?;
         let stricter = before.into_iter().filter(|opinion| opinion.verdict > Verdict::Allow);
         // The uses it was said about may be others now: it is said about the whole.
@@ -137,12 +137,12 @@ impl Agent {
         &self,
         hooks: &[Registered],
         action: &Considered,
-        input: Option<serde_json::Value>,
+        said: Option<&Action>,
     ) -> Result<Asked, Error> {
         Handle::try_current().map_err(|_| Error::NoRuntime)?;
         let (run, patience) = self.look(|state, agent, _| (agent.run.clone(), state.settings.hook_timeout))?;
         let mut asked = Asked { agent: self.clone(), said: Vec::new() };
-        let proposals = self.proposals(action, &run, input);
+        let proposals = self.proposals(action, &run, said);
         let (mut tasks, mut places) = (JoinSet::new(), HashMap::new());
         for Registered { name, hook } in hooks {
             let call = Arc::new(HookCall {
@@ -182,7 +182,7 @@ impl Agent {
     }
 
     /// The proposals that hooks are asked about: the action, and whatever it uses or may use.
-    fn proposals(&self, action: &Considered, run: &RunId, input: Option<serde_json::Value>) -> Proposals {
+    fn proposals(&self, action: &Considered, run: &RunId, said: Option<&Action>) -> Proposals {
         let facts = action.facts();
         let whole = Proposal {
             agent: self.id.clone(),
@@ -198,14 +198,18 @@ impl Agent {
             needs: action.permissions().cloned().collect(),
             reason: action.reason.clone(),
             call: facts.call.clone(),
-            input,
+            input: said.and_then(input_of),
             digest: facts.input,
         };
+        let text = said.map(text_of).unwrap_or_default();
+        let secrets = Secrets::of(&text);
         let further = action.uses.iter().enumerate().skip(1);
         let part = |(about, used): (usize, &Use)| {
             let UseFacts { operation, resource, origin, .. } = used.facts();
             let needs = used.takes.iter().map(|right| right.permission.clone()).collect();
             let part_of = Some(Arc::clone(&whole.resource));
+            // A word may be a secret.
+            let resource = secrets.redacted_in(&resource);
             (about, Proposal { operation, resource, part_of, origin, needs, input: None, ..whole.clone() })
         };
         Proposals { parts: further.map(part).collect(), whole }

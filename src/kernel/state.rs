@@ -423,7 +423,7 @@ impl State {
         self.next_ruling = self.next_ruling.max(ruling.id.number() + 1);
         // No grant is there of what comes with a yes.
         for right in &ruling.gives {
-            self.written_once.keep(&right.permission, &self.settings.sensitive);
+            self.written_once.keep(&right.permission);
         }
         let agent = self.agents.get_mut(&ruling.agent).filter(|agent| agent.profile.owner == ruling.owner);
         match agent {
@@ -448,7 +448,7 @@ impl State {
         let Some(ruling) = self.rulings.remove(&id) else { return };
         self.noes_for_later.remove(&id);
         for right in &ruling.gives {
-            self.written_once.keep(&right.permission, &self.settings.sensitive);
+            self.written_once.end(&right.permission);
         }
         if let Some(until) = ruling.until {
             self.rulings_ending.remove(&(until, id));
@@ -483,7 +483,7 @@ impl State {
     fn end(&mut self, grant: &Grant) {
         let Some(grant) = self.grants.remove(&grant.id) else { return };
         if grant.hold == Hold::Use {
-            self.written_once.keep(&grant.right.permission, &self.settings.sensitive);
+            self.written_once.end(&grant.right.permission);
         }
         self.write_roots.remove(&grant);
         if let Some(until) = grant.until {

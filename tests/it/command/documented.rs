@@ -166,7 +166,7 @@ fn the_strict_profile_asks_about_environment_network_and_secrets() {
         assert_eq!(classify(command).tier, Tier::Safe, "{command}");
     }
     for command in
-        ["ls -la | grep x", "echo $HOME", "jq .environment f", "jq .env f", "docker ps", "systemctl status nginx"]
+        ["ls -la | grep x", "echo $HOME", "jq .environment f", "jq .x.env.y f", "docker ps", "systemctl status nginx"]
     {
         assert_eq!(strict.classify(command).tier, Tier::Safe, "{command}");
     }
