@@ -1,15 +1,8 @@
 //! Patterns of paths.
 
-use std::{
-    cmp::Ordering,
-    fmt,
-    hash::{Hash, Hasher},
-    ops::Deref,
-    str::FromStr,
-    sync::{Arc, OnceLock},
-};
+use std::{fmt, str::FromStr, sync::Arc};
 
-use globset::{Glob, GlobBuilder, GlobMatcher};
+use globset::{Glob, GlobBuilder};
 use serde::{Deserialize, Serialize};
 
 use super::SanitizedPath;
@@ -22,59 +15,7 @@ const MAX_GLOB_CHARS: usize = 1024;
 /// A glob is compared with real paths, as they are once links are followed, and with regard to case.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct PathGlob(Arc<Pattern>);
-
-/// The text of a glob, and what it means as a no: worked out once, by whoever asks first.
-struct Pattern {
-    text: Box<str>,
-    noes: OnceLock<Vec<GlobMatcher>>,
-}
-
-impl From<&str> for Pattern {
-    fn from(text: &str) -> Pattern {
-        Pattern { text: text.into(), noes: OnceLock::new() }
-    }
-}
-
-impl Deref for Pattern {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.text
-    }
-}
-
-impl fmt::Debug for Pattern {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.text.fmt(f)
-    }
-}
-
-impl PartialEq for Pattern {
-    fn eq(&self, other: &Pattern) -> bool {
-        self.text == other.text
-    }
-}
-
-impl Eq for Pattern {}
-
-impl PartialOrd for Pattern {
-    fn partial_cmp(&self, other: &Pattern) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Pattern {
-    fn cmp(&self, other: &Pattern) -> Ordering {
-        self.text.cmp(&other.text)
-    }
-}
-
-impl Hash for Pattern {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.text.hash(state);
-    }
-}
+pub struct PathGlob(Arc<str>);
 
 /// Why a text is not a [`PathGlob`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -164,7 +105,7 @@ impl PathGlob {
 
     /// The path that a no names with all that is in it, if it names one: no wildcard but `/**` at its end.
     pub(crate) fn named_as_no(&self) -> Option<SanitizedPath> {
-        PathGlob(Arc::new(self.0.strip_suffix("/**").unwrap_or(&self.0).into())).as_literal()
+        PathGlob(self.0.strip_suffix("/**").unwrap_or(&self.0).into()).as_literal()
     }
 
     /// The pattern, from the root.
@@ -181,21 +122,34 @@ impl PathGlob {
 impl PathGlob {
     /// The same for a no or a question: a directory is what is in it, so `a` is `a/**` too, and the other way round.
     pub(crate) fn compiled_as_no(&self) -> Result<Vec<Glob>, globset::Error> {
-        let other = self.0.strip_suffix("/**").map_or_else(|| format!("{}/**", self.as_str()), str::to_owned);
+        let other = self.0.strip_suffix("/**").map_or_else(|| format!("{}/**", self.0), str::to_owned);
         // A pattern may have no other form, as `/**` has none; then it is met as it stands there.
         Ok(std::iter::once(self.compiled()?).chain(compile(&other)).collect())
     }
 
     /// Returns true if a no to this glob is one to `path`.
+    ///
+    /// # Errors
+    ///
+    /// If the glob cannot be compiled: it was too long from the start, and nobody knows what it is a no to.
     pub(crate) fn denies(&self, path: &SanitizedPath) -> Result<bool, globset::Error> {
-        let noes = match self.0.noes.get() {
-            Some(noes) => noes,
-            None => {
-                let noes = self.compiled_as_no()?.iter().map(Glob::compile_matcher).collect();
-                self.0.noes.get_or_init(|| noes)
-            }
+        if !self.may_deny(path.as_str()) {
+            return Ok(false);
+        }
+        Ok(self.compiled_as_no()?.iter().any(|form| form.compile_matcher().is_match(path.as_path())))
+    }
+
+    /// Returns false where the plain texts at both ends of the glob tell that a no to it is none to `path`. Most globs need
+    /// not be compiled.
+    fn may_deny(&self, path: &str) -> bool {
+        const SIGNS: [char; 7] = ['*', '?', '[', ']', '{', '}', '\\'];
+        let base = self.0.strip_suffix("/**").unwrap_or(&self.0);
+        let (Some(first), Some(last)) = (base.find(SIGNS), base.rfind(SIGNS)) else {
+            return path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         };
-        Ok(noes.iter().any(|form| form.is_match(path.as_path())))
+        let (start, end) = (base.get(..first).unwrap_or_default(), base.get(last + 1..).unwrap_or_default());
+        let mut ends = path.match_indices(end).map(|(at, end)| path.get(at + end.len()..).unwrap_or_default());
+        path.starts_with(start) && (end.is_empty() || ends.any(|rest| rest.is_empty() || rest.starts_with('/')))
     }
 }
 
@@ -225,7 +179,7 @@ impl TryFrom<String> for PathGlob {
             return Err(InvalidGlob::Relative);
         }
         compile(&text).map_err(|why| InvalidGlob::Syntax(why.kind().to_string()))?;
-        Ok(PathGlob(Arc::new(text.as_str().into())))
+        Ok(PathGlob(text.into()))
     }
 }
 
@@ -248,12 +202,65 @@ impl FromStr for PathGlob {
 
 impl From<PathGlob> for String {
     fn from(glob: PathGlob) -> String {
-        glob.as_str().to_owned()
+        glob.0.as_ref().to_owned()
     }
 }
 
 impl fmt::Display for PathGlob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the ends of a glob tell is never another answer than what the glob tells.
+    #[test]
+    fn no_path_that_a_glob_denies_is_ruled_out_by_its_ends() {
+        let paths = [
+            "/",
+            "/a",
+            "/a/b",
+            "/a/b/c",
+            "/a/b.env",
+            "/a/.env",
+            "/a/.env/x",
+            "/ab",
+            "/a/bc",
+            "/b",
+            "/a/{b}",
+            "/a/[b]",
+            "/a/b/.env",
+        ];
+        let globs = [
+            "/**",
+            "/a",
+            "/a/**",
+            "/a/*",
+            "/a/**/.env",
+            "/**/.env",
+            "/**/.env*",
+            "/a/{b,bc}",
+            "/a/[b]",
+            "/a/[b]*/**",
+            "/a/\\[b\\]",
+            "/a/?",
+            "/*/b",
+            "/**/b/**",
+            "/a/*.env",
+            "/a/{b,b/c}/**",
+            "/*",
+        ];
+        for glob in globs {
+            let glob = PathGlob::try_from(glob.to_owned()).unwrap();
+            for path in paths {
+                let path: SanitizedPath = path.parse().unwrap();
+                let forms = glob.compiled_as_no().unwrap();
+                let denies = forms.iter().any(|form| form.compile_matcher().is_match(path.as_path()));
+                assert_eq!(glob.denies(&path).unwrap(), denies, "{glob} {path}");
+            }
+        }
     }
 }

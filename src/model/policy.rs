@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentId, CommandRules, Hold, Place, Profile, Reads, Right, Rule, SanitizedPath, SensitiveName, Shown, TaskSettings,
-    Tools, Verdict,
+    AgentId, CommandRules, Hold, Limits, Place, Profile, Reads, Right, Rule, SanitizedPath, SensitiveName, Shown,
+    TaskSettings, Tools, Verdict,
 };
 
 /// What to do with a request when nobody is there.

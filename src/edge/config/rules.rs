@@ -94,7 +94,6 @@ fn subject(rule: &Rule) -> Subject<'_> {
 }
 
 /// Each rule once, those of `defaults` first.
-#[allow(clippy::mutable_key_type, reason = "a glob is compared by its text, which does not change")]
 pub(super) fn joined(defaults: &[Written], own: &[Written]) -> Vec<Rule> {
     let mut known = BTreeSet::new();
     let all = defaults.iter().chain(own).flat_map(Written::all);
@@ -104,7 +103,6 @@ pub(super) fn joined(defaults: &[Written], own: &[Written]) -> Vec<Rule> {
 /// Notes every rule of `own` that says something else than another one about the same.
 ///
 /// An agent may be bound more tightly than `defaults` bind everybody; what loosens them would never count.
-#[allow(clippy::mutable_key_type, reason = "a glob is compared by its text, which does not change")]
 pub(super) fn note_contradictions(defaults: &[Written], own: &[Written], found: &mut Findings<'_>) {
     let of_defaults: BTreeMap<_, _> =
         defaults.iter().flat_map(|written| &written.rules).map(|rule| (subject(rule), rule)).collect();
