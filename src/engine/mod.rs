@@ -295,9 +295,9 @@ impl Engine {
         self.shared.execute(Command::Task(event)).at_once().map(drop)
     }
 
-    /// The number of rights to write that have ended so far.
+    /// The rights to write that have ended so far.
     #[cfg(feature = "schedule")]
-    pub(crate) fn write_ends(&self) -> Result<u64, Error> {
+    pub(crate) fn write_ends(&self) -> Result<crate::kernel::WriteEnds, Error> {
         self.shared.look(|state, _| state.write_ends())
     }
 

@@ -60,6 +60,8 @@ pub(crate) use rights::{Ground, Rights, check, compile, extend};
 pub(crate) use rules::Rules;
 pub(crate) use state::{Agent as Known, State, Waiting};
 pub(crate) use support::lasting;
+#[cfg(feature = "schedule")]
+pub(crate) use task_files::WriteEnds;
 pub(crate) use uses::{Use, operation_for, operation_of};
 pub use why::Support;
 

@@ -371,7 +371,7 @@ pub enum TaskEvent {
         task: TaskId,
         /// The file as it was then.
         version: FileVersion,
-        /// The number of rights to write that had ended before it was looked at.
+        /// The number of rights to write it that had ended before it was looked at.
         ends: u64,
         /// Whether it is taken for a person's: it changed after every such right had ended.
         trusted: bool,

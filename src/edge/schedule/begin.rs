@@ -61,7 +61,7 @@ impl Work {
 
     /// An agent may write its file by now: it is none, until a person saves it again.
     fn taint(&mut self, writers: &Writers, id: &TaskId, version: FileVersion, why: &str) {
-        writers.judge(id, version, self.ends, false);
+        writers.judge(id, version, &self.ends, false);
         self.reject(id, version, &files::file(id), why, true);
     }
 

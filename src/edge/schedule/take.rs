@@ -110,10 +110,10 @@ impl Work {
         // What was taken, and did not change, is no agent's, whatever ended meanwhile.
         let may_be_new = || writers.once(&content.id, content.version).filter(|_| !is_known || is_tainted);
         let Some(why) = writers.of(&content.id).or_else(may_be_new) else {
-            writers.judge(&content.id, content.version, self.ends, true);
+            writers.judge(&content.id, content.version, &self.ends, true);
             return (!is_known).then_some((content, file));
         };
-        writers.judge(&content.id, content.version, self.ends, false);
+        writers.judge(&content.id, content.version, &self.ends, false);
         if !is_tainted {
             self.reject(&content.id, content.version, &file, &why, true);
         }

@@ -22,6 +22,7 @@ use super::{
 };
 use crate::{
     engine::{Engine, NoEvent, Subscription, WeakEngine},
+    kernel::WriteEnds,
     model::{Event, FileVersion, SanitizedPath, Skip, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings},
     seam::Clock,
 };
@@ -95,8 +96,8 @@ pub(super) struct Work {
     pub(super) running: JoinSet<Over>,
     /// Those who wait for the end of a run, by the task that they started.
     pub(super) waiting: HashMap<TaskId, oneshot::Sender<RunEnd>>,
-    /// The number of rights to write that had ended when the files were looked at last.
-    pub(super) ends: u64,
+    /// The rights to write that had ended when the files were looked at last.
+    pub(super) ends: WriteEnds,
     pub(super) room: Arc<Semaphore>,
     pub(super) scribe: Scribe,
     pub(super) watch: Watch,
@@ -138,7 +139,7 @@ pub(crate) async fn start(
         plan: Plan::new(settings.catch_up, settings.jitter),
         running: JoinSet::new(),
         waiting: HashMap::new(),
-        ends: 0,
+        ends: WriteEnds::default(),
         room: Arc::new(Semaphore::new(room(&settings))),
         scribe: Scribe::start(engine.downgrade()),
         news: watch(dir.clone()),

@@ -5,6 +5,7 @@ use std::{collections::HashMap, path::PathBuf};
 use super::files;
 use crate::{
     engine::Engine,
+    kernel::WriteEnds,
     model::{Access, AgentId, FileVersion, Permission, SanitizedPath, TaskId},
 };
 
@@ -54,8 +55,9 @@ impl Writers {
     }
 
     /// Remembers whether the file is taken for a person's, where an agent could write it once.
-    pub(super) fn judge(&self, id: &TaskId, version: FileVersion, ends: u64, is_trusted: bool) {
+    pub(super) fn judge(&self, id: &TaskId, version: FileVersion, ends: &WriteEnds, is_trusted: bool) {
+        let own = files::own(&self.dir, id);
         // Fails only if the engine ends, and then nothing of it runs.
-        let _ = self.engine.judge_task_file(id, &files::own(&self.dir, id), version, ends, is_trusted);
+        let _ = self.engine.judge_task_file(id, &own, version, ends.of(&own), is_trusted);
     }
 }
