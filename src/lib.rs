@@ -49,7 +49,7 @@ pub use model::{
     InvalidField, InvalidGlob, InvalidGrantId, InvalidId, InvalidLimit, InvalidMode, InvalidName, InvalidOperation,
     InvalidPath, InvalidPattern, InvalidPermission, InvalidPermissions, InvalidProcessId, InvalidReason,
     InvalidRequestId, InvalidRulingId, InvalidScope, InvalidSensitiveName, InvalidTaskId, InvalidTimestamp,
-    InvalidTool, InvalidToolPath, InvalidVerdict, InvalidViolationId, Kind, LeftOut, Limits, Means, Mode, Name,
+    InvalidTool, InvalidToolPath, InvalidVerdict, InvalidViolationId, Kind, LeftOut, Limit, Limits, Means, Mode, Name,
     OnMissing, OnNoUser, Operation, Origin, Outcome, OutputStream, OwnerId, PathGlob, PathPolicy, Pending, Permission,
     PermissionSet, Permissions, Place, Policies, Policy, PolicyPatch, Process, ProcessEvent, ProcessExit, ProcessId,
     Profile, Reach, Reads, Reason, Recorded, Reference, Reply, Request, RequestId, Resolution, Right, Route, Rule,

@@ -7,13 +7,12 @@ use std::{
     os::unix::{ffi::OsStrExt, fs::MetadataExt, net::UnixListener},
     sync::atomic::{AtomicBool, Ordering},
     thread,
-    time::Duration,
 };
 
 use bestow::fs::{Backend, Base, ContainedPath, EntryKind, FileError};
 use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_getfl, mknodat};
 
-use super::{BOTH, clock::now, process, world::World};
+use super::{BOTH, process, world::World};
 
 fn resolved(world: &World, backend: Backend, path: &str) -> ContainedPath {
     backend.resolve(&[world.workspace()], &world.text(path)).unwrap()
@@ -36,10 +35,10 @@ fn a_pipe_is_refused_at_once_even_if_nobody_is_at_its_other_end() {
     let world = World::new();
     mknodat(CWD, world.path("workspace/p"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     for backend in BOTH {
-        let (path, start) = (resolved(&world, backend, "workspace/p"), now());
+        // Whoever waits for the other end waits here for ever.
+        let path = resolved(&world, backend, "workspace/p");
         assert!(matches!(path.open_read(), Err(FileError::NotAFile(_))));
         assert!(matches!(path.open_write(), Err(FileError::NotAFile(_))));
-        assert!(start.elapsed() < Duration::from_millis(100));
     }
 }
 
