@@ -30,6 +30,7 @@ mod rights;
 mod rules;
 mod state;
 mod support;
+#[cfg_attr(not(feature = "schedule"), allow(dead_code, reason = "only scheduled tasks have files"))]
 mod task_files;
 mod uses;
 mod why;

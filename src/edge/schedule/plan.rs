@@ -176,7 +176,7 @@ impl<K: Clone + Ord + Hash> Plan<K> {
     ///
     /// A clock that was set back brings nothing that was planned for later than it would be now: it is planned anew.
     pub fn tick(&mut self, now: Timestamp) -> Vec<(K, Due)> {
-        if self.looked.is_some_and(|looked| now.after(GRACE) < looked) {
+        if self.is_ahead_of(now) {
             self.plan_anew(now);
             self.looked = None;
         }
@@ -197,6 +197,11 @@ impl<K: Clone + Ord + Hash> Plan<K> {
             }
         }
         all
+    }
+
+    /// Returns true if the clock was set back since the last look: what is planned is planned for later than it would be now.
+    pub fn is_ahead_of(&self, now: Timestamp) -> bool {
+        self.looked.is_some_and(|looked| now.after(GRACE) < looked)
     }
 
     fn plan_anew(&mut self, now: Timestamp) {

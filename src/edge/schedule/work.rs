@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, HashMap},
     sync::Arc,
+    time::Duration,
 };
 
 use chrono_tz::Tz;
@@ -23,9 +24,12 @@ use super::{
 use crate::{
     engine::{Engine, NoEvent, Subscription, WeakEngine},
     kernel::WriteEnds,
-    model::{Event, FileVersion, SanitizedPath, Skip, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings},
+    model::{Event, FileVersion, SanitizedPath, Skip, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings, Timestamp},
     seam::Clock,
 };
+
+/// The longest time between two looks at the plan while something is planned.
+const LOOKS: Duration = Duration::from_secs(60);
 
 /// What a host asks of the loop.
 #[derive(Debug)]
@@ -169,8 +173,7 @@ impl Work {
 
     async fn go_on(&mut self, mut events: Subscription, mut orders: mpsc::Receiver<Order>) {
         loop {
-            let clock = Arc::clone(&self.clock);
-            let next = self.plan.next();
+            let (clock, next) = (Arc::clone(&self.clock), self.next_look());
             let due = async move {
                 match next {
                     Some(next) => clock.wall_reaches(next).await,
@@ -206,6 +209,17 @@ impl Work {
                 },
                 () = due => self.with(Work::tick).await,
             }
+        }
+    }
+
+    /// The time of the next look at the plan, if there is one: when something is due, at once if the clock was set back, and
+    /// soon in any case, since nobody tells when it is set.
+    fn next_look(&self) -> Option<Timestamp> {
+        let next = self.plan.next()?;
+        match self.clock.wall() {
+            Ok(now) if self.plan.is_ahead_of(now) => Some(now),
+            Ok(now) => Some(next.min(now.after(LOOKS))),
+            Err(_) => Some(next),
         }
     }
 

@@ -371,14 +371,7 @@ fn the_limits_of_the_settings_are_in_force_for_every_command() {
             let mut settings = Settings::clone(&host.engine.settings().unwrap());
             settings.limits.set("memory", "256MiB").unwrap();
             settings.limits.set("file_size", "1KiB").unwrap();
-            let mut file = crate::support::policy(settings, &[]);
-            let profile = host.agent.profile().unwrap();
-            let rights = Vec::new();
-            file.agents.insert(
-                "worker".parse().unwrap(),
-                bestow::AgentPolicy { profile: Profile::clone(&profile), rights, rules: [].into() },
-            );
-            host.engine.configure(file).await.unwrap();
+            host.engine.configure(crate::support::policy(settings, &[])).await.unwrap();
             let done = host.agent.exec(&ground.sandbox, sh("ulimit -d; ulimit -f"), &[]).await.unwrap();
             assert_eq!(shown(&done.stdout.bytes), "262144\n2\n", "{ground}: in KiB, and in blocks");
             let limits = &done.facts.process_limits;
