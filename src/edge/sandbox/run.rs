@@ -27,12 +27,13 @@ use super::{
     Command, Finished, HELPER_WORD, Output, Profile, SandboxError, Stream,
     bubblewrap::{self, Bubblewrap},
     control::{Spec, Told, receive, say_go, send},
+    early::{EARLY_WORD, Early, FIRST, Split, split},
     evidence::evidence,
     guard::Guards,
     helper::nothing,
     missing::missing,
     output::{Heard, captured},
-    status::{Status, has_a_network_of_its_own, reaches},
+    status::{Status, has_a_network_of_its_own, reaches, sees},
     watched::{Over, Watched, watched},
     way_out::{self, WayOut},
 };
@@ -116,7 +117,7 @@ impl Sandbox {
     ) -> Result<Finished, E> {
         // Until the command and everything it started are gone.
         let guards = self.guards(profile, way.as_ref())?;
-        let plan = Plan { sandbox: self, profile, command, read_only: &guards.read_only };
+        let plan = Plan { sandbox: self, profile, command, guards: &guards };
         let input = match command.input {
             Stream::Inherit => io::stdin().as_fd().try_clone_to_owned().map_err(SandboxError::from)?,
             Stream::Nothing | Stream::Captured => nothing().map_err(SandboxError::from)?,
@@ -155,7 +156,7 @@ impl Sandbox {
         if profile.events && way.is_none() {
             return Err(super::ProfileError::NoSocket.into());
         }
-        if self.bubblewrap.is_some() { Ok(Guards::of(profile)?) } else { Ok(Guards::default()) }
+        if self.bubblewrap.is_some() { Guards::of(profile) } else { Ok(Guards::default()) }
     }
 }
 
@@ -178,7 +179,7 @@ pub(super) struct Plan<'a> {
     pub(super) sandbox: &'a Sandbox,
     pub(super) profile: &'a Profile,
     pub(super) command: &'a Command,
-    pub(super) read_only: &'a [SanitizedPath],
+    pub(super) guards: &'a Guards,
 }
 
 /// What stands, and waits for the word to go.
@@ -205,8 +206,8 @@ impl Plan<'_> {
         SandboxError::NotStarted(format!("`{program}`: {reason}"))
     }
 
-    /// The process that becomes the command, by way of bubblewrap and the helper.
-    fn process(&self) -> std::process::Command {
+    /// The process that becomes the command, by way of bubblewrap and the helper, where `late` is what bubblewrap mounts.
+    fn process(&self, split: &Split<'_>) -> std::process::Command {
         let Sandbox { helper, bubblewrap } = self.sandbox;
         let Some(bubblewrap) = bubblewrap else {
             let mut process = std::process::Command::new(helper);
@@ -214,7 +215,11 @@ impl Plan<'_> {
             return process;
         };
         let mut process = std::process::Command::new(&bubblewrap.path);
-        process.args(bubblewrap::words(self.profile, self.read_only, &[])).arg(helper).arg(HELPER_WORD).env_clear();
+        if !split.early.is_empty() {
+            process.args(FIRST).arg(helper).arg(EARLY_WORD).arg(&bubblewrap.path);
+        }
+        process.args(bubblewrap::words(self.profile, split.late.iter().copied()));
+        process.arg(helper).arg(HELPER_WORD).env_clear();
         process
     }
 
@@ -225,8 +230,9 @@ impl Plan<'_> {
         input: OwnedFd,
         heard: [Option<Heard>; 2],
     ) -> Result<(Stands, Running), SandboxError> {
-        let (control, mut running) = Running::start(self, heard)?;
-        match self.confined(&control, way, &input, &mut running) {
+        let split = split(&self.guards.mounts)?;
+        let (control, mut running) = Running::start(self, self.process(&split), heard)?;
+        match self.confined(&control, &split.early, way, &input, &mut running) {
             Ok((facts, started, way_out)) => Ok((Stands { control, started, facts, way_out }, running)),
             Err(why) => Err(running.not_stood(control, why)),
         }
@@ -236,6 +242,7 @@ impl Plan<'_> {
     fn confined(
         &self,
         control: &UnixStream,
+        early: &[Early],
         way: Option<OwnedFd>,
         input: &OwnedFd,
         running: &mut Running,
@@ -244,7 +251,8 @@ impl Plan<'_> {
         let (started, helpers) = UnixStream::pair()?;
         started.set_read_timeout(Some(TO_STAND))?;
         let fds = [Some(input.as_fd()), Some(helpers.as_fd()), way.as_ref().map(OwnedFd::as_fd)];
-        let said = send(control, &spec, &fds.into_iter().flatten().collect::<Vec<_>>());
+        let said = if early.is_empty() { Ok(()) } else { send(control, &early, &[]) };
+        let said = said.and_then(|()| send(control, &spec, &fds.into_iter().flatten().collect::<Vec<_>>()));
         let told = said.and_then(|()| receive::<Told>(control));
         let told = told.map_err(|why| unavailable(&format!("the sandbox did not come to stand: {why}")))?;
         let told = told.ok_or_else(|| unavailable("the sandbox did not come to stand"))?;
@@ -256,6 +264,9 @@ impl Plan<'_> {
         running.leader = Some(pid);
         let way_out = self.way_out(pid, told.fds)?;
         let status = Status::of(pid).map_err(|why| unavailable(&why))?;
+        if self.sandbox.bubblewrap.is_some() {
+            sees(pid, &self.guards.mounts).map_err(|why| unavailable(&why))?;
+        }
         let events = events.zip(way);
         let socket = events.map(|(fd, way)| reaches(pid, fd, &way)).transpose().map_err(|why| unavailable(&why))?;
         Ok((self.facts(&spec, landlock, pid, status, socket), started, way_out))
@@ -309,7 +320,7 @@ impl Plan<'_> {
         socket: Option<String>,
     ) -> SandboxFacts {
         let version = self.sandbox.bubblewrap.as_ref().map(|bubblewrap| bubblewrap.version.clone());
-        let stricter: &[&str] = if spec.has_namespaces {
+        let of_backend: &[&str] = if spec.has_namespaces {
             &[]
         } else {
             &["modes, owners, times and attributes of files cannot be changed", "no process leaves its process group"]
@@ -322,15 +333,16 @@ impl Plan<'_> {
             cwd: spec.cwd.clone(),
             read_roots: vec![SanitizedPath::root()],
             write_roots: spec.write.keys().cloned().collect(),
-            read_only: self.read_only.to_vec(),
-            hidden: self.profile.hidden.clone(),
+            read_only: self.guards.read_only.clone(),
+            hidden: self.guards.hidden.clone(),
+            not_there: self.guards.not_there.clone(),
             network: spec.network,
             hosts: self.profile.domains.iter().filter(|_| spec.door).map(ToString::to_string).collect(),
             unix_sockets: socket.into_iter().collect(),
             environment: spec.environment.keys().cloned().collect(),
             process_limits: self.profile.limits.in_force(),
             enforced: "full".into(),
-            stricter: stricter.iter().map(|what| (*what).to_owned()).collect(),
+            stricter: of_backend.iter().map(|what| (*what).to_owned()).chain(self.guards.stricter.clone()).collect(),
             pid: pid.as_raw_nonzero().get(),
             no_new_privs: status.no_new_privs,
             seccomp_filters: status.seccomp_filters,
@@ -362,11 +374,14 @@ pub(super) struct Running {
 }
 
 impl Running {
-    fn start(plan: &Plan<'_>, heard: [Option<Heard>; 2]) -> Result<(UnixStream, Running), SandboxError> {
+    fn start(
+        plan: &Plan<'_>,
+        mut process: std::process::Command,
+        heard: [Option<Heard>; 2],
+    ) -> Result<(UnixStream, Running), SandboxError> {
         let (control, theirs) = UnixStream::pair()?;
         set_socket_passcred(&control, true)?;
         control.set_read_timeout(Some(TO_STAND))?;
-        let mut process = plan.process();
         let program = Path::new(process.get_program()).to_owned();
         process.stdin(Stdio::from(OwnedFd::from(theirs))).current_dir("/");
         let stream = || match plan.command.output {
