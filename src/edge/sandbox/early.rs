@@ -21,6 +21,7 @@ use rustix::{
     fs::{CWD, Mode, OFlags, StatVfsMountFlags, fstatvfs, openat},
     io::fcntl_dupfd_cloexec,
     mount::{MountFlags, MoveMountFlags, OpenTreeFlags, mount_remount, move_mount, open_tree},
+    process::geteuid,
     stdio::stdin,
     thread::{CapabilitySet, CapabilitySets, clear_ambient_capability_set, set_capabilities},
 };
@@ -95,6 +96,11 @@ fn mount_all(all: &[Early]) -> Result<(), String> {
         let path = PathBuf::from(OsString::from_vec(early.path.clone()));
         early.mount(&path).map_err(|why| format!("`{}` cannot be kept as it is: {why}", path.display()))
     })?;
+    if geteuid().is_root() {
+        // The next bubblewrap drops them; without, it could not map the superuser to itself.
+        return Ok(());
+    }
+    // It takes none from anybody else.
     let none = CapabilitySet::empty();
     clear_ambient_capability_set()
         .and_then(|()| set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none }))

@@ -7,10 +7,7 @@ use std::{
     process::Command as Process,
 };
 
-use bestow::{
-    Permission,
-    sandbox::{Command, Profile},
-};
+use bestow::{Permission, sandbox::Profile};
 
 use super::ground::{Ground, everywhere, scope, shown, with_bubblewrap};
 
