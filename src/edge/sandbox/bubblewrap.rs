@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Profile, mounts::Mount};
+use super::{Profile, mounts::Mount, trusted::is_the_systems};
 
 /// The program, as it was found.
 #[derive(Clone, Debug)]
@@ -15,12 +15,13 @@ pub(super) struct Bubblewrap {
 }
 
 impl Bubblewrap {
-    /// `/usr/bin` first: where user namespaces are rationed, that is the one that is trusted to make them.
+    /// `/usr/bin` first: where user namespaces are rationed, that is the one that is trusted to make them. Only one that no
+    /// agent and no other user can have put there is even asked what it is.
     pub(super) fn find() -> Option<Bubblewrap> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let first = [PathBuf::from("/usr/bin")];
         let found = first.into_iter().chain(std::env::split_paths(&path).filter(|dir| dir.is_absolute()));
-        found.map(|dir| dir.join("bwrap")).find_map(|path| Bubblewrap::at(&path))
+        found.map(|dir| dir.join("bwrap")).filter(|path| is_the_systems(path)).find_map(|path| Bubblewrap::at(&path))
     }
 
     fn at(path: &Path) -> Option<Bubblewrap> {

@@ -130,6 +130,18 @@ const OPENING_OLD: &[(i64, u8)] = &[];
 const TIOCSTI: u64 = 0x5412;
 const TIOCLINUX: u64 = 0x541c;
 
+/// What changes attributes of a file that was opened for reading: its flags, its project, its version, its seal.
+const ATTRIBUTES: &[u64] = &[
+    0x4004_6602, // FS_IOC32_SETFLAGS
+    0x4008_6602, // FS_IOC_SETFLAGS
+    0x4008_7602, // FS_IOC_SETVERSION
+    0x4004_7602, // FS_IOC32_SETVERSION
+    0x4008_6604, // EXT4_IOC_SETVERSION
+    0x401c_5820, // FS_IOC_FSSETXATTR
+    0x4080_6685, // FS_IOC_ENABLE_VERITY
+    0x800c_6613, // FS_IOC_SET_ENCRYPTION_POLICY
+];
+
 /// A new namespace of any kind.
 const NAMESPACES: [u64; 8] =
     [0x0000_0080, 0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000];
@@ -148,7 +160,9 @@ pub(super) fn programs(network: bool, has_namespaces: bool) -> Result<Vec<BpfPro
         rules.insert(libc::SYS_prlimit64, vec![rule(&[(0, Is::Ne, 0)])?]);
     }
     sockets(&mut rules, network)?;
-    rules.insert(libc::SYS_ioctl, vec![rule(&[(1, Is::Eq, TIOCSTI)])?, rule(&[(1, Is::Eq, TIOCLINUX)])?]);
+    let never = [TIOCSTI, TIOCLINUX].iter().chain(if has_namespaces { &[] } else { ATTRIBUTES });
+    let never = never.map(|request| rule(&[(1, Is::Eq, *request)]));
+    rules.insert(libc::SYS_ioctl, never.collect::<Result<_, _>>()?);
     let a_namespace = NAMESPACES.iter().map(|flag| rule(&[(0, Is::MaskedEq(*flag), *flag)]));
     rules.insert(libc::SYS_clone, a_namespace.collect::<Result<_, _>>()?);
     for (call, conditions) in other_users_bits()? {

@@ -35,7 +35,9 @@ use super::{
     control::{Spec, Told, hear_go, receive, send},
     early::{EARLY_WORD, mount_and_go_on},
     events::EVENTS_FD,
-    filter, land, way_out,
+    filter,
+    keeper::{KEEPER_WORD, keep},
+    land, way_out,
 };
 
 /// The word with which a program is started as the helper.
@@ -53,6 +55,8 @@ pub fn enter_if_asked() -> Option<ExitCode> {
         enter()
     } else if word == EARLY_WORD {
         mount_and_go_on(words)
+    } else if word == KEEPER_WORD {
+        keep(words)
     } else {
         return None;
     };

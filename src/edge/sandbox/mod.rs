@@ -31,6 +31,7 @@ mod git;
 mod going;
 mod guard;
 mod helper;
+mod keeper;
 mod land;
 mod limits;
 mod look;
@@ -41,6 +42,7 @@ mod places;
 mod profile;
 mod run;
 mod status;
+mod trusted;
 mod watched;
 mod way_out;
 

@@ -2,6 +2,7 @@
 
 use std::{
     io,
+    net::Shutdown,
     os::{
         fd::{AsFd, OwnedFd},
         unix::{
@@ -19,7 +20,7 @@ use std::{
 use rustix::{
     io::retry_on_intr,
     net::sockopt::set_socket_passcred,
-    process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid},
+    process::{Pid, WaitId, WaitIdOptions, waitid},
 };
 use sha2::{Digest, Sha256};
 
@@ -31,9 +32,11 @@ use super::{
     evidence::evidence,
     guard::Guards,
     helper::nothing,
+    keeper::KEEPER_WORD,
     missing::missing,
     output::{Heard, captured},
     status::{Status, has_a_network_of_its_own, reaches, sees},
+    trusted::{is_our_own, is_written},
     watched::{Over, Watched, watched},
     way_out::{self, WayOut},
 };
@@ -56,12 +59,15 @@ impl Sandbox {
     ///
     /// [`SandboxError::Unavailable`] if there is no helper.
     pub fn find() -> Result<Sandbox, SandboxError> {
-        let here = std::env::current_exe().ok().and_then(|this| Some(this.parent()?.to_owned()));
+        let here = std::env::current_exe().ok().and_then(|this| Some(this.parent()?.join("bestow")));
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let directories = here.into_iter().chain(std::env::split_paths(&path).filter(|dir| dir.is_absolute()));
-        let helper = directories.map(|dir| dir.join("bestow")).find(|path| path.is_file());
-        let helper =
-            helper.ok_or_else(|| unavailable("the helper `bestow` is neither beside this program nor on PATH"))?;
+        let others = std::env::split_paths(&path).filter(|dir| dir.is_absolute()).map(|dir| dir.join("bestow"));
+        // Who replaces what is beside this program replaces this program too.
+        let beside = here.filter(|path| path.is_file());
+        let helper = beside.or_else(|| others.into_iter().find(|path| is_our_own(path)));
+        let helper = helper.ok_or_else(|| {
+            unavailable("the helper `bestow` is neither beside this program nor, where nobody else can write, on PATH")
+        })?;
         Ok(Sandbox::with_helper(helper))
     }
 
@@ -92,7 +98,11 @@ impl Sandbox {
 
     /// What of `profile` cannot be enforced here. If it is nothing, a command may be run.
     pub fn cannot_enforce(&self, profile: &Profile) -> Vec<String> {
-        missing(profile, self.bubblewrap.is_some())
+        let is_this = std::env::current_exe().is_ok_and(|this| this == self.helper);
+        let helper = Some(&self.helper).filter(|_| !is_this);
+        let programs = helper.into_iter().chain(self.bubblewrap.as_ref().map(|bubblewrap| &bubblewrap.path));
+        let written = programs.filter_map(|program| is_written(program, profile));
+        missing(profile, self.bubblewrap.is_some()).into_iter().chain(written).collect()
     }
 
     /// Runs `command` under `profile` and waits for its end, on this thread.
@@ -211,7 +221,7 @@ impl Plan<'_> {
         let Sandbox { helper, bubblewrap } = self.sandbox;
         let Some(bubblewrap) = bubblewrap else {
             let mut process = std::process::Command::new(helper);
-            process.arg(HELPER_WORD).env_clear();
+            process.arg(KEEPER_WORD).arg(helper).arg(HELPER_WORD).env_clear();
             return process;
         };
         let mut process = std::process::Command::new(&bubblewrap.path);
@@ -367,8 +377,8 @@ pub(super) struct Running {
     pub(super) child: Child,
     /// The helper, as the host numbers it, once that is known.
     pub(super) leader: Option<Pid>,
-    /// Whether killing the child ends everything it started, because it holds the process namespace.
-    has_namespaces: bool,
+    /// The stream at whose end the keeper ends everything, where killing the child does not: it holds no process namespace.
+    lifeline: Option<UnixStream>,
     pub(super) stdout: Option<thread::JoinHandle<Output>>,
     pub(super) stderr: Option<thread::JoinHandle<Output>>,
 }
@@ -392,12 +402,14 @@ impl Running {
         let spawned = process.stdout(stream()).stderr(stream()).spawn();
         let mut child = spawned.map_err(|why| unavailable(&format!("`{}`: {why}", program.display())))?;
         let limit = plan.profile.limits.output;
+        let needs_one = plan.sandbox.bubblewrap.is_none();
+        let lifeline = needs_one.then(|| control.try_clone()).transpose()?;
         let [hears_out, hears_err] = heard;
         let running = Running {
             stdout: child.stdout.take().map(|stream| captured(stream, limit, hears_out)),
             stderr: child.stderr.take().map(|stream| captured(stream, limit, hears_err)),
             leader: None,
-            has_namespaces: plan.sandbox.bubblewrap.is_some(),
+            lifeline,
             child,
         };
         Ok((control, running))
@@ -405,11 +417,10 @@ impl Running {
 
     /// Kills it and everything it started.
     pub(super) fn kill(&mut self) {
-        if let (false, Some(leader)) = (self.has_namespaces, self.leader) {
-            // The leader of a group that nothing could leave; it is not waited for yet, so the number is still its own.
-            let _ = kill_process_group(leader, Signal::KILL);
-        }
-        let _ = self.child.kill();
+        let _ = match &self.lifeline {
+            Some(lifeline) => lifeline.shutdown(Shutdown::Both),
+            None => self.child.kill(),
+        };
     }
 
     /// Waits for the end, at most so long and while it is wanted; then for the end that it is given.
