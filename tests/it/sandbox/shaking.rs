@@ -228,12 +228,11 @@ fn what_git_is_led_to_stays_as_it_is() {
 fn the_litter_of_one_command_does_not_stop_the_next() {
     with_bubblewrap(|ground| {
         ground.can("ln -s f .env && mkdir -p a/b && ln -s ../../f a/b/.claude");
-        ground.can("i=0; while [ $i -lt 2100 ]; do : > k$i.pem; i=$((i+1)); done");
         ground.can("mkdir n && i=0; while [ $i -lt 60 ]; do mkdir -p n/r$i/.git; i=$((i+1)); done");
         ground.can("mkdir shut && chmod 000 shut");
         ground.can("python3 -c 'import os; os.makedirs(b\"odd\\xff\\x01/.git\")'");
-        ground.can("echo x > still");
-        for line in [
+        ground.can("echo x > still && i=0; while [ $i -lt 2100 ]; do : > k$i.pem; i=$((i+1)); done");
+        let lines = [
             "rm .env",
             "ln -sfn repo .env",
             "mv .env e",
@@ -243,32 +242,141 @@ fn the_litter_of_one_command_does_not_stop_the_next() {
             "echo x > f",
             "echo x > n/r7/.git/config",
             "mv n/r7 n/other",
-            "chmod 755 shut && mkdir shut/.git",
             "python3 -c 'import os; open(b\"odd\\xff\\x01/.git/config\", \"w\")'",
-        ] {
-            ground.cannot(line);
+        ];
+        // Each of them fails; what the line says at its end tells of one that did not.
+        let all: Vec<_> =
+            lines.iter().map(|line| format!("{{ {line}; }} 2>/dev/null && echo 'done: {line}'")).collect();
+        let done = ground.sh(&format!("{}; true", all.join("\n")));
+        assert_eq!(shown(&done.stdout.bytes), "", "{ground}: {}", shown(&done.stderr.bytes));
+        if !ground.is_root {
+            ground.cannot("chmod 755 shut && mkdir shut/.git");
+            assert!(done.facts.stricter.iter().any(|told| told.contains("/shut`")), "{:?}", done.facts.stricter);
         }
         assert_eq!(fs::read_link(ground.path("workspace/.env")).unwrap(), Path::new("f"), "{ground}");
         fs::set_permissions(ground.path("workspace/shut"), fs::Permissions::from_mode(0o755)).unwrap();
     });
 }
 
+/// The command line, running a command that waits, and has said that it runs.
+fn waiting_in_the_command_line(ground: &Ground) -> std::process::Child {
+    let config = ground.path("agents.toml");
+    let text = "[defaults]\nowner = \"you\"\nworking_dir = \"workspace\"\n[agents.worker]\nkind = \"permanent\"\n\
+                permissions = [\"@write:workspace\"]\n";
+    fs::write(&config, text).unwrap();
+    fs::set_permissions(&config, fs::Permissions::from_mode(0o600)).unwrap();
+    let mut bestow = Process::new(ground.path("helper"));
+    bestow.args(["exec", "--agent", "worker", "--config"]).arg(&config);
+    bestow.args(["--grant", &format!("@write:{}", ground.world.workspace()), "--", "sh", "-c", "echo up; sleep 600"]);
+    bestow.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped());
+    let mut child = bestow.spawn().unwrap();
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.as_mut().unwrap()), &mut line).unwrap();
+    assert_eq!(line, "up\n", "{ground}");
+    assert!(ground.world.exists("workspace/.npmrc"), "{ground}");
+    child
+}
+
 #[test]
-fn what_a_killed_run_left_goes_with_the_next_one_and_is_no_danger_before() {
+fn what_a_killed_run_left_goes_with_the_next_one() {
     with_bubblewrap(|ground| {
         fs::remove_dir_all(ground.path("workspace/.git")).unwrap();
-        let mut bestow = Process::new(ground.path("helper"));
-        bestow.args(["exec", "--agent", "a", "--workspace"]).arg(ground.path("workspace"));
-        bestow.args(["--grant", &format!("@write:{}", ground.world.workspace()), "--", "sh", "-c", "echo up; read x"]);
-        bestow.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
-        let mut child = bestow.spawn().unwrap();
-        let mut line = String::new();
-        std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();
-        assert_eq!(line, "up\n", "{ground}");
-        assert!(ground.world.exists("workspace/.npmrc"), "{ground}");
+        let mut child = waiting_in_the_command_line(ground);
         child.kill().unwrap();
         child.wait().unwrap();
+        assert!(ground.world.exists("workspace/.npmrc"), "{ground}");
         ground.can("true");
         assert_eq!(names(&ground.path("workspace")), ["f", "repo"], "{ground}");
+    });
+}
+
+#[test]
+fn a_run_that_is_told_to_end_takes_away_what_held_places() {
+    use rustix::process::{Pid, Signal, kill_process};
+    with_bubblewrap(|ground| {
+        fs::remove_dir_all(ground.path("workspace/.git")).unwrap();
+        for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+            let mut child = waiting_in_the_command_line(ground);
+            kill_process(Pid::from_child(&child), signal).unwrap();
+            assert_eq!(child.wait().unwrap().code(), Some(1), "{ground}");
+            assert_eq!(names(&ground.path("workspace")), ["f", "repo"], "{ground}: {signal:?}");
+        }
+    });
+}
+
+#[test]
+fn commands_that_overlap_leave_nothing_behind() {
+    with_bubblewrap(|ground| {
+        fs::remove_dir_all(ground.path("workspace/.git")).unwrap();
+        let hidden = ["workspace/later/own", "workspace/agents.toml", "workspace/x/y/z", "outside/later"];
+        let next = std::sync::atomic::AtomicUsize::new(0);
+        let run = || {
+            loop {
+                let number = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                if number >= 60 {
+                    return;
+                }
+                // A line of the numbers that no two neighbours share.
+                let profile = ground.profile_hiding(&[], hidden.get(number * 7 % 4..).unwrap_or_default());
+                let line =
+                    "mkdir -p later; echo x > later/own; echo x > agents.toml; mkdir .claude/x; mkdir -p x/y/z; true";
+                assert_eq!(ground.sh_under(&profile, line).code, Some(0), "{ground}");
+            }
+        };
+        // Threads begin with the user of the one that starts them.
+        std::thread::scope(|scope| (0..6).for_each(|_| drop(scope.spawn(run))));
+        let left: Vec<_> = names(&ground.path("workspace"));
+        assert!(left.iter().all(|name| ["f", "repo", "later", "x"].contains(&name.as_str())), "{ground}: {left:?}");
+        assert!(!ground.world.exists("workspace/agents.toml") && !ground.world.exists("workspace/.claude"), "{ground}");
+    });
+}
+
+#[test]
+fn without_namespaces_nothing_outlives_a_host_that_is_killed() {
+    super::ground::with_landlock(|ground| {
+        // A host with a command whose child holds a lock on a pipe of ours: it is gone when the pipe ends.
+        let (mut ours, theirs) = std::io::pipe().unwrap();
+        let mut host = Process::new(std::env::current_exe().unwrap());
+        host.args(["--exact", "sandbox::shaking::a_host_that_is_killed", "--nocapture"]);
+        host.env("BESTOW_TEST_WORKSPACE", ground.world.workspace()).env("BESTOW_TEST_HELPER", ground.path("helper"));
+        host.stdin(std::process::Stdio::null()).stdout(theirs.try_clone().unwrap()).stderr(theirs);
+        let mut child = host.spawn().unwrap();
+        drop(host);
+        let mut said = String::new();
+        while !said.contains("up") {
+            let mut part = [0; 256];
+            let length = std::io::Read::read(&mut ours, &mut part).unwrap();
+            assert_ne!(length, 0, "{ground}: {said}");
+            said += &shown(&part[..length]);
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // It ends when the last process that holds it has.
+        std::io::Read::read_to_end(&mut ours, &mut Vec::new()).unwrap();
+    });
+}
+
+/// The host of the test above, in a process of its own; alone it has nothing to do.
+#[test]
+fn a_host_that_is_killed() {
+    let (Ok(workspace), Ok(helper)) = (std::env::var("BESTOW_TEST_WORKSPACE"), std::env::var("BESTOW_TEST_HELPER"))
+    else {
+        return;
+    };
+    let write = Permission::write(workspace.parse().unwrap());
+    let profile = Profile::of(&scope(&workspace, &[write]), []).unwrap().without_guard();
+    let sandbox = bestow::sandbox::Sandbox::with_helper(helper).without_bubblewrap();
+    let line = "sleep 600 & sleep 600 & echo up; wait";
+    sandbox.run(&profile, &bestow::sandbox::Command::new("sh").args(["-c", line]).inheriting()).unwrap();
+}
+
+#[test]
+fn a_program_that_confines_is_not_taken_from_where_the_command_writes() {
+    everywhere(|ground| {
+        let root = Permission::write(ground.world.text("").parse().unwrap());
+        let profile = Profile::of(&scope(&ground.world.workspace(), &[root]), []).unwrap();
+        let profile = if ground.over == "landlock" { profile.without_guard() } else { profile };
+        let why = ground.sandbox.run(&profile, &bestow::sandbox::Command::new("true")).unwrap_err().to_string();
+        assert!(why.contains("helper") && why.contains("install it elsewhere"), "{ground}: {why}");
     });
 }
