@@ -33,6 +33,7 @@ use super::{
     guard::Guards,
     helper::nothing,
     keeper::KEEPER_WORD,
+    look::Remembered,
     missing::missing,
     output::{Heard, captured},
     status::{Status, has_a_network_of_its_own, reaches, sees},
@@ -50,6 +51,7 @@ const TO_STAND: Duration = Duration::from_secs(30);
 pub struct Sandbox {
     helper: PathBuf,
     bubblewrap: Option<Bubblewrap>,
+    remembered: Remembered,
 }
 
 impl Sandbox {
@@ -73,7 +75,7 @@ impl Sandbox {
 
     /// With this binary `bestow` as the helper.
     pub fn with_helper(helper: impl Into<PathBuf>) -> Sandbox {
-        Sandbox { helper: helper.into(), bubblewrap: Bubblewrap::find() }
+        Sandbox { helper: helper.into(), bubblewrap: Bubblewrap::find(), remembered: Remembered::default() }
     }
 
     /// With this very program as its own helper: its `main` begins with [`enter_if_asked`](super::enter_if_asked).
@@ -166,7 +168,7 @@ impl Sandbox {
         if profile.events && way.is_none() {
             return Err(super::ProfileError::NoSocket.into());
         }
-        if self.bubblewrap.is_some() { Guards::of(profile) } else { Ok(Guards::default()) }
+        if self.bubblewrap.is_some() { Guards::of(profile, &self.remembered) } else { Ok(Guards::default()) }
     }
 }
 
@@ -218,7 +220,7 @@ impl Plan<'_> {
 
     /// The process that becomes the command, by way of bubblewrap and the helper, where `late` is what bubblewrap mounts.
     fn process(&self, split: &Split<'_>) -> std::process::Command {
-        let Sandbox { helper, bubblewrap } = self.sandbox;
+        let Sandbox { helper, bubblewrap, .. } = self.sandbox;
         let Some(bubblewrap) = bubblewrap else {
             let mut process = std::process::Command::new(helper);
             process.arg(KEEPER_WORD).arg(helper).arg(HELPER_WORD).env_clear();
