@@ -187,3 +187,6 @@ impl Entries {
         Ok(found)
     }
 }
+
+#[cfg(test)]
+mod tests;

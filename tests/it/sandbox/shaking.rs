@@ -380,3 +380,106 @@ fn a_program_that_confines_is_not_taken_from_where_the_command_writes() {
         assert!(why.contains("helper") && why.contains("install it elsewhere"), "{ground}: {why}");
     });
 }
+
+/// Reads files as whoever runs the tests, which may be the superuser, whatever the modes are.
+struct Oracle(std::sync::mpsc::Sender<(std::path::PathBuf, std::sync::mpsc::Sender<Option<String>>)>);
+
+impl Oracle {
+    fn new() -> Oracle {
+        let (ask, asked) = std::sync::mpsc::channel::<(std::path::PathBuf, std::sync::mpsc::Sender<Option<String>>)>();
+        std::thread::spawn(move || {
+            asked.iter().for_each(|(path, answer)| drop(answer.send(fs::read_to_string(path).ok())))
+        });
+        Oracle(ask)
+    }
+
+    fn content(&self, path: std::path::PathBuf) -> Option<String> {
+        let (answer, answered) = std::sync::mpsc::channel();
+        self.0.send((path, answer)).unwrap();
+        answered.recv().unwrap()
+    }
+}
+
+/// Numbers from a seed.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % end
+    }
+}
+
+#[test]
+fn no_sequence_of_commands_reads_or_writes_what_is_guarded() {
+    const NAMES: [&str; 12] =
+        [".", "d", "d/secret", ".git", "r", "r/.git", "r/.git/config", "no", "no/way", ".claude", "x", "x/y"];
+    let oracle = std::sync::Mutex::new(Oracle::new());
+    let is_superuser = rustix::process::geteuid().is_root();
+    with_bubblewrap(|ground| {
+        made(ground, "mkdir -p d r/.git && echo hidden-text > d/secret && echo inside > r/.git/config");
+        let oracle = oracle.lock().unwrap();
+        let look = |path: &str| oracle.content(ground.path(&format!("workspace/{path}")));
+        for seed in 0..12 {
+            let mut numbers = Numbers(seed);
+            let mut name = || NAMES[numbers.below(NAMES.len())];
+            let mut lines = Vec::new();
+            for step in 0..40 {
+                let (one, other) = (name(), name());
+                lines.push(match (step + one.len()) % 10 {
+                    0 => format!("chmod 000 {one}"),
+                    1 => format!("chmod 755 {one}"),
+                    2 => format!("chmod 0311 {one}"),
+                    3 => format!("mv {one} {other}"),
+                    4 => format!("ln -s {one} {other}"),
+                    5 => format!("mkdir -p {one}"),
+                    6 => format!("rm -rf {one}/."),
+                    7 => format!("ln {one} {other}; cat {other}"),
+                    8 => format!("echo changed > {one}"),
+                    _ => format!("cat {one} {other}/secret; cat */secret"),
+                });
+            }
+            for lines in lines.chunks(10) {
+                let profile = ground.profile_hiding(&[], &["workspace/d/secret", "workspace/no/way"]);
+                let line = format!("exec 2>/dev/null; {}; true", lines.join("; "));
+                let command = bestow::sandbox::Command::new("sh").args(["-c", &line]);
+                // What cannot be held is refused; then nothing ran.
+                let Ok(done) = ground.sandbox.run(&profile, &command) else { continue };
+                let told = shown(&done.stdout.bytes);
+                assert!(!told.contains("hidden-text"), "{ground}: seed {seed}: {line}");
+                if is_superuser {
+                    let expected =
+                        [("d/secret", "hidden-text\n"), (".git/config", "inside"), ("r/.git/config", "inside\n")];
+                    for (path, content) in expected {
+                        assert_eq!(look(path).as_deref(), Some(content), "{ground}: seed {seed}: {path}: {line}");
+                    }
+                    for missing in ["no/way", ".claude/settings.json", ".npmrc"] {
+                        assert_eq!(look(missing), None, "{ground}: seed {seed}: {missing}: {line}");
+                    }
+                }
+            }
+        }
+        made(ground, "chmod 755 . && chmod -R u+rwX .");
+    });
+}
+
+#[test]
+fn a_directory_that_cannot_be_looked_into_is_kept_like_what_a_denied_glob_means_in_it() {
+    with_bubblewrap(|ground| {
+        made(ground, "mkdir d && echo hidden-text > d/x.secret && chmod 000 d");
+        let config = ground.path("agents.toml");
+        let text = "[defaults]\nowner = \"you\"\nworking_dir = \"workspace\"\n[agents.worker]\nkind = \"permanent\"\n\
+                    permissions = [\"@write:workspace\"]\n[[agents.worker.rules]]\nverdict = \"deny\"\n\
+                    operation = \"fs.read\"\npath = \"**/*.secret\"\n";
+        fs::write(&config, text).unwrap();
+        fs::set_permissions(&config, fs::Permissions::from_mode(0o600)).unwrap();
+        let mut bestow = Process::new(ground.path("helper"));
+        bestow.args(["exec", "--agent", "worker", "--config"]).arg(&config).arg("--grant");
+        bestow.arg(format!("@write:{}", ground.world.workspace()));
+        // Where the engine finds what is denied, the line does not even run.
+        let told = bestow.args(["--", "sh", "-c", "chmod 755 d && tar cf - d"]).output().unwrap();
+        assert!(!shown(&told.stdout).contains("hidden-text"), "{ground}: {}", shown(&told.stderr));
+        assert_eq!(shown(&told.stderr).contains("chmod: "), !ground.is_root, "{ground}: {}", shown(&told.stderr));
+        made(ground, "chmod 755 d");
+    });
+}
