@@ -18,25 +18,21 @@ const LONGEST: u64 = 1 << 20;
 pub(super) fn obeyed_through(path: &Path, kind: FileType) -> io::Result<Vec<PathBuf>> {
     let is_git = path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
     let above = path.parent().unwrap_or(path);
-    match kind {
-        FileType::Symlink => {
-            let there: Vec<PathBuf> = real(path).into_iter().collect();
-            let more = there.iter().filter(|_| is_git).map(|there| of_repository(there, above));
-            let more: Vec<_> = more.collect::<io::Result<Vec<_>>>()?.concat();
-            Ok(there.into_iter().chain(more).collect())
-        }
-        FileType::RegularFile if is_git => {
-            let text = content(path)?.unwrap_or_default();
-            let Some(named) = text.strip_prefix("gitdir: ").map(|rest| rest.trim_end_matches(['\n', '\r'])) else {
-                return Ok(Vec::new());
-            };
-            let Some(there) = real(&above.join(named)) else { return Ok(Vec::new()) };
-            let more = of_repository(&there, above)?;
-            Ok([there].into_iter().chain(more).collect())
-        }
-        FileType::Directory if is_git => of_repository(path, above),
-        _ => Ok(Vec::new()),
-    }
+    let there = if kind == FileType::Symlink {
+        real(path)
+    } else if kind == FileType::RegularFile && is_git {
+        let text = content(path)?.unwrap_or_default();
+        let named = text.strip_prefix("gitdir: ").map(|rest| rest.trim_end_matches(['\n', '\r']));
+        named.and_then(|named| real(&above.join(named)))
+    } else {
+        None
+    };
+    let repository = match &there {
+        Some(there) => Some(there.as_path()),
+        None => Some(path).filter(|_| kind == FileType::Directory),
+    };
+    let more = repository.filter(|_| is_git).map(|repository| of_repository(repository, above));
+    Ok(there.clone().into_iter().chain(more.transpose()?.into_iter().flatten()).collect())
 }
 
 /// What is obeyed through a repository, besides what is in it. `work` is where its files are.

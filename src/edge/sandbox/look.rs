@@ -138,8 +138,7 @@ impl Known {
 }
 
 fn changed(stat: &Stat) -> (i64, i64) {
-    #[allow(clippy::unnecessary_fallible_conversions, reason = "the type differs between machines")]
-    (i64::from(stat.st_ctime), i64::try_from(stat.st_ctime_nsec).unwrap_or(0))
+    (stat.st_ctime, i64::try_from(stat.st_ctime_nsec).unwrap_or(0))
 }
 
 /// True if it was last changed long enough ago for another change to have another time.
@@ -164,14 +163,14 @@ impl Entries {
             found.count += 1;
             let name = String::from_utf8_lossy(bytes);
             let is_sensitive = profile.is_sensitive_name(&name, &above, depth);
-            let kind = match entry.file_type() {
-                FileType::Unknown => match statat(held, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
+            let mut kind = entry.file_type();
+            if kind == FileType::Unknown {
+                kind = match statat(held, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
                     Ok(stat) => FileType::from_raw_mode(stat.st_mode),
                     Err(Errno::NOENT) => continue,
                     Err(why) => return Err(why),
-                },
-                known => known,
-            };
+                };
+            }
             if makes_a_repository(&name) {
                 of_repository.push(name.into_owned());
             }

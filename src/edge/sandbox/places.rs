@@ -240,11 +240,9 @@ fn make(parent: &OwnedFd, name: &OsStr, node: Node) -> Result<(), Errno> {
 /// True if it is a node that only holds a place: nobody makes one like that by chance.
 pub(super) fn is_ours(stat: &Stat) -> bool {
     let mode = Mode::from_raw_mode(stat.st_mode) & COMPARED;
-    match FileType::from_raw_mode(stat.st_mode) {
-        FileType::Directory => mode == PLACE,
-        FileType::Socket => mode.is_empty() && stat.st_size == 0,
-        _ => false,
-    }
+    let kind = FileType::from_raw_mode(stat.st_mode);
+    let is_directory = kind == FileType::Directory && mode == PLACE;
+    is_directory || (kind == FileType::Socket && mode.is_empty() && stat.st_size == 0)
 }
 
 /// The directory of a path without links, and the name in it.
