@@ -1,14 +1,19 @@
-//! What it costs to start a command in a sandbox: per back end, beside a plain start of the same program.
+//! What it costs to start a command in a sandbox: per back end, beside a plain start of the same program, and as
+//! ratios to bubblewrap with the same namespaces and nothing else.
 
 #![allow(clippy::unwrap_used, reason = "a bench that cannot be set up has nothing to say")]
 
-use std::{fs, process};
+use std::{
+    fs,
+    path::Path,
+    process,
+    time::{Duration, Instant},
+};
 
 use bestow::{
     ExecScope, Permission, PermissionSet,
     sandbox::{Command, Profile, Sandbox},
 };
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 
 /// Writes one workspace of so many files; nothing of it is sensitive.
 fn workspace(files: usize) -> (tempfile::TempDir, Profile) {
@@ -25,27 +30,70 @@ fn workspace(files: usize) -> (tempfile::TempDir, Profile) {
     (dir, profile)
 }
 
-fn start_up(c: &mut Criterion) {
-    let mut group = c.benchmark_group("start `true`");
-    group.bench_function("plain", |b| b.iter(|| assert!(process::Command::new("true").status().unwrap().success())));
-    let sandbox = Sandbox::with_helper(env!("CARGO_BIN_EXE_bestow"));
-    let alone = sandbox.clone().without_bubblewrap();
-    let (_dir, profile) = workspace(0);
-    let unguarded = profile.clone().without_guard();
+/// The same with so many repositories in it.
+fn with_repositories(dir: &Path, count: usize) {
+    for number in 0..count {
+        fs::create_dir_all(dir.join(format!("r{}/r{number}/.git/hooks", number / 100))).unwrap();
+    }
+}
+
+/// The median of several runs of each, taken in turns so that what else the machine does hits all of them.
+fn medians(kinds: &mut [(String, Box<dyn FnMut() + '_>)], runs: usize) -> Vec<Duration> {
+    let mut times = vec![Vec::new(); kinds.len()];
+    for _ in 0..runs {
+        for ((_, run), times) in kinds.iter_mut().zip(&mut times) {
+            let start = Instant::now();
+            run();
+            times.push(start.elapsed());
+        }
+    }
+    times.iter_mut().for_each(|times| times.sort());
+    times.into_iter().map(|times| times.get(times.len() / 2).copied().unwrap_or_default()).collect()
+}
+
+fn main() {
+    let sandbox = || Sandbox::with_helper(env!("CARGO_BIN_EXE_bestow"));
     let run = |sandbox: &Sandbox, profile: &Profile| {
         assert_eq!(sandbox.run(profile, &Command::new("true")).unwrap().code, Some(0));
     };
-    group.bench_function("landlock", |b| b.iter(|| run(&alone, &unguarded)));
-    if sandbox.backend() == "bubblewrap" {
-        group.bench_function("bubblewrap, nothing guarded", |b| b.iter(|| run(&sandbox, &unguarded)));
-        for files in [0, 1_000, 10_000] {
-            let (_dir, profile) = workspace(files);
-            let id = BenchmarkId::new("bubblewrap, looking through a workspace of files", files);
-            group.bench_function(id, |b| b.iter(|| run(&sandbox, &profile)));
-        }
+    let alone = sandbox().without_bubblewrap();
+    let (_dir, profile) = workspace(0);
+    let unguarded = profile.without_guard();
+    let mut kinds: Vec<(String, Box<dyn FnMut() + '_>)> = vec![
+        ("bwrap with the same namespaces".into(), Box::new(|| bwrap())),
+        ("plain".into(), Box::new(|| assert!(process::Command::new("true").status().unwrap().success()))),
+        ("Landlock alone".into(), Box::new(|| run(&alone, &unguarded))),
+    ];
+    let all: Vec<_> = [(10, 0), (50_000, 0), (500_000, 0), (10, 50), (10, 1_500)]
+        .into_iter()
+        .filter(|_| sandbox().backend() == "bubblewrap")
+        .map(|(files, repositories)| {
+            let (dir, profile) = workspace(files);
+            with_repositories(dir.path(), repositories);
+            (format!("{files} files, {repositories} repositories"), dir, profile, sandbox())
+        })
+        .collect();
+    let bare = sandbox();
+    if bare.backend() == "bubblewrap" {
+        kinds.push(("bubblewrap, nothing guarded".into(), Box::new(|| run(&bare, &unguarded))));
     }
-    group.finish();
+    // What was made just now may still change unseen, and is remembered by nobody.
+    std::thread::sleep(Duration::from_secs(3));
+    for (name, _, profile, kept) in &all {
+        kinds.push((format!("{name}, first command"), Box::new(|| run(&sandbox(), profile))));
+        kinds.push((format!("{name}, later ones"), Box::new(|| run(kept, profile))));
+    }
+    let medians = medians(&mut kinds, 15);
+    let unit = medians.first().copied().unwrap_or_default().as_secs_f64();
+    for ((name, _), median) in kinds.iter().zip(medians) {
+        println!("{name:<50} {:>9.2} ms {:>7.2}", median.as_secs_f64() * 1e3, median.as_secs_f64() / unit);
+    }
 }
 
-criterion_group!(benches, start_up);
-criterion_main!(benches);
+fn bwrap() {
+    let words = "--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --unshare-net \
+                 --disable-userns --cap-drop ALL --die-with-parent --new-session --clearenv --ro-bind / / --dev /dev \
+                 --tmpfs /dev/shm --remount-ro /dev --proc /proc --bind /tmp /tmp -- true";
+    let told = process::Command::new("bwrap").args(words.split_whitespace()).output();
+    assert!(told.is_ok_and(|told| told.status.success()));
+}

@@ -4,6 +4,8 @@ use std::{cell::LazyCell, fs, io, ops::ControlFlow, path::PathBuf};
 
 use globset::{Candidate, GlobSet, GlobSetBuilder};
 
+#[cfg(feature = "sandbox")]
+use super::for_shell;
 use crate::model::{PathGlob, SanitizedPath};
 
 /// The most entries that are looked at. Where there are more, nobody can say what a glob means there.
@@ -13,18 +15,30 @@ const MOST_ENTRIES: usize = 200_000;
 const MOST_FOUND: usize = 4096;
 
 /// Returns everything below `roots` that one of `globs` means, as a no means it; links are not followed. What lies in a
-/// directory that is found is not looked for.
+/// directory that is found is not looked for. A directory that this user may not look into counts as found: what runs as
+/// its owner could open it.
 ///
 /// # Errors
 ///
-/// A directory that cannot be read although this user may, more than can be looked at, and a name that is no path.
+/// A root that this user may not look into, a directory that cannot be read for another reason, more than can be looked at,
+/// and a name that is no path.
 #[cfg(feature = "sandbox")]
 pub(crate) fn all_found(globs: &[PathGlob], roots: &[SanitizedPath]) -> io::Result<Vec<SanitizedPath>> {
     let mut found = Vec::new();
-    look(globs, roots, |path, _| {
+    let closed = look(globs, roots, |path, _| {
         found.push(path);
         if found.len() > MOST_FOUND { Err(too_much()) } else { Ok(ControlFlow::Continue(())) }
     })?;
+    for directory in closed {
+        let root = roots.iter().find(|root| root.as_path() == directory);
+        if let Some(root) = root {
+            let way_out = format!("run `chmod u+rwx {}`", for_shell(root.as_path()));
+            return Err(io::Error::other(format!("a glob is denied, and `{root}` cannot be looked into: {way_out}")));
+        }
+        let nameless =
+            || io::Error::other("a glob is denied, and a directory that cannot be looked into has no valid name");
+        found.push(directory.to_str().and_then(|text| text.parse().ok()).ok_or_else(nameless)?);
+    }
     found.sort();
     Ok(found)
 }
@@ -61,14 +75,16 @@ fn too_much() -> io::Error {
     ))
 }
 
-/// Hands every path that is found to `take`, with the places of the globs that mean it, until that has enough.
+/// Hands every path that is found to `take`, with the places of the globs that mean it, until that has enough. Returns the
+/// directories that this user may not look into.
 fn look(
     globs: &[PathGlob],
     roots: &[SanitizedPath],
     mut take: impl FnMut(SanitizedPath, Vec<usize>) -> io::Result<ControlFlow<()>>,
-) -> io::Result<()> {
+) -> io::Result<Vec<PathBuf>> {
+    let mut closed = Vec::new();
     if globs.is_empty() {
-        return Ok(());
+        return Ok(closed);
     }
     // Worked out where there is something to look at.
     let forms = LazyCell::new(|| compiled(globs));
@@ -77,9 +93,11 @@ fn look(
     while let Some(directory) = open.pop() {
         let entries = match fs::read_dir(&directory) {
             Ok(entries) => entries,
-            // Whatever runs, runs as this user, and finds no more there.
-            Err(why) if matches!(why.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound) => continue,
-            Err(why) if why.kind() == io::ErrorKind::NotADirectory => continue,
+            Err(why) if why.kind() == io::ErrorKind::PermissionDenied => {
+                closed.push(directory);
+                continue;
+            }
+            Err(why) if matches!(why.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => continue,
             Err(why) => return Err(why),
         };
         for entry in entries {
@@ -98,14 +116,14 @@ fn look(
                 let text = path.to_str().and_then(|text| text.parse().ok());
                 let nameless = || io::Error::other("a glob is denied, and what it means has no valid name");
                 if take(text.ok_or_else(nameless)?, of)?.is_break() {
-                    return Ok(());
+                    return Ok(closed);
                 }
             } else if entry.file_type()?.is_dir() {
                 open.push(path);
             }
         }
     }
-    Ok(())
+    Ok(closed)
 }
 
 /// The globs as noes, and of which glob each form is: a no to a directory is one to all in it, and one to all in it is one to

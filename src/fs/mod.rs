@@ -23,7 +23,7 @@ mod real;
 #[cfg(any(feature = "config", feature = "sandbox"))]
 mod shell;
 mod tools;
-#[cfg(feature = "config")]
+#[cfg(any(feature = "config", feature = "sandbox"))]
 mod trail;
 mod walk;
 
@@ -46,7 +46,7 @@ pub use real::{RealPath, real};
 #[cfg(any(feature = "config", feature = "sandbox"))]
 pub(crate) use shell::for_shell;
 pub use tools::{Entry, EntryKind};
-#[cfg(feature = "config")]
+#[cfg(any(feature = "config", feature = "sandbox"))]
 pub(crate) use trail::Trail;
 
 pub use crate::model::sanitize;

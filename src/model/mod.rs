@@ -86,12 +86,12 @@ pub use request::{Answer, Ask, Decider, Outcome, Pending, Reply, Request, Resolu
 pub use rule::{Rule, RuleCwd, RuleRef};
 pub use ruling::{Ruling, Subject};
 pub use sandbox::{SandboxFacts, SandboxViolation};
-#[cfg(feature = "sandbox")]
-pub(crate) use sensitive::held_in_place;
 #[doc(hidden)]
 pub use sensitive::sensitive_examples;
 pub(crate) use sensitive::{Columns, columns_of_text, sensitive_part};
 pub use sensitive::{InvalidSensitiveName, SensitiveName};
+#[cfg(feature = "sandbox")]
+pub(crate) use sensitive::{OBEYED_IN_REPOSITORY, REPOSITORY, held_in_place, is_sensitive_name, makes_a_repository};
 pub use set::{PermissionSet, Reads};
 pub(crate) use spoken::{Ends, Obeyed, Obeys, Said, Spoken, SpokenPart, StartDir, base_name};
 pub use task::{

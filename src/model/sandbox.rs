@@ -26,6 +26,10 @@ pub struct SandboxFacts {
     pub read_only: Vec<SanitizedPath>,
     /// What it may not read either.
     pub hidden: Vec<SanitizedPath>,
+    /// What was to be hidden and is not there, below no root that the command may write: if somebody else makes it while
+    /// the command runs, the command can read it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_there: Vec<SanitizedPath>,
     /// Whether it has a network.
     pub network: bool,
     /// The hosts that its network is kept to; none if it is not kept to any.
@@ -74,6 +78,7 @@ impl SandboxFacts {
             write_roots: Vec::new(),
             read_only: Vec::new(),
             hidden: Vec::new(),
+            not_there: Vec::new(),
             network: false,
             hosts: Vec::new(),
             unix_sockets: Vec::new(),

@@ -114,7 +114,7 @@ impl SensitiveName {
 #[doc(hidden)]
 pub use table::examples as sensitive_examples;
 #[cfg(feature = "sandbox")]
-pub(crate) use table::held_in_place;
+pub(crate) use table::{OBEYED_IN_REPOSITORY, REPOSITORY, held_in_place, makes_a_repository};
 
 /// What a file system takes.
 const MAX_NAME: usize = 255;
@@ -134,6 +134,13 @@ pub(crate) fn sensitive_part<'p>(path: &'p SanitizedPath, added: &[SensitiveName
         above = name;
     }
     deepest
+}
+
+/// True if `name` is sensitive in the directory `above`, which has `depth` names above its own entries.
+#[cfg(feature = "sandbox")]
+pub(crate) fn is_sensitive_name(name: &str, above: &str, depth: usize, added: &[SensitiveName]) -> bool {
+    table::columns(name, At { above, depth: Some(depth) }).is_sensitive()
+        || added.iter().any(|added| added.matches(name))
 }
 
 /// The columns of each part of a path as somebody wrote it: relative or not, with either kind of slash.

@@ -7,7 +7,7 @@ use bestow::{
     sandbox::{Command, ExecError, Format, Profile, Sandbox},
 };
 
-use crate::{arguments::Scoped, end::End, near};
+use crate::{arguments::Scoped, end::End, near, signals};
 
 /// A person at a terminal ends a command; a program says `--timeout`.
 const LONG: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -24,7 +24,7 @@ pub(crate) fn exec(asked: Scoped) -> End {
         let command = Command::new(words.next().unwrap_or_default()).args(words).inheriting();
         let profile = profile.limited(limits).only_to(asked.domains.iter().cloned());
         stand_behind(engine, &agent, &profile.action(&command).map_err(End::failed)?).await?;
-        let done = agent.exec_under(&sandbox, profile, command).await;
+        let done = signals::until_told(agent.exec_under(&sandbox, profile, command)).await?;
         let done = done.map_err(|why| refused(&why, settings, &asked.config))?;
         match (done.code, done.timed_out) {
             (Some(0), _) => Ok(End::Done),
@@ -62,7 +62,7 @@ fn as_agent(
     asked: &Scoped,
     work: impl AsyncFnOnce(&Engine, Agent, Profile, &Settings) -> Result<End, End>,
 ) -> Result<End, End> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(End::failed)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(End::failed)?;
     runtime.block_on(async {
         let policy: Policy =
             PolicyFile::new(&asked.config).read().and_then(|text| text.parse()).map_err(End::failed)?;

@@ -13,6 +13,7 @@ mod keep;
 mod lines;
 mod near;
 mod path;
+mod signals;
 mod state;
 mod tasks;
 mod tools;

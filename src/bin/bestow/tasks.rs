@@ -10,7 +10,7 @@ use bestow::{
 };
 use tokio::sync::mpsc;
 
-use crate::end::End;
+use crate::{end::End, signals};
 
 /// What is to be done with the tasks.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(crate) fn work(config: &std::path::Path, work: &Work) -> End {
         match work {
             Work::List => list(&engine, &survey(&engine).map_err(End::failed)?),
             Work::Check => check(&engine, &survey(&engine).map_err(End::failed)?),
-            Work::Run(id) => run(&engine, id).await,
+            Work::Run(id) => signals::until_told(run(&engine, id)).await?,
         }
     });
     done.unwrap_or_else(|end| end)

@@ -5,11 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{
-    Profile,
-    mounts::{Mount, mounts},
-};
-use crate::model::SanitizedPath;
+use super::{Profile, mounts::Mount, trusted::is_the_systems};
 
 /// The program, as it was found.
 #[derive(Clone, Debug)]
@@ -19,12 +15,13 @@ pub(super) struct Bubblewrap {
 }
 
 impl Bubblewrap {
-    /// `/usr/bin` first: where user namespaces are rationed, that is the one that is trusted to make them.
+    /// `/usr/bin` first: where user namespaces are rationed, that is the one that is trusted to make them. Only one that no
+    /// agent and no other user can have put there is even asked what it is.
     pub(super) fn find() -> Option<Bubblewrap> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let first = [PathBuf::from("/usr/bin")];
         let found = first.into_iter().chain(std::env::split_paths(&path).filter(|dir| dir.is_absolute()));
-        found.map(|dir| dir.join("bwrap")).find_map(|path| Bubblewrap::at(&path))
+        found.map(|dir| dir.join("bwrap")).filter(|path| is_the_systems(path)).find_map(|path| Bubblewrap::at(&path))
     }
 
     fn at(path: &Path) -> Option<Bubblewrap> {
@@ -53,8 +50,8 @@ const ALWAYS: [&str; 11] = [
 /// How much a command may keep in `/dev/shm`, which is memory: 1 GiB, in bytes.
 const SCRATCH: &str = "1073741824";
 
-/// The words for bubblewrap, up to and with the `--` before the command. `absent` is what is not there, and is not to be.
-pub(super) fn words(profile: &Profile, read_only: &[SanitizedPath], absent: &[SanitizedPath]) -> Vec<OsString> {
+/// The words for bubblewrap, up to and with the `--` before the command.
+pub(super) fn words<'m>(profile: &Profile, mounts: impl Iterator<Item = (&'m Path, Mount)>) -> Vec<OsString> {
     let mut words: Vec<OsString> = ALWAYS.iter().map(OsString::from).collect();
     // Kept to some hosts, it has a network of its own, with nothing but a door in it.
     if !profile.network || profile.is_kept_to_hosts() {
@@ -64,14 +61,18 @@ pub(super) fn words(profile: &Profile, read_only: &[SanitizedPath], absent: &[Sa
         .extend(["--ro-bind", "/", "/", "--dev", "/dev", "--size", SCRATCH, "--tmpfs", "/dev/shm"].map(OsString::from));
     // Devices can be written all the same; files beside them would fill the machine's memory.
     words.extend(["--remount-ro", "/dev", "--proc", "/proc"].map(OsString::from));
-    for (path, mount) in mounts(profile, read_only, absent) {
-        let path = OsStr::new(path.as_str());
+    for (path, mount) in mounts {
+        let path = path.as_os_str();
         match mount {
             Mount::Write | Mount::Pinned => words.extend([OsStr::new("--bind"), path, path].map(OsString::from)),
-            Mount::ReadOnly => words.extend([OsStr::new("--ro-bind"), path, path].map(OsString::from)),
-            Mount::Hidden if Path::new(path).is_dir() => words.extend(empty("0000", path)),
+            Mount::ReadOnly | Mount::Link | Mount::Place => {
+                words.extend([OsStr::new("--ro-bind"), path, path].map(OsString::from));
+            }
+            Mount::HiddenDirectory => words.extend(empty("0000", path)),
             Mount::Absent => words.extend(empty("0555", path)),
-            Mount::Hidden => words.extend([OsStr::new("--ro-bind"), OsStr::new("/dev/null"), path].map(OsString::from)),
+            Mount::HiddenFile => {
+                words.extend([OsStr::new("--ro-bind"), OsStr::new("/dev/null"), path].map(OsString::from));
+            }
         }
     }
     words.extend([OsStr::new("--chdir"), OsStr::new(profile.cwd.as_str()), OsStr::new("--")].map(OsString::from));

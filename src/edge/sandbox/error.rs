@@ -15,10 +15,10 @@ pub enum ProfileError {
     TooWide(SanitizedPath),
     /// There is nothing at a root, or it cannot be found out what.
     NotThere(SanitizedPath, String),
-    /// A sensitive name is a link, and what keeps a file from being written does not keep a link from being replaced.
+    /// A sensitive name is a link, and other programs have no words that keep a link from being replaced.
     SensitiveLink(SanitizedPath),
-    /// There are more sensitive names, or more entries to look through, than can be handled.
-    TooMany(SanitizedPath, usize),
+    /// Something that is to be kept from the command cannot be.
+    NotHeld(SanitizedPath, String),
     /// `@events` is an agent's way to its engine, and this command is nobody's.
     NoSocket,
 }
@@ -35,8 +35,8 @@ impl fmt::Display for ProfileError {
             ProfileError::SensitiveLink(path) => {
                 write!(f, "`{}` is sensitive and a link, which cannot be protected", Shown(path.as_str()))
             }
-            ProfileError::TooMany(path, limit) => {
-                write!(f, "`{}` has more than {limit} entries that matter: name a narrower root", Shown(path.as_str()))
+            ProfileError::NotHeld(path, why) => {
+                write!(f, "`{}` cannot be kept from the command: {}", Shown(path.as_str()), Shown(why))
             }
             ProfileError::NoSocket => {
                 f.write_str("`@events` leads an agent to its engine: run the command as an agent (`Agent::exec`)")

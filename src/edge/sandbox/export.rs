@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::{
     Guard, Profile, bubblewrap,
     guard::{Guards, first_missing},
+    mounts::{Mount, Mounts},
 };
 use crate::model::{SanitizedPath, Shown};
 
@@ -106,7 +107,19 @@ impl Profile {
             .chain(self.absent_inside())
             .filter_map(|path| first_missing(&path))
             .collect();
-        let words = bubblewrap::words(self, read_only, &absent);
+        let mut mounts = Mounts::of(self);
+        let one =
+            |paths: &[SanitizedPath], mount| paths.iter().map(move |path| (path.as_path().to_owned(), mount)).collect();
+        let hidden = |path: &SanitizedPath| match path.as_path().is_dir() {
+            true => Mount::HiddenDirectory,
+            false => Mount::HiddenFile,
+        };
+        let mut all: Vec<_> = one(read_only, Mount::ReadOnly);
+        all.extend(one(&absent, Mount::Absent) as Vec<_>);
+        all.extend(self.hidden.iter().map(|path| (path.as_path().to_owned(), hidden(path))));
+        all.into_iter().for_each(|(path, mount)| mounts.insert(path, mount));
+        mounts.pin(self);
+        let words = bubblewrap::words(self, mounts.iter());
         let words: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
         Ok(pretty(&json!(words.ok_or_else(|| CannotSay("a word is not UTF-8".into()))?)))
     }

@@ -101,9 +101,46 @@ const SYS_FCHMODAT2: i64 = 452;
 const SYS_SETXATTRAT: i64 = 463;
 const SYS_FILE_SETATTR: i64 = 469;
 
+/// The calls that give a file a mode, and which of their words the mode is.
+const WITH_A_MODE: &[(i64, u8)] = &[
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (SYS_FCHMODAT2, 2),
+    (libc::SYS_mkdirat, 2),
+    (libc::SYS_mknodat, 2),
+];
+
+/// The same calls by their older names.
+#[cfg(target_arch = "x86_64")]
+const WITH_A_MODE_OLD: &[(i64, u8)] =
+    &[(libc::SYS_chmod, 1), (libc::SYS_creat, 1), (libc::SYS_mkdir, 1), (libc::SYS_mknod, 1)];
+#[cfg(not(target_arch = "x86_64"))]
+const WITH_A_MODE_OLD: &[(i64, u8)] = &[];
+
+/// The calls whose flags say whether they create a file, and which of their words the flags are. The mode is the next.
+const OPENING: &[(i64, u8)] = &[(libc::SYS_openat, 2)];
+
+/// The same calls by their older names.
+#[cfg(target_arch = "x86_64")]
+const OPENING_OLD: &[(i64, u8)] = &[(libc::SYS_open, 1)];
+#[cfg(not(target_arch = "x86_64"))]
+const OPENING_OLD: &[(i64, u8)] = &[];
+
 /// What a terminal would take as typed by its user.
 const TIOCSTI: u64 = 0x5412;
 const TIOCLINUX: u64 = 0x541c;
+
+/// What changes attributes of a file that was opened for reading: its flags, its project, its version, its seal.
+const ATTRIBUTES: &[u64] = &[
+    0x4004_6602, // FS_IOC32_SETFLAGS
+    0x4008_6602, // FS_IOC_SETFLAGS
+    0x4008_7602, // FS_IOC_SETVERSION
+    0x4004_7602, // FS_IOC32_SETVERSION
+    0x4008_6604, // EXT4_IOC_SETVERSION
+    0x401c_5820, // FS_IOC_FSSETXATTR
+    0x4080_6685, // FS_IOC_ENABLE_VERITY
+    0x800c_6613, // FS_IOC_SET_ENCRYPTION_POLICY
+];
 
 /// A new namespace of any kind.
 const NAMESPACES: [u64; 8] =
@@ -123,13 +160,38 @@ pub(super) fn programs(network: bool, has_namespaces: bool) -> Result<Vec<BpfPro
         rules.insert(libc::SYS_prlimit64, vec![rule(&[(0, Is::Ne, 0)])?]);
     }
     sockets(&mut rules, network)?;
-    rules.insert(libc::SYS_ioctl, vec![rule(&[(1, Is::Eq, TIOCSTI)])?, rule(&[(1, Is::Eq, TIOCLINUX)])?]);
+    let never = [TIOCSTI, TIOCLINUX].iter().chain(if has_namespaces { &[] } else { ATTRIBUTES });
+    let never = never.map(|request| rule(&[(1, Is::Eq, *request)]));
+    rules.insert(libc::SYS_ioctl, never.collect::<Result<_, _>>()?);
     let a_namespace = NAMESPACES.iter().map(|flag| rule(&[(0, Is::MaskedEq(*flag), *flag)]));
     rules.insert(libc::SYS_clone, a_namespace.collect::<Result<_, _>>()?);
+    for (call, conditions) in other_users_bits()? {
+        // What is refused altogether stays so.
+        rules.entry(call).or_insert(conditions);
+    }
     with_other_numbers(&mut rules);
-    // Its flags are in memory, where a filter cannot look; who hears that it does not exist uses `clone`.
-    let unknown = Rules::from([(libc::SYS_clone3, Vec::new())]);
+    // Their flags are in memory, where a filter cannot look; who hears that they do not exist uses `clone` and `openat`.
+    let unknown = [libc::SYS_clone3, libc::SYS_openat2].map(|call| (call, Vec::new()));
+    let unknown = Rules::from(unknown);
     [(rules, libc::EPERM), (unknown, libc::ENOSYS)].into_iter().map(|(rules, errno)| program(rules, errno)).collect()
+}
+
+/// No program that runs as another user or group than whoever starts it: a mode with one of these bits is given to no file.
+fn other_users_bits() -> Result<Rules, seccompiler::Error> {
+    const BITS: [u64; 2] = [0o4000, 0o2000];
+    let creates = [libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIRECTORY].map(|flag| u64::from(flag.unsigned_abs()));
+    let mut rules = Rules::new();
+    for (call, mode) in WITH_A_MODE.iter().chain(WITH_A_MODE_OLD) {
+        let conditions = BITS.iter().map(|bit| rule(&[(*mode, Is::MaskedEq(*bit), *bit)]));
+        rules.insert(*call, conditions.collect::<Result<_, _>>()?);
+    }
+    for (call, flags) in OPENING.iter().chain(OPENING_OLD) {
+        let both = creates.iter().flat_map(|flag| BITS.iter().map(move |bit| (*flag, *bit)));
+        let conditions =
+            both.map(|(flag, bit)| rule(&[(*flags, Is::MaskedEq(flag), flag), (*flags + 1, Is::MaskedEq(bit), bit)]));
+        rules.insert(*call, conditions.collect::<Result<_, _>>()?);
+    }
+    Ok(rules)
 }
 
 /// Only sockets of the internet, and those only with a network: no path, no name and no machine below is reached by a

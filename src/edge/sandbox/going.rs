@@ -65,7 +65,7 @@ impl Sandbox {
         }
         let guards = self.guards(profile, way.as_ref())?;
         let words = profile.clone().limited(Limits { output: MOST_WORDS, ..profile.limits().clone() });
-        let plan = Plan { sandbox: self, profile: &words, command, read_only: &guards.read_only };
+        let plan = Plan { sandbox: self, profile: &words, command, guards: &guards };
         let (stands, running) = plan.stand(way, input, heard.map(Some))?;
         let pid = running.leader.ok_or_else(|| unavailable("nobody knows which process it is"))?;
         let leader = pidfd_open(pid, PidfdFlags::empty())?;
@@ -83,7 +83,7 @@ impl Going {
     /// Lets it go.
     pub(in crate::edge) fn go(&self) -> Result<(), SandboxError> {
         let Going { sandbox, profile, command, guards, .. } = self;
-        let plan = Plan { sandbox, profile, command, read_only: &guards.read_only };
+        let plan = Plan { sandbox, profile, command, guards };
         go(&self.stands.control, &self.stands.started).map_err(|why| plan.naming_what_is_missing(why))
     }
 

@@ -1,208 +1,456 @@
-//! What stays as it is below a write root: sensitive names, whether they exist or not.
+//! What is kept from a command: paths that it may not read, and such that stay as they are below a write root.
 //!
-//! What exists is mounted read-only over itself. For what does not exist, an empty directory is put in its place while
-//! commands run, so that there is something to mount. It is removed when the last command that needed it has ended; one
-//! that a crash left behind is recognised by its mode, and removed by the next command.
+//! A profile *promises*; every promise is held by a mount, or nothing runs. What exists is mounted over itself, read-only,
+//! or over by something empty. Where there is nothing, a node holds the place ([`places`](super::places)). What cannot be
+//! looked into is read-only as a whole, and said to be. Only `ENOENT` means that there is nothing.
 
-use std::{ffi::OsStr, fs::File, os::fd::OwnedFd, path::Path};
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+};
 
 use rustix::{
-    fs::{
-        AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, ResolveFlags, flock, fstat, mkdirat, openat, openat2,
-        statat, unlinkat,
-    },
+    fs::{AtFlags, CWD, FileType, statat},
     io::Errno,
 };
 
-use super::{Profile, ProfileError, profile::Guard};
-use crate::model::{SanitizedPath, SensitiveName, held_in_place};
+use super::{
+    Profile, ProfileError, SandboxError, git,
+    look::{Looked, Remembered, look},
+    mounts::{Mount, Mounts, said},
+    places::{self, Node, Places, Put, Taking},
+    profile::Guard,
+};
+use crate::model::{OBEYED_IN_REPOSITORY, REPOSITORY, SanitizedPath, SensitiveName, held_in_place};
 
-/// How many entries below one root are looked at.
-const MOST_ENTRIES: usize = 1_000_000;
+/// More mounts than this a kernel may not have room for, as each is there several times.
+const MOST_MOUNTS: usize = 10_000;
 
-/// How many sensitive names below one root can be protected.
-const MOST_NAMES: usize = 2_000;
-
-/// The mode of a directory that only holds a place. Nobody makes one like that by chance.
-const PLACE: Mode = Mode::SVTX.union(Mode::RUSR).union(Mode::XUSR);
-
-/// What stays as it is, while this is held.
+/// What is kept from a command, while this is held.
 #[derive(Debug, Default)]
 pub(super) struct Guards {
+    pub(super) mounts: Mounts,
+    /// What the command may read and not write.
     pub(super) read_only: Vec<SanitizedPath>,
+    /// What it may not read either.
+    pub(super) hidden: Vec<SanitizedPath>,
+    /// What is kept from it beyond its profile, and why.
+    pub(super) stricter: Vec<String>,
+    /// What is to be kept from it, lies below no write root, and is not there: somebody else could make it meanwhile.
+    pub(super) not_there: Vec<SanitizedPath>,
     /// Held for what happens when they are let go.
-    _in_place: Vec<InPlace>,
+    _places: Option<Places>,
+}
+
+/// One thing that a profile promises to keep from a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kept {
+    Unwritten,
+    Unread,
 }
 
 impl Guards {
-    pub(super) fn of(profile: &Profile) -> Result<Guards, ProfileError> {
-        let mut guards = Guards::default();
-        for missing in profile.absent.iter().filter(|path| profile.root_of(path).is_some()) {
-            guards.put_in_place(missing)?;
+    /// Holds everything that `profile` promises.
+    ///
+    /// # Errors
+    ///
+    /// Something that cannot be held, by its name and with what can be done about it.
+    pub(super) fn of(profile: &Profile, remembered: &Remembered) -> Result<Guards, SandboxError> {
+        // Before anybody is kept waiting: the disk may be slow.
+        let looked: Vec<_> = match profile.guard {
+            Guard::Sensitive => directories(profile)?.map(|root| (root, look(root, profile, remembered))).collect(),
+            Guard::Nothing => Vec::new(),
+        };
+        let mut holding = Holding::new(profile, Some(Taking::begin()?));
+        holding.by_name()?;
+        for (root, looked) in looked {
+            holding.sensitive(root, looked)?;
         }
-        let (there, missing) = profile.unwritten();
-        guards.read_only.extend(there);
-        missing.iter().try_for_each(|path| guards.put_in_place(path))?;
-        if profile.guard == Guard::Sensitive {
-            for root in profile.write.keys().filter(|root| root.as_path().is_dir()) {
-                guards.find_below(root, profile)?;
-            }
-            for path in Guards::missing(profile) {
-                guards.put_in_place(&path)?;
-            }
-        }
-        guards.read_only.sort();
-        guards.read_only.dedup();
-        Ok(guards)
+        holding.done()
     }
 
-    /// Every sensitive name below the write roots that exists now and that no right names.
-    pub(super) fn existing(profile: &Profile) -> Result<Vec<SanitizedPath>, ProfileError> {
-        let mut guards = Guards::default();
-        profile.write.keys().try_for_each(|root| guards.find_below(root, profile))?;
-        guards.read_only.sort();
-        Ok(guards.read_only)
+    /// What is kept from being written now, without holding any place; what is missing besides is [`missing`](Guards::missing).
+    pub(super) fn existing(profile: &Profile) -> Result<Vec<SanitizedPath>, SandboxError> {
+        let mut holding = Holding::new(profile, None);
+        for root in directories(profile)? {
+            let looked = look(root, profile, &Remembered::default());
+            if let Some((link, _)) = looked.sensitive.iter().find(|(_, kind)| *kind == FileType::Symlink) {
+                return Err(ProfileError::SensitiveLink(said(link)).into());
+            }
+            holding.sensitive(root, looked)?;
+        }
+        Ok(holding.mounts.named(|mount| matches!(mount, Mount::ReadOnly | Mount::Link)))
     }
 
     /// The names that programs obey and that do not exist now, directly below each write root.
     pub(super) fn missing(profile: &Profile) -> Vec<SanitizedPath> {
-        let is_plain = |root: &&SanitizedPath| root.as_path().is_dir() && profile.sensitive_part(root).is_none();
-        let roots = profile.write.keys().filter(|_| profile.guard == Guard::Sensitive).filter(is_plain);
-        let added = profile.sensitive.iter().filter_map(SensitiveName::whole).map(str::to_owned);
-        let names: Vec<String> = held_in_place().chain(added).collect();
-        let named = roots.flat_map(|root| names.iter().map(move |name| format!("{root}/{name}")));
-        let paths = named.filter_map(|path| path.parse::<SanitizedPath>().ok());
-        paths.filter(|path| std::fs::symlink_metadata(path).is_err() && !profile.write.contains_key(path)).collect()
+        let roots = profile.write.keys().filter(|_| profile.guard == Guard::Sensitive);
+        let roots = roots.filter(|root| root.as_path().is_dir());
+        let paths = roots.flat_map(|root| obeyed_in(root, profile)).map(|(path, _)| path);
+        let is_missing = |path: &PathBuf| lstat(path).is_err_and(|why| why == Errno::NOENT);
+        paths.filter(is_missing).map(|path| said(&path)).filter(|path| !profile.write.contains_key(path)).collect()
+    }
+}
+
+/// The write roots that are directories, if they are to be guarded.
+fn directories(profile: &Profile) -> Result<impl Iterator<Item = &SanitizedPath>, ProfileError> {
+    let mut all = Vec::new();
+    for root in profile.write.keys() {
+        let found = std::fs::metadata(root).map(|found| found.is_dir());
+        if found.map_err(|why| ProfileError::NotThere(root.clone(), why.to_string()))? {
+            all.push(root);
+        }
+    }
+    Ok(all.into_iter().filter(|_| profile.guard == Guard::Sensitive))
+}
+
+/// What programs obey directly below a root, there or not, and what holds its place.
+fn obeyed_in(root: &SanitizedPath, profile: &Profile) -> Vec<(PathBuf, Node)> {
+    // Where a right names something sensitive itself, and in a repository of git's, other names mean nothing.
+    if profile.sensitive_part(root) == Some(root.as_str()) || root.names().any(|name| name == ".git") {
+        return Vec::new();
+    }
+    let node = |is_file| if is_file { Node::Socket } else { Node::Directory };
+    let added = profile.sensitive.iter().filter_map(SensitiveName::whole).map(|name| (name.to_owned(), true));
+    let all = held_in_place().chain(added);
+    all.map(|(name, is_file)| (root.as_path().join(name), node(is_file))).collect()
+}
+
+fn lstat(path: &Path) -> Result<rustix::fs::Stat, Errno> {
+    statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)
+}
+
+/// What is held of one profile so far.
+struct Holding<'p> {
+    profile: &'p Profile,
+    /// None if nothing is to be held, only looked at.
+    taking: Option<Taking>,
+    mounts: Mounts,
+    promised: BTreeMap<PathBuf, Kept>,
+    stricter: Vec<String>,
+    not_there: Vec<SanitizedPath>,
+}
+
+impl Holding<'_> {
+    fn new(profile: &Profile, taking: Option<Taking>) -> Holding<'_> {
+        let mounts = Mounts::of(profile);
+        Holding { profile, taking, mounts, promised: BTreeMap::new(), stricter: Vec::new(), not_there: Vec::new() }
     }
 
-    /// Every sensitive name below `root` that exists and that no right names.
-    fn find_below(&mut self, root: &SanitizedPath, profile: &Profile) -> Result<(), ProfileError> {
-        let too_many = |limit| ProfileError::TooMany(root.clone(), limit);
-        let (mut directories, mut seen) = (vec![root.as_path().to_owned()], 0);
-        while let Some(directory) = directories.pop() {
-            // What this user cannot list, its commands cannot reach either.
-            for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
-                seen += 1;
-                if seen > MOST_ENTRIES {
-                    return Err(too_many(MOST_ENTRIES));
-                }
-                let Ok(kind) = entry.file_type() else { continue };
-                let path = entry.path();
-                let text = path.to_str().and_then(|path| path.parse::<SanitizedPath>().ok());
-                let sensitive = text.filter(|path| profile.sensitive_part(path) == Some(path.as_str()));
-                match sensitive {
-                    Some(path) if profile.write.contains_key(&path) => {}
-                    Some(path) if kind.is_symlink() => return Err(ProfileError::SensitiveLink(path)),
-                    Some(path) => {
-                        self.read_only.push(path.clone());
-                        if let Some(place) = InPlace::left_behind(&path) {
-                            self._in_place.push(place);
-                        }
-                        if self.read_only.len() > MOST_NAMES {
-                            return Err(too_many(MOST_NAMES));
-                        }
-                    }
-                    None if kind.is_dir() => directories.push(path),
-                    None => {}
-                }
+    /// What is protected or denied by name.
+    fn by_name(&mut self) -> Result<(), ProfileError> {
+        let profile = self.profile;
+        for path in profile.hidden.iter().chain(&profile.absent) {
+            self.keep(path.as_path(), Kept::Unread, Node::Socket)?;
+        }
+        for path in &profile.unwritten {
+            self.keep(path.as_path(), Kept::Unwritten, Node::Socket)?;
+        }
+        // Where leases can be written, they are kept from it too.
+        let leases = places::directory();
+        if profile.write.keys().any(|root| leases.starts_with(root)) {
+            self.keep(&leases, Kept::Unread, Node::Directory)?;
+        }
+        Ok(())
+    }
+
+    /// What is sensitive below one root.
+    fn sensitive(&mut self, root: &SanitizedPath, looked: Looked) -> Result<(), ProfileError> {
+        let profile = self.profile;
+        let is_named = |path: &Path| profile.write.keys().any(|root| root.as_path() == path);
+        let Looked { sensitive, repositories, is_repository, closed, is_too_much } = looked;
+        let (sensitive, repositories): (Vec<_>, Vec<_>) = (
+            sensitive.into_iter().filter(|(path, _)| !is_named(path)).collect(),
+            repositories.into_iter().filter(|path| !is_named(path)).collect(),
+        );
+        for (path, why) in closed {
+            self.closed(root, &path, why);
+        }
+        if is_too_much {
+            self.all_of(root.as_path(), "has too much in it to be looked through: name a narrower root");
+        }
+        for (path, kind) in sensitive {
+            self.there(&path, kind)?;
+        }
+        for path in repositories {
+            self.there(&path, FileType::Directory)?;
+        }
+        if self.taking.is_none() {
+            return Ok(());
+        }
+        let obeyed = obeyed_in(root, self.profile);
+        if obeyed.is_empty() {
+            return Ok(());
+        }
+        for (path, node) in obeyed.into_iter().filter(|(path, _)| !is_named(path)) {
+            self.keep(&path, Kept::Unwritten, node)?;
+        }
+        if is_repository {
+            for (name, is_file) in OBEYED_IN_REPOSITORY {
+                let node = if is_file { Node::Socket } else { Node::Directory };
+                self.keep(&root.as_path().join(name), Kept::Unwritten, node)?;
+            }
+        } else {
+            self.no_repository(root)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps git from taking a root for a repository: one of the things that it looks for stays missing.
+    fn no_repository(&mut self, root: &SanitizedPath) -> Result<(), ProfileError> {
+        for name in REPOSITORY {
+            let path = root.as_path().join(name);
+            let is_free = match lstat(&path) {
+                Ok(stat) => places::is_ours(&stat),
+                Err(why) => why == Errno::NOENT,
+            };
+            if is_free {
+                return self.keep(&path, Kept::Unwritten, Node::Socket);
             }
         }
         Ok(())
     }
 
-    /// An empty directory where there is nothing, at the first part of `path` that is missing.
-    fn put_in_place(&mut self, path: &SanitizedPath) -> Result<(), ProfileError> {
-        let Some(missing) = first_missing(path) else { return Ok(()) };
-        match InPlace::make(&missing) {
-            Ok(place) => {
-                self.read_only.push(missing);
-                self._in_place.push(place);
+    /// A name that is there, and what it is.
+    fn there(&mut self, path: &Path, kind: FileType) -> Result<(), ProfileError> {
+        self.promise(path, Kept::Unwritten);
+        self.keep_node(path)?;
+        self.mounts.insert(path.to_owned(), mount(kind, Kept::Unwritten));
+        let through = match git::obeyed_through(path, kind) {
+            Ok(through) => through,
+            // It could name anything, as soon as its owner lets it be read.
+            Err(why) => {
+                self.all_of(
+                    path.parent().unwrap_or(path),
+                    &format!("holds `{}`, which cannot be read: {why}", said(path)),
+                );
+                return Ok(());
+            }
+        };
+        for further in through {
+            if self.profile.write.keys().any(|root| further.starts_with(root) && further != root.as_path()) {
+                self.keep(&further, Kept::Unwritten, Node::Directory)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// If it only holds a place, for whomever, it goes on holding it.
+    fn keep_node(&mut self, path: &Path) -> Result<(), ProfileError> {
+        let kept = self.taking.as_mut().map(|taking| taking.keep(path));
+        kept.transpose().map(|_| ()).map_err(|why| not_held(path, &why.into()))
+    }
+
+    fn promise(&mut self, path: &Path, kept: Kept) {
+        let there = self.promised.entry(path.to_owned()).or_insert(kept);
+        *there = kept.max(*there);
+    }
+
+    /// Keeps one path from the command, there or not. `node` is what holds its place where there is nothing.
+    fn keep(&mut self, path: &Path, kept: Kept, node: Node) -> Result<(), ProfileError> {
+        let root = self.profile.write.keys().filter(|root| path.starts_with(root) && path != root.as_path());
+        let Some(root) = root.max_by_key(|root| root.as_str().len()) else { return self.keep_outside(path, kept) };
+        let parts: Vec<_> = path.ancestors().take_while(|part| *part != root.as_path()).collect();
+        for part in parts.into_iter().rev() {
+            let is_last = part == path;
+            let found = match lstat(part) {
+                Ok(found) => found,
+                Err(Errno::NOENT) => {
+                    let node = if is_last { node } else { Node::Directory };
+                    return self.put(part, path, kept, node);
+                }
+                Err(why) => {
+                    let above = part.parent().unwrap_or(part);
+                    self.unfollowed(above, path, kept, why);
+                    return Ok(());
+                }
+            };
+            let kind = FileType::from_raw_mode(found.st_mode);
+            if places::is_ours(&found) {
+                return self.put(part, path, kept, if is_last { node } else { Node::Directory });
+            }
+            if is_last || kind != FileType::Directory {
+                self.promise(path, kept);
+                self.mounts.insert(part.to_owned(), mount(kind, kept));
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Holds the place of `part`, so that there can be no `path`.
+    fn put(&mut self, part: &Path, path: &Path, kept: Kept, node: Node) -> Result<(), ProfileError> {
+        let above = part.parent().unwrap_or(part);
+        // There is nothing to be read, and so there is not if nobody can make it.
+        self.promise(path, Kept::Unwritten);
+        // What is missing in a directory that programs read all of is no less missing if the directory stays as it is.
+        let is_root = self.profile.write.keys().any(|root| root.as_path() == above);
+        if part == path && !is_root && kept == Kept::Unwritten && is_obeyed_inside(above) {
+            self.mounts.insert(above.to_owned(), Mount::ReadOnly);
+            return Ok(());
+        }
+        let Some(taking) = &mut self.taking else {
+            self.mounts.insert(part.to_owned(), Mount::Absent);
+            return Ok(());
+        };
+        match taking.put(part, node) {
+            Ok(Put::Held) => self.mounts.insert(part.to_owned(), Mount::Place),
+            // Somebody made it in this moment.
+            Ok(Put::There) => {
+                let kind = lstat(part).map(|found| FileType::from_raw_mode(found.st_mode));
+                self.promise(path, kept);
+                self.mounts.insert(part.to_owned(), mount(kind.map_err(|why| not_held(part, &why.into()))?, kept));
+            }
+            // Who owns the directory could open it and then make what is missing.
+            Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => {
+                self.all_of(above, "may not be written by this user: run `chmod u+rwx` on it");
+            }
+            Err(why) => return Err(not_held(part, &why.into())),
+        }
+        Ok(())
+    }
+
+    /// Outside of the write roots nothing is written anyway, and nothing is made there by the command.
+    fn keep_outside(&mut self, path: &Path, kept: Kept) -> Result<(), ProfileError> {
+        if kept == Kept::Unwritten && !self.profile.write.keys().any(|root| root.as_path() == path) {
+            return Ok(());
+        }
+        match lstat(path) {
+            Ok(found) => {
+                self.promise(path, kept);
+                self.keep_node(path)?;
+                self.mounts.insert(path.to_owned(), mount(FileType::from_raw_mode(found.st_mode), kept));
                 Ok(())
             }
-            // Where this user may create nothing, neither may its commands.
-            Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => Ok(()),
-            Err(why) => Err(ProfileError::NotThere(missing, format!("nothing can be put in its place: {why}"))),
+            Err(Errno::NOENT) => {
+                self.not_there.push(said(path));
+                Ok(())
+            }
+            Err(why) => Err(not_held(path, &why.into())),
         }
     }
+
+    /// What is in `above` cannot be looked at, so all of it is kept from the command.
+    fn unfollowed(&mut self, above: &Path, path: &Path, kept: Kept, why: Errno) {
+        self.promise(path, kept);
+        match kept {
+            Kept::Unwritten => self.all_of(above, &closed_because(why)),
+            Kept::Unread => {
+                self.stricter.push(format!("`{}` is hidden: it {}", said(above), closed_because(why)));
+                self.mounts.insert(above.to_owned(), Mount::HiddenDirectory);
+            }
+        }
+    }
+
+    /// A directory that nobody can look into could hold anything.
+    fn closed(&mut self, root: &SanitizedPath, directory: &Path, why: Errno) {
+        let first = || {
+            let below = directory.strip_prefix(root).ok()?.components().next()?;
+            Some(root.as_path().join(below))
+        };
+        // A path that is too long for a mount too lies below one that is not.
+        let at =
+            if why == Errno::ACCESS { directory.to_owned() } else { first().unwrap_or_else(|| directory.to_owned()) };
+        self.all_of(&at, &closed_because(why));
+    }
+
+    /// Keeps everything in a directory from being written.
+    fn all_of(&mut self, directory: &Path, why: &str) {
+        self.stricter.push(format!("nothing in `{}` can be written: it {why}", said(directory)));
+        self.mounts.insert(directory.to_owned(), Mount::ReadOnly);
+    }
+
+    /// Makes fewer mounts of too many: directories that hold most of them become read-only as a whole.
+    fn fold(&mut self) {
+        while self.mounts.len() > MOST_MOUNTS {
+            let Some(at) = self.fullest() else { return };
+            self.mounts.fold(&at);
+            let what = "it holds more sensitive names than can be kept one by one";
+            self.stricter.push(format!("nothing in `{}` can be written: {what}", said(&at)));
+        }
+    }
+
+    /// The directory in a write root with the most mounts that one could stand for; where there is none, a root.
+    fn fullest(&self) -> Option<PathBuf> {
+        let (mut below, mut of_roots) = (BTreeMap::<PathBuf, usize>::new(), BTreeMap::<PathBuf, usize>::new());
+        for (path, _) in self.mounts.iter().filter(|(_, mount)| mount.is_foldable()) {
+            let Some(root) = self.profile.write.keys().find(|root| path.starts_with(root)) else { continue };
+            let first = path.strip_prefix(root).ok().and_then(|below| below.components().next());
+            *of_roots.entry(root.as_path().to_owned()).or_default() += 1;
+            *below.entry(first.map_or_else(PathBuf::new, |name| root.as_path().join(name))).or_default() += 1;
+        }
+        let most = |counts: BTreeMap<PathBuf, usize>| {
+            let more_than_one = counts.into_iter().filter(|(path, count)| *count > 1 && path != Path::new(""));
+            more_than_one.max_by_key(|(_, count)| *count).map(|(path, _)| path)
+        };
+        most(below).or_else(|| most(of_roots))
+    }
+
+    fn done(mut self) -> Result<Guards, SandboxError> {
+        self.mounts.pin(self.profile);
+        self.fold();
+        let Holding { taking, mounts, promised, stricter, not_there, .. } = self;
+        let is_held = |path: &Path, kept: Kept| {
+            mounts.over(path).is_some_and(|(_, mount)| match kept {
+                Kept::Unread => mount.is_unread(),
+                Kept::Unwritten => mount.is_unwritten(),
+            })
+        };
+        let missing = promised.iter().filter(|(path, kept)| !is_held(path, **kept));
+        let missing: Vec<_> = missing.map(|(path, _)| format!("`{}` could not be kept from it", said(path))).collect();
+        if !missing.is_empty() {
+            return Err(SandboxError::Unavailable(missing));
+        }
+        Ok(Guards {
+            read_only: mounts.named(|mount| matches!(mount, Mount::ReadOnly | Mount::Link | Mount::Place)),
+            hidden: mounts.named(|mount| matches!(mount, Mount::HiddenFile | Mount::HiddenDirectory)),
+            mounts,
+            stricter,
+            not_there,
+            _places: taking.map(Taking::done),
+        })
+    }
+}
+
+/// True if the table holds the place of something in `directory`, which is there.
+fn is_obeyed_inside(directory: &Path) -> bool {
+    let name = directory.file_name().unwrap_or_default().to_string_lossy();
+    held_in_place().any(|(path, _)| path.split_once('/').is_some_and(|(above, _)| above == name))
+}
+
+fn mount(kind: FileType, kept: Kept) -> Mount {
+    match (kept, kind) {
+        (Kept::Unwritten, FileType::Symlink) => Mount::Link,
+        (Kept::Unwritten, _) => Mount::ReadOnly,
+        (Kept::Unread, FileType::Directory) => Mount::HiddenDirectory,
+        (Kept::Unread, _) => Mount::HiddenFile,
+    }
+}
+
+fn closed_because(why: Errno) -> String {
+    match why {
+        Errno::ACCESS | Errno::PERM => "cannot be looked into: run `chmod u+rwx` on it".to_owned(),
+        other => format!("cannot be looked into: {}", io::Error::from(other)),
+    }
+}
+
+fn not_held(path: &Path, why: &io::Error) -> ProfileError {
+    ProfileError::NotHeld(said(path), why.to_string())
 }
 
 /// The first part of `path` that is not there, if one is not.
 pub(super) fn first_missing(path: &SanitizedPath) -> Option<SanitizedPath> {
     let ancestors: Vec<&Path> = path.as_path().ancestors().collect();
-    let missing = ancestors.iter().rev().find(|part| std::fs::symlink_metadata(part).is_err())?;
+    let missing = ancestors.iter().rev().find(|part| lstat(part).is_err_and(|why| why == Errno::NOENT))?;
     missing.to_str()?.parse().ok()
 }
 
-/// A directory that only holds a place, and is removed with the last that holds it.
-#[derive(Debug)]
-struct InPlace {
-    parent: OwnedFd,
-    name: String,
-    /// Locked, shared, for as long as a command may need it.
-    held: File,
-}
-
-impl InPlace {
-    fn make(path: &SanitizedPath) -> Result<InPlace, Errno> {
-        let (parent, name) = parent_of(path)?;
-        for _ in 0..16 {
-            match mkdirat(&parent, name, PLACE) {
-                Ok(()) | Err(Errno::EXIST) => {}
-                Err(why) => return Err(why),
-            }
-            match InPlace::hold(parent.try_clone().map_err(|_| Errno::MFILE)?, name) {
-                // Somebody let it go between our two looks.
-                Err(Errno::NOENT) => {}
-                answer => return answer,
-            }
-        }
-        Err(Errno::AGAIN)
-    }
-
-    /// One that somebody else holds, or nobody any more.
-    fn left_behind(path: &SanitizedPath) -> Option<InPlace> {
-        let (parent, name) = parent_of(path).ok()?;
-        let stat = statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        let is_dir = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
-        (is_dir && Mode::from_raw_mode(stat.st_mode) == PLACE).then(|| InPlace::hold(parent, name).ok())?
-    }
-
-    fn hold(parent: OwnedFd, name: &str) -> Result<InPlace, Errno> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let held = File::from(openat(&parent, name, flags, Mode::empty())?);
-        flock(&held, FlockOperation::LockShared)?;
-        let place = InPlace { parent, name: name.to_owned(), held };
-        if place.is_still_there() { Ok(place) } else { Err(Errno::NOENT) }
-    }
-
-    fn is_still_there(&self) -> bool {
-        let (Ok(held), Ok(there)) =
-            (fstat(&self.held), statat(&self.parent, OsStr::new(&self.name), AtFlags::SYMLINK_NOFOLLOW))
-        else {
-            return false;
-        };
-        (held.st_dev, held.st_ino) == (there.st_dev, there.st_ino)
-    }
-}
-
-impl Drop for InPlace {
-    fn drop(&mut self) {
-        let is_last = flock(&self.held, FlockOperation::NonBlockingLockExclusive).is_ok();
-        let is_ours = fstat(&self.held).is_ok_and(|stat| Mode::from_raw_mode(stat.st_mode) == PLACE);
-        if is_last && is_ours && self.is_still_there() {
-            // Only an empty one goes; if it has content, somebody made it theirs.
-            let _ = unlinkat(&self.parent, OsStr::new(&self.name), AtFlags::REMOVEDIR);
-        }
-    }
-}
-
-/// The directory of a path without links, and the name in it.
-fn parent_of(path: &SanitizedPath) -> Result<(OwnedFd, &str), Errno> {
-    let (parent, name) = path.as_str().rsplit_once('/').ok_or(Errno::INVAL)?;
-    let parent = if parent.is_empty() { "/" } else { parent };
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    match openat2(CWD, parent, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-        Err(Errno::NOSYS) => Ok((openat(CWD, parent, flags | OFlags::NOFOLLOW, Mode::empty())?, name)),
-        answer => Ok((answer?, name)),
-    }
+/// True if this user cannot look beyond a directory and cannot change that: it owns neither it nor the one above.
+pub(super) fn is_beyond_reach(path: &SanitizedPath) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    let is_owned = |path: &Path| lstat(path).map_or(true, |found| found.st_uid == own);
+    let above = path.as_path().parent().unwrap_or(path.as_path());
+    let is_closed = lstat(&path.as_path().join(".")).is_err_and(|why| why == Errno::ACCESS);
+    is_closed && !is_owned(path.as_path()) && !is_owned(above)
 }

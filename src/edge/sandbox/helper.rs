@@ -33,8 +33,11 @@ use rustix::{
 
 use super::{
     control::{Spec, Told, hear_go, receive, send},
+    early::{EARLY_WORD, mount_and_go_on},
     events::EVENTS_FD,
-    filter, land, way_out,
+    filter,
+    keeper::{KEEPER_WORD, keep},
+    land, way_out,
 };
 
 /// The word with which a program is started as the helper.
@@ -45,11 +48,18 @@ pub const HELPER_WORD: &str = "sandbox-helper";
 /// Call it first in `main`, before any thread is started, and leave with the code if there is one. Then
 /// [`Sandbox::with_this_program`](super::Sandbox::with_this_program) works.
 pub fn enter_if_asked() -> Option<ExitCode> {
-    if std::env::args_os().nth(1)? != HELPER_WORD {
-        return None;
-    }
+    let mut words = std::env::args_os().skip(1);
+    let word = words.next()?;
     // The host has what there is to say; if it has gone, nobody needs to know.
-    let _ = enter();
+    let _ = if word == HELPER_WORD {
+        enter()
+    } else if word == EARLY_WORD {
+        mount_and_go_on(words)
+    } else if word == KEEPER_WORD {
+        keep(words)
+    } else {
+        return None;
+    };
     Some(ExitCode::from(126))
 }
 

@@ -2,11 +2,11 @@
 
 use rustix::process::geteuid;
 
-use super::{Guard, Limits, Profile};
+use super::{Guard, Limits, Profile, guard::is_beyond_reach};
 
 /// What is missing; nothing if the profile can be enforced, with bubblewrap or without.
 pub(super) fn missing(profile: &Profile, has_bubblewrap: bool) -> Vec<String> {
-    let mut all = Vec::new();
+    let mut all: Vec<_> = profile.unheld.iter().cloned().collect();
     if profile.is_kept_to_hosts() && !has_bubblewrap {
         let names = profile.domains.iter().map(|domain| format!("`{domain}`")).collect::<Vec<_>>().join(", ");
         all.push(format!("only bubblewrap can keep a network to {names}, and it is missing: install it"));
@@ -25,7 +25,8 @@ pub(super) fn missing(profile: &Profile, has_bubblewrap: bool) -> Vec<String> {
 
 /// What only mounts and namespaces can do, as one sentence.
 fn without_bubblewrap(profile: &Profile) -> Option<String> {
-    let hidden = profile.hidden.iter().chain(&profile.processes);
+    // What nobody of this user can reach needs no mount.
+    let hidden = profile.hidden.iter().filter(|path| !is_beyond_reach(path)).chain(&profile.processes);
     let hidden = hidden.map(|path| format!("keeping `{path}` from being read"));
     let absent = profile.absent.iter().filter(|path| profile.root_of(path).is_some());
     let absent = absent.map(|path| format!("keeping `{path}` from being created"));

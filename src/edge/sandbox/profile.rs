@@ -3,15 +3,16 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     io,
+    path::Path,
 };
 
 use serde::{Deserialize, Serialize};
 
 use super::{Command, Domain, Limits, ProfileError, SandboxError};
 use crate::{
-    fs::{self, RealPath},
+    fs::{self, RealPath, ResolveError},
     kernel::ExecScope,
-    model::{Action, FileIdentity, Permission, SanitizedPath, SensitiveName, sensitive_part},
+    model::{Action, FileIdentity, Permission, SanitizedPath, SensitiveName, Shown, is_sensitive_name, sensitive_part},
 };
 
 const UNREADABLE: &str =
@@ -43,6 +44,9 @@ pub struct Profile {
     /// Below the write roots, but not written: denied by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) unwritten: Vec<SanitizedPath>,
+    /// What could neither be followed nor be kept from a command, and why.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) unheld: BTreeSet<String>,
     pub(super) network: bool,
     /// If there are any, these hosts and no others.
     pub(super) domains: BTreeSet<Domain>,
@@ -81,6 +85,7 @@ impl Profile {
             absent: Vec::new(),
             processes: Vec::new(),
             unwritten: Vec::new(),
+            unheld: BTreeSet::new(),
             network: false,
             domains: BTreeSet::new(),
             events: false,
@@ -122,10 +127,9 @@ impl Profile {
     }
 
     /// The same without reading these besides, there or not.
-    pub(in crate::edge) fn hiding(self, paths: impl IntoIterator<Item = SanitizedPath>) -> Profile {
-        // What this user cannot follow, its commands cannot reach either.
-        let hidden = paths.into_iter().filter_map(|path| fs::real(path.as_str()).ok());
-        let (processes, hidden): (Vec<_>, Vec<_>) = hidden.partition(|real| is_process(real.path()));
+    pub(in crate::edge) fn hiding(mut self, paths: impl IntoIterator<Item = SanitizedPath>) -> Profile {
+        let reals: Vec<_> = paths.into_iter().filter_map(|path| self.followed(&path)).collect();
+        let (processes, hidden): (Vec<_>, Vec<_>) = reals.into_iter().partition(|real| is_process(real.path()));
         let (there, absent): (Vec<_>, Vec<_>) = hidden.into_iter().partition(|real| real.identity().is_some());
         let with = |known: Vec<SanitizedPath>, more: Vec<RealPath>| {
             outermost(known.into_iter().chain(more.into_iter().map(|real| real.path().clone())))
@@ -135,18 +139,36 @@ impl Profile {
     }
 
     /// The same without writing these besides, there or not, as far as they lie below its write roots.
-    pub(in crate::edge) fn not_writing(self, paths: impl IntoIterator<Item = SanitizedPath>) -> Profile {
-        let reals = paths.into_iter().filter_map(|path| Some(fs::real(path.as_str()).ok()?.path().clone()));
-        let below = reals.filter(|path| self.root_of(path).is_some());
+    pub(in crate::edge) fn not_writing(mut self, paths: impl IntoIterator<Item = SanitizedPath>) -> Profile {
+        let reals: Vec<_> = paths.into_iter().filter_map(|path| self.followed(&path)).collect();
+        let below = reals.into_iter().map(|real| real.path().clone()).filter(|path| self.root_of(path).is_some());
         let unwritten = outermost(self.unwritten.iter().cloned().chain(below));
         Profile { unwritten, ..self }
+    }
+
+    /// What a path really is; where this user cannot follow it, the last thing that it can, which is kept in its place: who
+    /// owns a directory can open it again.
+    fn followed(&mut self, path: &SanitizedPath) -> Option<RealPath> {
+        let why = match fs::real(path.as_str()) {
+            Ok(real) => return Some(real),
+            // Nothing has such a name; and such a link is a process's own.
+            Err(ResolveError::TooLong(_) | ResolveError::MagicLink(_)) => return None,
+            Err(why) => why,
+        };
+        let above = path.as_path().ancestors().skip(1).filter_map(Path::to_str).find_map(|above| fs::real(above).ok());
+        if let (Some(above), ResolveError::Denied(_) | ResolveError::NotADirectory(_)) = (above, &why) {
+            return Some(above);
+        }
+        self.unheld.insert(format!("`{}` cannot be kept from a command: {why}", Shown(path.as_str())));
+        None
     }
 
     /// What it does not write although it lies below a write root: what is there, and what is not.
     pub(super) fn unwritten(&self) -> (Vec<SanitizedPath>, Vec<SanitizedPath>) {
         let is_hidden = |path: &SanitizedPath| self.hidden.iter().any(|hidden| hidden.contains(path));
         let seen = self.unwritten.iter().filter(|path| !is_hidden(path)).cloned();
-        seen.partition(|path| std::fs::symlink_metadata(path).is_ok())
+        let is_missing = |why: &io::Error| why.kind() == io::ErrorKind::NotFound;
+        seen.partition(|path| !std::fs::symlink_metadata(path).as_ref().is_err_and(is_missing))
     }
 
     /// The same with other limits.
@@ -245,6 +267,11 @@ impl Profile {
     /// The deepest part of `path` that is sensitive.
     pub(super) fn sensitive_part<'p>(&self, path: &'p SanitizedPath) -> Option<&'p str> {
         sensitive_part(path, &self.sensitive)
+    }
+
+    /// True if a file or directory with this name is sensitive, in the directory `above` with `depth` names above its own.
+    pub(super) fn is_sensitive_name(&self, name: &str, above: &str, depth: usize) -> bool {
+        is_sensitive_name(name, above, depth, &self.sensitive)
     }
 
     /// The innermost write root that holds `path`.

@@ -2,6 +2,7 @@
 
 use std::{
     io,
+    net::Shutdown,
     os::{
         fd::{AsFd, OwnedFd},
         unix::{
@@ -19,7 +20,7 @@ use std::{
 use rustix::{
     io::retry_on_intr,
     net::sockopt::set_socket_passcred,
-    process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid},
+    process::{Pid, WaitId, WaitIdOptions, waitid},
 };
 use sha2::{Digest, Sha256};
 
@@ -27,12 +28,16 @@ use super::{
     Command, Finished, HELPER_WORD, Output, Profile, SandboxError, Stream,
     bubblewrap::{self, Bubblewrap},
     control::{Spec, Told, receive, say_go, send},
+    early::{EARLY_WORD, Early, FIRST, Split, split},
     evidence::evidence,
     guard::Guards,
     helper::nothing,
+    keeper::KEEPER_WORD,
+    look::Remembered,
     missing::missing,
     output::{Heard, captured},
-    status::{Status, has_a_network_of_its_own, reaches},
+    status::{Status, has_a_network_of_its_own, reaches, sees},
+    trusted::{is_our_own, is_written},
     watched::{Over, Watched, watched},
     way_out::{self, WayOut},
 };
@@ -46,6 +51,7 @@ const TO_STAND: Duration = Duration::from_secs(30);
 pub struct Sandbox {
     helper: PathBuf,
     bubblewrap: Option<Bubblewrap>,
+    remembered: Remembered,
 }
 
 impl Sandbox {
@@ -55,18 +61,21 @@ impl Sandbox {
     ///
     /// [`SandboxError::Unavailable`] if there is no helper.
     pub fn find() -> Result<Sandbox, SandboxError> {
-        let here = std::env::current_exe().ok().and_then(|this| Some(this.parent()?.to_owned()));
+        let here = std::env::current_exe().ok().and_then(|this| Some(this.parent()?.join("bestow")));
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let directories = here.into_iter().chain(std::env::split_paths(&path).filter(|dir| dir.is_absolute()));
-        let helper = directories.map(|dir| dir.join("bestow")).find(|path| path.is_file());
-        let helper =
-            helper.ok_or_else(|| unavailable("the helper `bestow` is neither beside this program nor on PATH"))?;
+        let others = std::env::split_paths(&path).filter(|dir| dir.is_absolute()).map(|dir| dir.join("bestow"));
+        // Who replaces what is beside this program replaces this program too.
+        let beside = here.filter(|path| path.is_file());
+        let helper = beside.or_else(|| others.into_iter().find(|path| is_our_own(path)));
+        let helper = helper.ok_or_else(|| {
+            unavailable("the helper `bestow` is neither beside this program nor, where nobody else can write, on PATH")
+        })?;
         Ok(Sandbox::with_helper(helper))
     }
 
     /// With this binary `bestow` as the helper.
     pub fn with_helper(helper: impl Into<PathBuf>) -> Sandbox {
-        Sandbox { helper: helper.into(), bubblewrap: Bubblewrap::find() }
+        Sandbox { helper: helper.into(), bubblewrap: Bubblewrap::find(), remembered: Remembered::default() }
     }
 
     /// With this very program as its own helper: its `main` begins with [`enter_if_asked`](super::enter_if_asked).
@@ -91,7 +100,11 @@ impl Sandbox {
 
     /// What of `profile` cannot be enforced here. If it is nothing, a command may be run.
     pub fn cannot_enforce(&self, profile: &Profile) -> Vec<String> {
-        missing(profile, self.bubblewrap.is_some())
+        let is_this = std::env::current_exe().is_ok_and(|this| this == self.helper);
+        let helper = Some(&self.helper).filter(|_| !is_this);
+        let programs = helper.into_iter().chain(self.bubblewrap.as_ref().map(|bubblewrap| &bubblewrap.path));
+        let written = programs.filter_map(|program| is_written(program, profile));
+        missing(profile, self.bubblewrap.is_some()).into_iter().chain(written).collect()
     }
 
     /// Runs `command` under `profile` and waits for its end, on this thread.
@@ -116,7 +129,7 @@ impl Sandbox {
     ) -> Result<Finished, E> {
         // Until the command and everything it started are gone.
         let guards = self.guards(profile, way.as_ref())?;
-        let plan = Plan { sandbox: self, profile, command, read_only: &guards.read_only };
+        let plan = Plan { sandbox: self, profile, command, guards: &guards };
         let input = match command.input {
             Stream::Inherit => io::stdin().as_fd().try_clone_to_owned().map_err(SandboxError::from)?,
             Stream::Nothing | Stream::Captured => nothing().map_err(SandboxError::from)?,
@@ -155,7 +168,7 @@ impl Sandbox {
         if profile.events && way.is_none() {
             return Err(super::ProfileError::NoSocket.into());
         }
-        if self.bubblewrap.is_some() { Ok(Guards::of(profile)?) } else { Ok(Guards::default()) }
+        if self.bubblewrap.is_some() { Guards::of(profile, &self.remembered) } else { Ok(Guards::default()) }
     }
 }
 
@@ -178,7 +191,7 @@ pub(super) struct Plan<'a> {
     pub(super) sandbox: &'a Sandbox,
     pub(super) profile: &'a Profile,
     pub(super) command: &'a Command,
-    pub(super) read_only: &'a [SanitizedPath],
+    pub(super) guards: &'a Guards,
 }
 
 /// What stands, and waits for the word to go.
@@ -205,16 +218,20 @@ impl Plan<'_> {
         SandboxError::NotStarted(format!("`{program}`: {reason}"))
     }
 
-    /// The process that becomes the command, by way of bubblewrap and the helper.
-    fn process(&self) -> std::process::Command {
-        let Sandbox { helper, bubblewrap } = self.sandbox;
+    /// The process that becomes the command, by way of bubblewrap and the helper, where `late` is what bubblewrap mounts.
+    fn process(&self, split: &Split<'_>) -> std::process::Command {
+        let Sandbox { helper, bubblewrap, .. } = self.sandbox;
         let Some(bubblewrap) = bubblewrap else {
             let mut process = std::process::Command::new(helper);
-            process.arg(HELPER_WORD).env_clear();
+            process.arg(KEEPER_WORD).arg(helper).arg(HELPER_WORD).env_clear();
             return process;
         };
         let mut process = std::process::Command::new(&bubblewrap.path);
-        process.args(bubblewrap::words(self.profile, self.read_only, &[])).arg(helper).arg(HELPER_WORD).env_clear();
+        if !split.early.is_empty() {
+            process.args(FIRST).arg(helper).arg(EARLY_WORD).arg(&bubblewrap.path);
+        }
+        process.args(bubblewrap::words(self.profile, split.late.iter().copied()));
+        process.arg(helper).arg(HELPER_WORD).env_clear();
         process
     }
 
@@ -225,8 +242,9 @@ impl Plan<'_> {
         input: OwnedFd,
         heard: [Option<Heard>; 2],
     ) -> Result<(Stands, Running), SandboxError> {
-        let (control, mut running) = Running::start(self, heard)?;
-        match self.confined(&control, way, &input, &mut running) {
+        let split = split(&self.guards.mounts)?;
+        let (control, mut running) = Running::start(self, self.process(&split), heard)?;
+        match self.confined(&control, &split.early, way, &input, &mut running) {
             Ok((facts, started, way_out)) => Ok((Stands { control, started, facts, way_out }, running)),
             Err(why) => Err(running.not_stood(control, why)),
         }
@@ -236,6 +254,7 @@ impl Plan<'_> {
     fn confined(
         &self,
         control: &UnixStream,
+        early: &[Early],
         way: Option<OwnedFd>,
         input: &OwnedFd,
         running: &mut Running,
@@ -244,7 +263,8 @@ impl Plan<'_> {
         let (started, helpers) = UnixStream::pair()?;
         started.set_read_timeout(Some(TO_STAND))?;
         let fds = [Some(input.as_fd()), Some(helpers.as_fd()), way.as_ref().map(OwnedFd::as_fd)];
-        let said = send(control, &spec, &fds.into_iter().flatten().collect::<Vec<_>>());
+        let said = if early.is_empty() { Ok(()) } else { send(control, &early, &[]) };
+        let said = said.and_then(|()| send(control, &spec, &fds.into_iter().flatten().collect::<Vec<_>>()));
         let told = said.and_then(|()| receive::<Told>(control));
         let told = told.map_err(|why| unavailable(&format!("the sandbox did not come to stand: {why}")))?;
         let told = told.ok_or_else(|| unavailable("the sandbox did not come to stand"))?;
@@ -256,6 +276,9 @@ impl Plan<'_> {
         running.leader = Some(pid);
         let way_out = self.way_out(pid, told.fds)?;
         let status = Status::of(pid).map_err(|why| unavailable(&why))?;
+        if self.sandbox.bubblewrap.is_some() {
+            sees(pid, &self.guards.mounts).map_err(|why| unavailable(&why))?;
+        }
         let events = events.zip(way);
         let socket = events.map(|(fd, way)| reaches(pid, fd, &way)).transpose().map_err(|why| unavailable(&why))?;
         Ok((self.facts(&spec, landlock, pid, status, socket), started, way_out))
@@ -313,7 +336,7 @@ impl Plan<'_> {
         socket: Option<String>,
     ) -> SandboxFacts {
         let version = self.sandbox.bubblewrap.as_ref().map(|bubblewrap| bubblewrap.version.clone());
-        let stricter: &[&str] = if spec.has_namespaces {
+        let of_backend: &[&str] = if spec.has_namespaces {
             &[]
         } else {
             &["modes, owners, times and attributes of files cannot be changed", "no process leaves its process group"]
@@ -326,15 +349,16 @@ impl Plan<'_> {
             cwd: spec.cwd.clone(),
             read_roots: vec![SanitizedPath::root()],
             write_roots: spec.write.keys().cloned().collect(),
-            read_only: self.read_only.to_vec(),
-            hidden: self.profile.hidden.clone(),
+            read_only: self.guards.read_only.clone(),
+            hidden: self.guards.hidden.clone(),
+            not_there: self.guards.not_there.clone(),
             network: spec.network,
             hosts: self.profile.domains.iter().filter(|_| spec.door).map(ToString::to_string).collect(),
             unix_sockets: socket.into_iter().collect(),
             environment: spec.environment.keys().cloned().collect(),
             process_limits: spec.limits.in_force(),
             enforced: "full".into(),
-            stricter: stricter.iter().map(|what| (*what).to_owned()).collect(),
+            stricter: of_backend.iter().map(|what| (*what).to_owned()).chain(self.guards.stricter.clone()).collect(),
             pid: pid.as_raw_nonzero().get(),
             no_new_privs: status.no_new_privs,
             seccomp_filters: status.seccomp_filters,
@@ -359,18 +383,21 @@ pub(super) struct Running {
     pub(super) child: Child,
     /// The helper, as the host numbers it, once that is known.
     pub(super) leader: Option<Pid>,
-    /// Whether killing the child ends everything it started, because it holds the process namespace.
-    has_namespaces: bool,
+    /// The stream at whose end the keeper ends everything, where killing the child does not: it holds no process namespace.
+    lifeline: Option<UnixStream>,
     pub(super) stdout: Option<thread::JoinHandle<Output>>,
     pub(super) stderr: Option<thread::JoinHandle<Output>>,
 }
 
 impl Running {
-    fn start(plan: &Plan<'_>, heard: [Option<Heard>; 2]) -> Result<(UnixStream, Running), SandboxError> {
+    fn start(
+        plan: &Plan<'_>,
+        mut process: std::process::Command,
+        heard: [Option<Heard>; 2],
+    ) -> Result<(UnixStream, Running), SandboxError> {
         let (control, theirs) = UnixStream::pair()?;
         set_socket_passcred(&control, true)?;
         control.set_read_timeout(Some(TO_STAND))?;
-        let mut process = plan.process();
         let program = Path::new(process.get_program()).to_owned();
         process.stdin(Stdio::from(OwnedFd::from(theirs))).current_dir("/");
         let stream = || match plan.command.output {
@@ -381,12 +408,14 @@ impl Running {
         let spawned = process.stdout(stream()).stderr(stream()).spawn();
         let mut child = spawned.map_err(|why| unavailable(&format!("`{}`: {why}", program.display())))?;
         let limit = plan.profile.limits.output;
+        let needs_one = plan.sandbox.bubblewrap.is_none();
+        let lifeline = needs_one.then(|| control.try_clone()).transpose()?;
         let [hears_out, hears_err] = heard;
         let running = Running {
             stdout: child.stdout.take().map(|stream| captured(stream, limit, hears_out)),
             stderr: child.stderr.take().map(|stream| captured(stream, limit, hears_err)),
             leader: None,
-            has_namespaces: plan.sandbox.bubblewrap.is_some(),
+            lifeline,
             child,
         };
         Ok((control, running))
@@ -394,11 +423,10 @@ impl Running {
 
     /// Kills it and everything it started.
     pub(super) fn kill(&mut self) {
-        if let (false, Some(leader)) = (self.has_namespaces, self.leader) {
-            // The leader of a group that nothing could leave; it is not waited for yet, so the number is still its own.
-            let _ = kill_process_group(leader, Signal::KILL);
-        }
-        let _ = self.child.kill();
+        let _ = match &self.lifeline {
+            Some(lifeline) => lifeline.shutdown(Shutdown::Both),
+            None => self.child.kill(),
+        };
     }
 
     /// Waits for the end, at most so long and while it is wanted; then for the end that it is given.

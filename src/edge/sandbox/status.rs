@@ -1,8 +1,16 @@
 //! What the kernel says of a process, from outside.
 
-use std::os::fd::OwnedFd;
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    io,
+    os::{fd::OwnedFd, unix::ffi::OsStringExt},
+    path::PathBuf,
+};
 
 use rustix::{fs::fstat, process::Pid};
+
+use super::mounts::{Mount, Mounts, said};
 
 /// The descriptor of a process that is the very socket it was handed, as facts name it.
 pub(super) fn reaches(pid: Pid, fd: i32, socket: &OwnedFd) -> Result<String, String> {
@@ -63,4 +71,63 @@ impl Status {
         .into_iter()
         .find_map(|(is_wrong, what)| is_wrong.then(|| what.to_owned()))
     }
+}
+
+/// One mount, as the kernel says it.
+#[derive(Debug)]
+pub(super) struct Mounted {
+    /// The place in its file system that is seen there.
+    root: PathBuf,
+    is_read_only: bool,
+    file_system: String,
+}
+
+impl Mounted {
+    /// A line of `mountinfo`, and the place that it is about.
+    fn read(line: &[u8]) -> Option<(PathBuf, Mounted)> {
+        let mut words = line.split(|byte| *byte == b' ');
+        let root = unescaped(words.nth(3)?);
+        let place = unescaped(words.next()?);
+        let is_read_only = words.next()?.split(|byte| *byte == b',').any(|option| option == b"ro");
+        let file_system = words.skip_while(|word| *word != b"-").nth(1)?;
+        let file_system = String::from_utf8_lossy(file_system).into_owned();
+        Some((place, Mounted { root, is_read_only, file_system }))
+    }
+
+    fn is(&self, mount: Mount) -> bool {
+        match mount {
+            Mount::Pinned | Mount::Write => true,
+            Mount::ReadOnly | Mount::Link | Mount::Place => self.is_read_only,
+            Mount::HiddenFile => self.is_read_only && self.root.ends_with("null"),
+            Mount::Absent | Mount::HiddenDirectory => self.is_read_only && self.file_system == "tmpfs",
+        }
+    }
+}
+
+/// The mounts that a process sees, each by its place; where several lie on each other, the uppermost.
+pub(super) fn mount_points(process: &str) -> io::Result<BTreeMap<PathBuf, Mounted>> {
+    let text = std::fs::read(format!("/proc/{process}/mountinfo"))?;
+    Ok(text.split(|byte| *byte == b'\n').filter_map(Mounted::read).collect())
+}
+
+/// Checks that a process sees every one of these mounts.
+pub(super) fn sees(pid: Pid, mounts: &Mounts) -> Result<(), String> {
+    let seen = mount_points(&pid.as_raw_nonzero().to_string());
+    let seen = seen.map_err(|why| format!("the mounts cannot be read back: {why}"))?;
+    match mounts.iter().find(|(path, mount)| !seen.get(*path).is_some_and(|seen| seen.is(*mount))) {
+        None => Ok(()),
+        Some((path, _)) => Err(format!("`{}` is not kept as it is: its mount is not there", said(path))),
+    }
+}
+
+/// A path of `mountinfo`: blanks, line ends and backslashes are three octal digits.
+fn unescaped(text: &[u8]) -> PathBuf {
+    let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text);
+    while let Some((first, more)) = rest.split_first() {
+        let digits = more.get(..3).filter(|_| *first == b'\\').and_then(|digits| std::str::from_utf8(digits).ok());
+        let byte = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { more.get(3..).unwrap_or_default() } else { more };
+    }
+    PathBuf::from(OsString::from_vec(bytes))
 }

@@ -234,8 +234,16 @@ fn no(client: &mut TcpStream, status: &str, why: &str) -> io::Result<()> {
 /// Where a name leads, outside of this machine: who decides about a name must not decide about what only listens here, nor
 /// about what a cloud tells its machines.
 fn outside(host: &Domain, port: u16) -> io::Result<Vec<SocketAddr>> {
-    let all: Vec<_> = (host.as_str(), port).to_socket_addrs()?.filter(|there| is_outside(there.ip())).collect();
+    let all: Vec<_> = (host.as_str(), port)
+        .to_socket_addrs()?
+        .filter(|there| is_outside(there.ip()) && !is_own(there.ip()))
+        .collect();
     if all.is_empty() { Err(io::Error::other("it leads to this machine")) } else { Ok(all) }
+}
+
+/// True if it is an address of this machine: only those can be listened at.
+fn is_own(there: IpAddr) -> bool {
+    std::net::UdpSocket::bind((there, 0)).is_ok()
 }
 
 fn is_outside(there: IpAddr) -> bool {

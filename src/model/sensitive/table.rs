@@ -19,8 +19,13 @@ const OBEYED: Columns = Columns(2);
 const HELD: Columns = Columns(4);
 /// The system starts from it, or knows its users by it.
 const CRITICAL: Columns = Columns(8);
-/// A program obeys it, and its place can be held.
+/// What is missing and held is a file, and no directory.
+#[cfg(feature = "sandbox")]
+const FILE: Columns = Columns(16);
+/// A program obeys the directory, and its place can be held.
 const OBEYED_HELD: Columns = Columns(2 | 4);
+/// A program obeys the file, and its place can be held.
+const OBEYED_FILE: Columns = Columns(2 | 4 | 16);
 /// A program obeys it, and secrets lie in it.
 const OBEYED_SECRET: Columns = Columns(1 | 2);
 
@@ -91,18 +96,18 @@ const ROWS: &[Row] = &[
     Row(Whole(".devcontainer"), Anywhere, OBEYED_HELD),
     Row(Whole(".gemini"), Anywhere, OBEYED_HELD),
     Row(Whole(".idea"), Anywhere, OBEYED_HELD),
-    Row(Whole(".mcp.json"), Anywhere, OBEYED_HELD),
+    Row(Whole(".mcp.json"), Anywhere, OBEYED_FILE),
     Row(Whole(".vscode"), Anywhere, OBEYED_HELD),
-    Row(Whole("agents.toml"), Anywhere, OBEYED_HELD),
+    Row(Whole("agents.toml"), Anywhere, OBEYED_FILE),
     Row(Whole("task.md"), Anywhere, OBEYED),
     Row(Ends(".md"), In("heartbeat"), OBEYED),
     // Of version control: hooks, and configuration that runs programs.
     Row(Whole(".git"), Anywhere, OBEYED_HELD),
     Row(Whole(".gitconfig"), Anywhere, OBEYED),
-    Row(Whole(".gitmodules"), Anywhere, OBEYED_HELD),
+    Row(Whole(".gitmodules"), Anywhere, OBEYED_FILE),
     Row(Whole(".hooks"), Anywhere, OBEYED),
     Row(Whole(".husky"), Anywhere, OBEYED_HELD),
-    Row(Whole("commondir"), In(".git"), OBEYED),
+    Row(Whole("commondir"), Anywhere, OBEYED_FILE),
     Row(Whole("config"), In(".git"), OBEYED),
     Row(Whole("config.worktree"), In(".git"), OBEYED),
     Row(Whole("hooks"), In(".git"), OBEYED),
@@ -130,15 +135,15 @@ const ROWS: &[Row] = &[
     Row(Whole("launchagents"), Anywhere, OBEYED),
     Row(Whole("launchdaemons"), Anywhere, OBEYED),
     // Of build tools and package managers: what makes them run something else in this directory.
-    Row(Whole(".envrc"), Anywhere, Columns(1 | 2 | 4)),
-    Row(Whole(".mise.toml"), Anywhere, OBEYED),
+    Row(Whole(".envrc"), Anywhere, Columns(1 | 2 | 4 | 16)),
+    Row(Whole(".mise.toml"), Anywhere, OBEYED_FILE),
     Row(Whole(".mvn"), Anywhere, OBEYED_HELD),
-    Row(Whole(".npmrc"), Anywhere, Columns(1 | 2 | 4)),
-    Row(Whole(".pnpmfile.cjs"), Anywhere, OBEYED),
-    Row(Whole(".yarnrc"), Anywhere, OBEYED),
-    Row(Whole(".yarnrc.yml"), Anywhere, OBEYED),
+    Row(Whole(".npmrc"), Anywhere, Columns(1 | 2 | 4 | 16)),
+    Row(Whole(".pnpmfile.cjs"), Anywhere, OBEYED_FILE),
+    Row(Whole(".yarnrc"), Anywhere, OBEYED_FILE),
+    Row(Whole(".yarnrc.yml"), Anywhere, OBEYED_FILE),
     Row(Whole("config"), In(".cargo"), OBEYED),
-    Row(Whole("config.toml"), In(".cargo"), OBEYED_HELD),
+    Row(Whole("config.toml"), In(".cargo"), OBEYED_FILE),
     Row(Whole("mise.toml"), Anywhere, OBEYED),
     Row(Whole("rust-toolchain"), Anywhere, OBEYED),
     Row(Whole("rust-toolchain.toml"), Anywhere, OBEYED),
@@ -250,14 +255,33 @@ pub(crate) fn columns(name: &str, at: At<'_>) -> Columns {
     met.fold(Columns::NONE, |columns, Row(_, _, more)| columns | *more)
 }
 
-/// The paths, below the top of a directory, whose places can be held while they are missing.
+/// The paths, below the top of a directory, whose places can be held while they are missing, and whether each is a file.
 #[cfg(feature = "sandbox")]
-pub(crate) fn held_in_place() -> impl Iterator<Item = String> {
-    ROWS.iter().filter(|Row(_, _, columns)| columns.has(HELD)).filter_map(|Row(form, place, _)| match (form, place) {
-        (Whole(name), Anywhere) => Some((*name).to_owned()),
-        (Whole(name), In(directory)) => Some(format!("{directory}/{name}")),
-        _ => None,
+pub(crate) fn held_in_place() -> impl Iterator<Item = (String, bool)> {
+    ROWS.iter().filter(|Row(_, _, columns)| columns.has(HELD)).filter_map(|Row(form, place, columns)| {
+        let name = match (form, place) {
+            (Whole(name), Anywhere) => (*name).to_owned(),
+            (Whole(name), In(directory)) => format!("{directory}/{name}"),
+            _ => return None,
+        };
+        Some((name, columns.has(FILE)))
     })
+}
+
+/// What git looks for to take a directory of any name for a repository: without one of them it is none. A `HEAD` that is no
+/// reference is in the way of `git diff HEAD`, so its place is the last that is held.
+#[cfg(feature = "sandbox")]
+pub(crate) const REPOSITORY: [&str; 3] = ["refs", "objects", "HEAD"];
+
+/// What git obeys in a repository, and whether it is a file.
+#[cfg(feature = "sandbox")]
+pub(crate) const OBEYED_IN_REPOSITORY: [(&str, bool); 4] =
+    [("config", true), ("config.worktree", true), ("hooks", false), ("commondir", true)];
+
+/// True if a directory with this name in it may be one that git takes for a repository.
+#[cfg(feature = "sandbox")]
+pub(crate) fn makes_a_repository(name: &str) -> bool {
+    name == "commondir" || REPOSITORY.contains(&name)
 }
 
 /// The rows by what they begin or end with: most names are compared with none.

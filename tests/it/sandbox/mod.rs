@@ -9,3 +9,4 @@ mod network;
 mod processes;
 mod profiles;
 mod refusing;
+mod shaking;

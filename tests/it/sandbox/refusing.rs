@@ -67,12 +67,16 @@ fn a_root_that_is_another_directory_by_now_is_not_opened() {
 }
 
 #[test]
-fn a_sensitive_name_that_is_a_link_is_refused() {
+fn a_sensitive_name_that_is_a_link_stays_one_with_what_it_leads_to_and_other_programs_cannot_say_that() {
     with_bubblewrap(|ground| {
         fs::remove_dir_all(ground.path("workspace/.git")).unwrap();
-        ground.world.link("f", "workspace/.git");
-        let answer = ground.sandbox.run(&ground.profile(), &Command::new("true"));
-        assert!(matches!(answer, Err(SandboxError::Profile(ProfileError::SensitiveLink(_)))), "{answer:?}");
+        ground.world.link("repo", "workspace/.git");
+        for line in ["rm .git", "ln -sfn f .git", "mv .git g", "echo x > repo/config", "mv repo r"] {
+            ground.cannot(line);
+        }
+        assert_eq!(fs::read_link(ground.path("workspace/.git")).unwrap(), std::path::Path::new("repo"), "{ground}");
+        let why = ground.profile().export(bestow::sandbox::Format::Bubblewrap).unwrap_err().to_string();
+        assert!(why.contains("a link"), "{ground}: {why}");
     });
 }
 
