@@ -272,7 +272,7 @@ impl State {
             }
             Event::GrantIssued { grant } => self.issue(grant),
             Event::GrantChanged { grant } => {
-                self.end(grant);
+                self.take_out(grant);
                 self.issue(grant);
             }
             Event::GrantRevoked { grant, .. } | Event::GrantExpired { grant } | Event::GrantUsed { grant, .. } => {
@@ -481,10 +481,15 @@ impl State {
     }
 
     fn end(&mut self, grant: &Grant) {
-        let Some(grant) = self.grants.remove(&grant.id) else { return };
+        let Some(grant) = self.take_out(grant) else { return };
         if grant.hold == Hold::Use {
             self.written_once.end(&grant.right.permission);
         }
+    }
+
+    /// Takes a grant out that ends, or that another form of it takes the place of.
+    fn take_out(&mut self, grant: &Grant) -> Option<Arc<Grant>> {
+        let grant = self.grants.remove(&grant.id)?;
         self.write_roots.remove(&grant);
         if let Some(until) = grant.until {
             self.ending.remove(&(until, grant.id));
@@ -495,6 +500,7 @@ impl State {
         if let Some(giver) = giver(&grant).and_then(|giver| self.agents.get_mut(giver)) {
             giver.given.remove(&grant.id);
         }
+        Some(grant)
     }
 
     fn ask(&mut self, request: &Arc<Request>) {
