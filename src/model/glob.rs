@@ -83,13 +83,11 @@ impl PathGlob {
     }
 
     /// The glob that is met by this path and no other; none if that is too long, or holds what no glob may.
-    #[cfg(any(feature = "config", feature = "sandbox"))]
     pub(crate) fn literal(path: &SanitizedPath) -> Option<PathGlob> {
         escaped(path).try_into().ok()
     }
 
     /// The path by which this glob is met, if it is one that [`PathGlob::literal`] made.
-    #[cfg(any(feature = "edit", feature = "sandbox"))]
     pub(crate) fn as_literal(&self) -> Option<SanitizedPath> {
         let (mut path, mut chars) = (String::new(), self.0.chars());
         while let Some(c) = chars.next() {
