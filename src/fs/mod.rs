@@ -39,7 +39,7 @@ pub use error::{FileError, ResolveError};
 pub use open::{open_read, open_write};
 pub(crate) use pattern::matching;
 pub use place::Place;
-#[cfg(any(feature = "config", feature = "edit"))]
+#[cfg(any(feature = "config", feature = "edit", feature = "sandbox"))]
 pub(crate) use real::identity_of;
 pub(crate) use real::real_of;
 pub use real::{RealPath, real};

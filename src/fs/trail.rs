@@ -17,6 +17,7 @@ const MAX_LINKS: usize = 40;
 
 /// The way from the root of the file system to where a path leads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(not(feature = "config"), allow(dead_code, reason = "only a policy file is asked about all of its way"))]
 pub(crate) struct Trail {
     /// Where the path leads, without links. Past the first missing part this is text.
     pub(crate) real: PathBuf,
@@ -44,6 +45,7 @@ impl Trail {
     }
 
     /// The part of the way that can be walked: enough to know where to look for a change.
+    #[cfg(feature = "config")]
     pub(crate) fn as_far_as_possible(path: &Path) -> Trail {
         let mut trail = Trail::default();
         // What stops the walk is for whoever reads the file to report.
@@ -56,6 +58,7 @@ impl Trail {
     /// # Errors
     ///
     /// When one cannot be looked at, or is gone by now.
+    #[cfg(feature = "config")]
     pub(crate) fn objects(&self) -> io::Result<Vec<(FileIdentity, PathBuf)>> {
         let mut objects = Vec::with_capacity(self.directories.len() + 1);
         for directory in &self.directories {
