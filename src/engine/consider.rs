@@ -108,12 +108,7 @@ impl Shared {
                     let all = *below != Below::Nothing || pattern.is_some();
                     let Some(used) = self.named_path(looked, start, *access, text, all, *certain) else { continue };
                     if let Some(root) = used.path() {
-                        let everything = *below == Below::Everything;
-                        match pattern {
-                            Some(pattern) => self.reach_pattern(&mut reached, *access, root, pattern, everything),
-                            None if everything => reached.all_below(*access, root.clone()),
-                            None => {}
-                        }
+                        self.reach(&mut reached, *access, root, pattern.as_deref(), *below);
                     }
                     understood.uses.add(used);
                     let as_text = absolute(start, text).filter(|path| path.split('/').any(|name| name == ".."));
@@ -132,15 +127,29 @@ impl Shared {
     }
 
     /// Adds what a text names as a command line, if it is one.
-    pub(super) fn may_use(&self, understood: &mut Considered, start: &str, named: &Named) {
+    pub(super) fn may_use(&self, understood: &mut Considered, reached: &mut Reached, start: &str, named: &Named) {
         let used = match named {
             Named::Network { host, .. } => Some(reaching(host.as_deref(), false)),
             Named::Path { access, text, below, pattern, .. } => {
                 let all = *below != Below::Nothing || pattern.is_some();
-                self.named_path(&mut Looked::on(&*self.paths), Some(start), *access, text, all, false)
+                let used = self.named_path(&mut Looked::on(&*self.paths), Some(start), *access, text, all, false);
+                if let Some(root) = used.as_ref().and_then(Use::path) {
+                    self.reach(reached, *access, root, pattern.as_deref(), *below);
+                }
+                used
             }
         };
         used.into_iter().for_each(|used| understood.uses.add(used));
+    }
+
+    /// Notes what is used with `root`: what a pattern becomes below it, and what it holds.
+    fn reach(&self, reached: &mut Reached, access: Access, root: &SanitizedPath, pattern: Option<&str>, below: Below) {
+        let everything = below == Below::Everything;
+        match pattern {
+            Some(pattern) => self.reach_pattern(reached, access, root, pattern, everything),
+            None if everything => reached.all_below(access, root.clone()),
+            None => {}
+        }
     }
 
     /// The use of a path that a command line names; one that nobody may have, if nobody can tell which path that is. A word
@@ -235,6 +244,11 @@ impl Shared {
     }
 
     /// Returns true if a directory stands there, as far as the disk says.
+    /// Returns true for a path that may be a directory with something in it.
+    pub(super) fn holds_something(&self, path: &SanitizedPath) -> bool {
+        self.paths.have_no_links() || self.paths.real_of(path).is_ok_and(|real| self.is_directory(&real))
+    }
+
     fn is_directory(&self, real: &Real) -> bool {
         // Below a file there is nothing, not even something missing.
         real.identity.is_some() && self.paths.real(&[real.path.as_str(), "/-"].concat()).is_ok()
@@ -446,7 +460,8 @@ fn command(
     let besides = Value::Object(besides.clone());
     let mut texts = Vec::new();
     texts_besides(&besides, &mut texts);
-    let told = Some(Mentions::of(texts, |line| classifier.classify(line).spoken()));
+    let spoken = |line: &str| classifier.classify(line).spoken();
+    let told = Some(Mentions::of(texts.iter().copied(), texts.iter().copied(), spoken));
     let (told_besides, cut) = input::shown(&besides);
     let shown = format!("{line} with {told_besides}").into();
     let besides = Some(input::canonical(&besides).to_string());
@@ -467,7 +482,15 @@ pub(super) fn host(base: Considered, text: &str) -> Considered {
     }
     // Names of hosts are the same in any case, and with the dot at the end that makes them whole.
     let host = text.to_ascii_lowercase();
-    let text = host.strip_suffix('.').unwrap_or(&host);
+    // A port makes no other host.
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if !name.contains(':') && port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => &host,
+    };
+    let text = name.trim_end_matches('.');
+    if text.is_empty() {
+        return invalid(base, text, "a host is a name or an address, without spaces");
+    }
     let (target, takes) = (Target::Host(text.into()), Some(Right::from(Permission::Network)));
     let tier_reason = "reaches what it may reach".into();
     // As in a URL, somebody may have put a password before the host.

@@ -63,7 +63,7 @@ impl Shared {
                 let tools = self.look(|state, _| state.declared_by_people(&profile.owner, name))?;
                 let is_content = |name: Option<&str>, _: &Value| tools.iter().any(|tool| tool.is_content(name));
                 let base = Considered { details: content(action, input, is_content), ..base(Operation::Command) };
-                let plain = self.undeclared(profile, base, input, &classifier);
+                let plain = self.undeclared(profile, base, input, &classifier)?;
                 tools.iter().try_fold(plain, |understood, tool| self.declared_besides(profile, understood, tool, input))
             }
         }
@@ -167,6 +167,30 @@ impl Shared {
         understood
     }
 
+    /// With what a tool with several fields for paths does to them: it may move each to the place of another. Then it is read
+    /// there, and a directory goes with all that it holds.
+    fn with_what_is_moved(
+        &self,
+        mut understood: Considered,
+        call: &DeclaredCall<'_>,
+        reached: &mut Reached,
+    ) -> Considered {
+        let is_told_several = call.tool.fields().any(|(name, fields)| name == "path" && fields.len() > 1);
+        if !is_told_several || call.tool.operation() != Operation::Write {
+            return understood;
+        }
+        let written = understood.uses.iter().filter(|used| used.operation == Operation::Write);
+        let paths: Vec<_> = written.filter_map(|used| used.path().cloned()).collect();
+        for path in paths {
+            let target = Target::Path(path.clone());
+            understood.uses.add(Use { operation: Operation::Read, target, takes: None, origin: UseOrigin::Named });
+            if self.holds_something(&path) {
+                [Access::Read, Access::Write].into_iter().for_each(|access| reached.all_below(access, path.clone()));
+            }
+        }
+        understood
+    }
+
     /// With what is protected, denied or asked about below the directories that the call uses as a whole.
     fn with_what_lies_below(
         &self,
@@ -175,6 +199,7 @@ impl Shared {
         call: &DeclaredCall<'_>,
     ) -> Result<Considered, Error> {
         let mut reached = Reached::default();
+        let understood = self.with_what_is_moved(understood, call, &mut reached);
         let trees = understood.uses.iter().filter(|used| matches!(used.target, Target::Tree(_)));
         let files = trees.filter(|used| matches!(used.operation, Operation::Read | Operation::Write));
         for used in files.filter(|used| matches!(used.origin, UseOrigin::Own | UseOrigin::Named | UseOrigin::Input)) {
@@ -198,7 +223,13 @@ impl Shared {
     }
 
     /// A tool of which nothing is known may do anything with everything that it is told.
-    fn undeclared(&self, profile: &Profile, base: Considered, input: &Value, classifier: &Classifier) -> Considered {
+    fn undeclared(
+        &self,
+        profile: &Profile,
+        base: Considered,
+        input: &Value,
+        classifier: &Classifier,
+    ) -> Result<Considered, Error> {
         let name: Arc<str> = base.tool.as_str().into();
         let read = Undeclared::of(input);
         let mut followed = read.follow(classifier);
@@ -217,13 +248,13 @@ impl Shared {
         });
         let base = Considered { shown, cut, tier: Some(tier), tier_reason, destructive, ..base };
         if read.is_beyond {
-            return invalid(base, "", BEYOND);
+            return Ok(invalid(base, "", BEYOND));
         }
         let mut texts = vec![&*name];
         texts_in(input, &mut texts);
         let known = |line: &str| followed.spoken.get(line).cloned();
         let spoken = |line: &str| known(line).unwrap_or_else(|| classifier.classify(line).spoken());
-        let mentions = Mentions::of(texts, spoken);
+        let mentions = Mentions::of(texts, read.lines(), spoken);
         let mut understood = about(base, Target::Tool { name, mentions }, None);
         for used in read.uses() {
             understood = match used {
@@ -238,7 +269,7 @@ impl Shared {
                 ToolUse::Command(_) | ToolUse::Network | ToolUse::Tool => understood,
             };
         }
-        understood = self.with_what_lines_use(profile, understood, &followed.named);
+        understood = self.with_what_lines_use(profile, understood, &followed.named)?;
         for name in read.names() {
             if !understood.is_invalid() && self.stands_here(profile, name) {
                 understood = self.told_of(profile, understood, name);
@@ -250,26 +281,31 @@ impl Shared {
             }
             understood = self.may_mean(profile, understood, &word);
         }
-        understood
+        Ok(understood)
     }
 
     /// With what its texts use as command lines: what is said about that counts, and it need not be held, since a text may be
     /// no command line at all.
-    fn with_what_lines_use(&self, profile: &Profile, mut understood: Considered, lines: &[NamedUses]) -> Considered {
-        let start = profile.working_dir.as_str();
+    fn with_what_lines_use(
+        &self,
+        profile: &Profile,
+        mut understood: Considered,
+        lines: &[NamedUses],
+    ) -> Result<Considered, Error> {
+        let (start, mut reached) = (profile.working_dir.as_str(), Reached::default());
         for line in lines {
             if line.uses_too_much() {
-                return invalid(understood, "", BEYOND);
+                return Ok(invalid(understood, "", BEYOND));
             }
             for named in line.certain() {
                 // Nobody judges more than it uses by now.
                 if understood.is_invalid() {
-                    return understood;
+                    return Ok(understood);
                 }
-                self.may_use(&mut understood, start, named);
+                self.may_use(&mut understood, &mut reached, start, named);
             }
         }
-        understood
+        self.with_what_is_reached(&profile.id, understood, &reached)
     }
 
     /// Whether something of this name stands in the working directory.
@@ -322,7 +358,7 @@ fn declared_tool(base: Considered, input: &Value) -> Considered {
     let name: Arc<str> = base.tool.as_str().into();
     let (input, cut) = input::shown(input);
     let shown = format!("{name} {input}").into();
-    let mentions = Mentions::of([], |_| None);
+    let mentions = Mentions::of([], [], |_| None);
     let tier_reason = DECLARED.into();
     let base = about(base, Target::Tool { name, mentions }, None);
     Considered { shown, cut, tier: Some(Tier::Dangerous), tier_reason, ..base }

@@ -27,16 +27,22 @@ pub(crate) struct Mentions {
 }
 
 impl Mentions {
-    /// What `texts` mention; `line` reads one of them as a command line.
+    /// What `texts` mention, and what they do as `lines`; `line` reads one of them as a command line.
     pub(crate) fn of<'t>(
         texts: impl IntoIterator<Item = &'t str>,
+        lines: impl IntoIterator<Item = &'t str>,
         mut line: impl FnMut(&str) -> Option<Vec<SpokenPart>>,
     ) -> Mentions {
         let mut mentions = Mentions { words: String::new(), lines: Vec::new(), doings: Vec::new(), is_beyond: false };
-        let mut bytes = 0;
         for text in texts {
             mentions.words.extend(text.chars().filter(|c| !"'\"\\".contains(*c)));
             mentions.words.push('\n');
+            if Mentions::looks_into(text) {
+                mentions.lines.push(line(text));
+            }
+        }
+        let mut bytes = 0;
+        for text in lines {
             bytes += text.len();
             mentions.is_beyond |= bytes > MAX_BYTES;
             let read = if mentions.is_beyond {
@@ -48,9 +54,6 @@ impl Mentions {
             };
             for read in read {
                 mentions.doings.push(Doing::of(read, line(read).as_deref()));
-            }
-            if Mentions::looks_into(text) {
-                mentions.lines.push(line(text));
             }
         }
         mentions

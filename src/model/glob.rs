@@ -148,8 +148,8 @@ impl PathGlob {
             return path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         };
         let (start, end) = (base.get(..first).unwrap_or_default(), base.get(last + 1..).unwrap_or_default());
-        let mut ends = path.match_indices(end).map(|(at, end)| path.get(at + end.len()..).unwrap_or_default());
-        path.starts_with(start) && (end.is_empty() || ends.any(|rest| rest.is_empty() || rest.starts_with('/')))
+        let mut above = path.match_indices('/').filter_map(|(at, _)| path.get(..at)).chain([path]);
+        path.starts_with(start) && above.any(|path| path.ends_with(end))
     }
 }
 
@@ -221,6 +221,9 @@ mod tests {
     fn no_path_that_a_glob_denies_is_ruled_out_by_its_ends() {
         let paths = [
             "/",
+            "/report1000",
+            "/a/aaa/x",
+            "/a.key.key.key",
             "/a",
             "/a/b",
             "/a/b/c",
@@ -236,6 +239,9 @@ mod tests {
         ];
         let globs = [
             "/**",
+            "/**/*00",
+            "/**/*aa",
+            "/**/*.key.key",
             "/a",
             "/a/**",
             "/a/*",

@@ -179,7 +179,9 @@ impl Walker<'_> {
             return None;
         }
         let reading = Reading { flags: SHELL_FLAGS, stop_at_operand: true, inert: true };
-        let Ok(options) = Options::read(rest, reading) else {
+        // `+e` turns an option off.
+        let turns_off = rest.iter().any(|word| word.text.starts_with('+'));
+        let Ok(Some(options)) = Options::read(rest, reading).map(|options| (!turns_off).then_some(options)) else {
             // What it runs may be its input, a script or a text: nobody has found out which.
             self.speak_of_anything();
             let found = self.search_words(rest);

@@ -127,6 +127,11 @@ impl<'v> Undeclared<'v> {
         }
     }
 
+    /// Every text and every list of texts, as a command line.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &str> {
+        self.lines.iter().map(|line| &**line)
+    }
+
     /// Follows every line, once.
     pub(crate) fn follow(&self, classifier: &Classifier) -> Followed<'_> {
         let mut followed = Followed::default();

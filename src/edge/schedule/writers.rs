@@ -29,6 +29,16 @@ impl Writers {
                 roots.insert(root.as_path().to_owned(), grant.to.clone());
             }
         }
+        // What a yes for once gives is no grant until it is used.
+        for ruling in engine.rulings().unwrap_or_default() {
+            for right in &ruling.gives {
+                if let Permission::Path(Access::Write, root) = &right.permission
+                    && (root.contains(dir) || dir.contains(root))
+                {
+                    roots.insert(root.as_path().to_owned(), ruling.agent.clone());
+                }
+            }
+        }
         Writers { engine: engine.clone(), dir: dir.clone(), roots }
     }
 

@@ -423,3 +423,43 @@ async fn a_host_that_is_spelled_so_that_others_read_another_is_none() {
     let action = call("WebFetch", json!({ "url": "https://good.com:8080/x?y" }));
     assert_ne!(agent.verdict(&action).unwrap(), Effect::Deny);
 }
+
+/// A tool that moves a directory moves all that it holds, and what is moved is read at its new place.
+#[tokio::test]
+async fn what_is_denied_goes_nowhere_with_its_directory() {
+    let (_place, work) = ground();
+    let engine = Engine::new(Settings::default()).unwrap();
+    let rules = vec![
+        deny(Some(Operation::Write), &format!("{work}/secrets/**")),
+        deny(Some(Operation::Read), &format!("{work}/b.rs")),
+    ];
+    for mode in [Mode::Default, Mode::Bypass] {
+        let agent = bound(&engine, &work, mode, rules.clone()).await;
+        let moved = |from: &str, to: &str| {
+            let action = call("move_file", json!({ "source": from, "destination": to }));
+            agent.verdict(&action).unwrap()
+        };
+        for (from, to) in [("secrets", "e"), (".", "/tmp/e"), ("b.rs", "q"), ("plain", "secrets/y"), ("link", "e")] {
+            assert_eq!(moved(from, to), Effect::Deny, "{mode:?} {from}");
+        }
+        assert_eq!(moved("plain", "e"), Effect::Allow, "{mode:?}");
+    }
+}
+
+/// What a tool that nobody declared may run is looked up like a command: patterns, and directories with what they hold.
+#[tokio::test]
+async fn patterns_and_directories_in_an_undeclared_tool_are_looked_up() {
+    let (_place, work) = ground();
+    let engine = Engine::new(Settings::default()).unwrap();
+    let agent =
+        bound(&engine, &work, Mode::Bypass, vec![deny(None, "/**/.env*"), deny(None, &format!("{work}/secrets/**"))])
+            .await;
+    for line in ["cat .en?", "cat /etc/shado?", "grep -r . .", "cat s*/x", "tar c .", "cp -r secrets q", "rm -r sub"] {
+        let action = call("foo", json!({ "cmd": line }));
+        assert_eq!(agent.verdict(&action).unwrap(), Effect::Deny, "{line}");
+    }
+    for line in ["cat b.r?", "grep -r . plain", "ls"] {
+        let action = call("foo", json!({ "cmd": line }));
+        assert_eq!(agent.verdict(&action).unwrap(), Effect::Allow, "{line}");
+    }
+}

@@ -201,3 +201,21 @@ async fn a_no_answers_what_another_tool_asks_about_the_same() {
     assert_eq!(pending, [other.decision().approval_action_id.unwrap()]);
     assert!(waiting.decision().approval_action_id.is_some());
 }
+
+/// A list of texts is a command line, too; and neither a port nor dots make another host.
+#[tokio::test]
+async fn a_no_holds_for_lists_of_words_and_for_other_spellings_of_a_host() {
+    let world = World::new();
+    let agent = bound(&world, Mode::Bypass, &HELD, &asked("bash", None, None)).await;
+    let _there = world.you().attend().unwrap();
+    says_no(&world, &agent, Action::command("npm publish"), Scope::Session).await;
+    let lists = [json!({ "cmd": ["npm", "publish"] }), json!({ "program": "npm", "args": ["publish"] })];
+    all_are(&agent, Effect::Deny, lists.map(|input| call("foo", input)));
+
+    let world = World::new();
+    let agent = bound(&world, Mode::Bypass, &HELD, &asked("WebFetch", None, None)).await;
+    let _there = world.you().attend().unwrap();
+    says_no(&world, &agent, call("WebFetch", json!({ "url": "https://evil.com/x" })), Scope::Session).await;
+    all_are(&agent, Effect::Deny, ["evil.com", "EVIL.com.", "evil.com..", "evil.com:443"].map(Action::network));
+    all_are(&agent, Effect::Allow, ["ok.com", "ok.com:443"].map(Action::network));
+}
