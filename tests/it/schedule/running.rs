@@ -390,18 +390,21 @@ async fn a_task_without_an_agent_is_for_the_only_one_of_its_kind_and_with_two_it
 async fn schedules_follow_the_clock_on_the_wall_when_it_is_set() {
     let mut stage = Stage::new().await;
     stage.cron("a", "schedule: \"0 * * * *\"", "x");
-    let _tasks = stage.start().await;
+    let tasks = stage.start().await;
     // Three weeks ahead of what the engine counts: due at once, as the catching up of one missed run.
     stage.clock.set_wall(moment("2026-01-22T00:30:00Z"));
     assert_eq!(stage.run().await.due, moment("2026-01-22T00:00:00Z"));
     stage.told_kind("task.finished").await;
     // That was wrong: back, and the next hour counts, not the one in three weeks.
     stage.clock.set_wall(moment("2026-01-01T05:30:00Z"));
+    // The loop has seen it.
+    tasks.list().await;
     stage.later(30);
     assert_eq!(stage.run().await.due, moment("2026-01-01T06:00:00Z"));
     stage.told_kind("task.finished").await;
     // A second of correction runs nothing twice.
     stage.clock.set_wall(moment("2026-01-01T05:59:59Z"));
+    tasks.list().await;
     stage.later(61);
     assert_eq!(stage.run().await.due, moment("2026-01-01T07:00:00Z"));
 }

@@ -206,14 +206,15 @@ async fn a_no_answers_what_another_tool_asks_about_the_same() {
 #[tokio::test]
 async fn a_no_holds_for_lists_of_words_and_for_other_spellings_of_a_host() {
     let world = World::new();
-    let agent = bound(&world, Mode::Bypass, &HELD, &asked("bash", None, None)).await;
+    let rules = [on_command(Verdict::Ask, "npm publish"), everything_allowed()];
+    let agent = bound(&world, Mode::Default, &HELD, &rules).await;
     let _there = world.you().attend().unwrap();
     says_no(&world, &agent, Action::command("npm publish"), Scope::Session).await;
     let lists = [json!({ "cmd": ["npm", "publish"] }), json!({ "program": "npm", "args": ["publish"] })];
     all_are(&agent, Effect::Deny, lists.map(|input| call("foo", input)));
 
     let world = World::new();
-    let agent = bound(&world, Mode::Bypass, &HELD, &asked("WebFetch", None, None)).await;
+    let agent = bound(&world, Mode::Default, &HELD, &asked("WebFetch", Some(Operation::Network), None)).await;
     let _there = world.you().attend().unwrap();
     says_no(&world, &agent, call("WebFetch", json!({ "url": "https://evil.com/x" })), Scope::Session).await;
     all_are(&agent, Effect::Deny, ["evil.com", "EVIL.com.", "evil.com..", "evil.com:443"].map(Action::network));
