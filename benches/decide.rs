@@ -128,6 +128,7 @@ fn workspace() -> tempfile::TempDir {
 fn decide(criterion: &mut Criterion) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let workspace = workspace();
+    #[expect(clippy::disallowed_methods, reason = "a directory of our own, once")]
     let directory = fs::canonicalize(workspace.path()).unwrap();
     let disk = directory.to_str();
     for world in [

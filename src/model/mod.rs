@@ -53,6 +53,7 @@ pub use digest::{Digest, InvalidDigest};
 pub use doing::Doing;
 #[cfg(any(feature = "sandbox", feature = "schedule"))]
 pub use domain::{Domain, InvalidDomain};
+#[cfg(feature = "config")]
 pub(crate) use duration::parse as parse_duration;
 #[cfg(feature = "stdio")]
 pub(crate) use envelope::camel_case;

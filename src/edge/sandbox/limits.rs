@@ -67,5 +67,5 @@ impl Limits {
 /// The bytes of memory that the machine has.
 fn machine_memory() -> Option<u64> {
     let machine = sysinfo();
-    u64::from(machine.mem_unit).checked_mul(machine.totalram.into()).filter(|bytes| *bytes != 0)
+    u64::from(machine.mem_unit).checked_mul(machine.totalram).filter(|bytes| *bytes != 0)
 }
