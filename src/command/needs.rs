@@ -164,7 +164,7 @@ impl Walker<'_> {
         let reads = by_role || safe::reads_operands(name) && !roles::opens_nothing(name);
         // A role tells which of the words are names of files: they are looked at one by one.
         let is_relative = |arg: &Arg| !arg.text.starts_with(['-', '/', HOME]);
-        let is_lost = !by_role && self.scope.places.iter().any(|place| *place == Place::Somewhere);
+        let is_lost = !by_role && self.scope.places.iter().any(is_unknown_place);
         reads && rest.iter().any(|arg| is_unknown_path(arg) || is_lost && is_relative(arg))
     }
 
@@ -200,19 +200,17 @@ impl Walker<'_> {
         }
         // In a directory that nobody knows, it is a file that nobody knows.
         let reads = access == Access::Read && below != Below::Names && (certain || below == Below::Everything);
-        let reads = reads && is_relative && !self.overheard.is_guessing();
+        let is_lost = is_of_another(&text) || is_relative && self.scope.places.iter().any(is_unknown_place);
+        if reads && is_lost && !self.overheard.is_guessing() {
+            self.uses.reads_unknown();
+        }
         let Walker { scope, uses, .. } = self;
         for place in scope.places.iter() {
             let text = match place {
                 _ if !is_relative => text.clone(),
                 Place::Start => text.clone(),
                 Place::At(base) => format_smolstr!("{base}/{text}"),
-                Place::Somewhere => {
-                    if reads {
-                        uses.reads_unknown();
-                    }
-                    continue;
-                }
+                Place::Somewhere => continue,
             };
             uses.push(Named::Path { access, text: written(&text), pattern: pattern.clone(), below, certain });
         }
@@ -222,6 +220,20 @@ impl Walker<'_> {
             uses.push(Named::Path { access, text: written(&text), pattern: pattern.clone(), below, certain: false });
         }
     }
+}
+
+/// Returns true for a directory of which nobody can tell which one that is. The home of another is one.
+fn is_unknown_place(place: &Place) -> bool {
+    match place {
+        Place::Start => false,
+        Place::At(base) => is_of_another(base),
+        Place::Somewhere => true,
+    }
+}
+
+/// Returns true for a path in the home of another, which need not lie beside one's own.
+fn is_of_another(text: &str) -> bool {
+    text.strip_prefix(HOME).is_some_and(|rest| rest.starts_with("/../"))
 }
 
 /// The text with `~` for the home directory, and `./` before a name that only looks like that.

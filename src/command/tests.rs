@@ -1,7 +1,7 @@
 //! The tables against their own examples.
 
 use super::{Span, Tier, classifier::Classifier, classify, destroy, needs, safe, walk::Arg};
-use crate::model::Named;
+use crate::model::{Access, Below, Named};
 
 #[test]
 fn every_safe_row_matches_its_examples() {
@@ -298,6 +298,7 @@ fn a_file_that_nobody_knows_is_one_however_it_is_named() {
     let others = [
         "git diff --no-index x $F",
         "git diff --no-ind x $F",
+        "cat ~nobody/x",
         "git diff /dev/null $F",
         "git diff x \"$(cat list)\"",
         "git grep --no-index root $F",
@@ -336,6 +337,33 @@ fn a_file_that_nobody_knows_is_one_however_it_is_named() {
     ];
     let dark: Vec<_> = clear.iter().filter(|line| is_in_the_dark(line)).collect();
     assert!(dark.is_empty(), "taken for unknown: {dark:#?}");
+}
+
+#[test]
+fn what_reads_a_tree_without_an_index_reads_all_below_it() {
+    let reads_all = |line: &str| {
+        let all = |one: &Named| matches!(one, Named::Path { access: Access::Read, text, below: Below::Everything, certain: true, .. } if text == "/etc");
+        classify(line).named.iter().any(all)
+    };
+    let lines = [
+        "git grep --no-index root /etc",
+        "git grep --no-index -e root /etc",
+        "git grep --no-ind root -- /etc",
+        "git diff --no-index x /etc",
+        "git -C / diff --no-index x /etc",
+        "git diff x /etc",
+        "grep -d recurse root /etc",
+        "egrep -drecurse root /etc",
+        "grep -nd recurse root /etc",
+        "grep --dereference-rec root /etc",
+    ];
+    let few: Vec<_> = lines.iter().filter(|line| !reads_all(line)).collect();
+    assert!(few.is_empty(), "not all below: {few:#?}");
+    for line in
+        ["git grep root /etc", "git diff /etc", "git log x /etc", "grep -d skip root /etc", "cp --dereference /etc x"]
+    {
+        assert!(!reads_all(line), "{line}");
+    }
 }
 
 #[test]
