@@ -107,8 +107,8 @@ fn ps_words(rest: &[Arg]) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns true for `-auxe`: what is no user behind `-u` makes letters without a dash of the word. A system has `-E` for
-/// the same.
+/// Returns true for `-auxe`, whose letters count as if no dash stood there, since `xe` is no user; and for `-E`, which
+/// shows the same elsewhere.
 fn is_bsd(text: &str) -> bool {
     let letters = text.get(1..).filter(|letters| !letters.starts_with('-')).unwrap_or_default();
     let flags = letters.find(PS_VALUES).map_or(letters, |at| letters.get(..at).unwrap_or_default());
@@ -136,8 +136,8 @@ const PS_VALUES: [char; 11] = ['o', 'O', 'p', 'q', 'u', 'U', 'g', 'G', 'C', 't',
 const PS_BSD_VALUES: [char; 6] = ['o', 'O', 'p', 'q', 'U', 'k'];
 
 /// Long options that take a value.
-const PS_LONG: &str = "--sort --format --pid --ppid --quick-pid --sid --group --Group --user --User --tty --cols --columns \
-                       --width --rows --lines";
+const PS_LONG: &str = "--sort --format --pid --ppid --quick-pid --sid --group --Group --user --User --tty --cols \
+                       --columns --width --rows --lines";
 
 fn batch(options: &Options<'_>) -> Result<(), String> {
     when(options.has("-b -l --batch-mode -O"), "it waits for keys")
