@@ -135,18 +135,37 @@ impl Walker<'_> {
         if asks && !is_known && !reads_only {
             operands.extend(rest.iter().flat_map(|arg| words(arg, Access::Write)));
         }
-        if !guessing && is_known && roles::reads_operands(name) && rest.iter().any(is_unknown_path) {
+        if !guessing && self.reads_what_is_unknown(name, rest) {
             self.uses.reads_unknown();
         }
-        let moved = directories::told(rest);
+        let Some(moved) = directories::told(rest) else { return self.uses.lose() };
         for operand in operands {
+            if self.uses.is_full() || !self.can_follow(moved.len()) {
+                return;
+            }
             let certain = operand.certain && !guessing;
             for elsewhere in &moved {
+                if self.uses.too_many_words {
+                    break;
+                }
                 let there = directories::below(elsewhere, &operand);
                 there.into_iter().for_each(|operand| self.name_path(Operand { certain: false, ..operand }));
             }
             self.name_path(Operand { certain, ..operand });
         }
+    }
+
+    /// Returns true if a program of that name reads a file of which its words do not tell which one that is.
+    fn reads_what_is_unknown(&self, name: &str, rest: &[Arg]) -> bool {
+        if rest.iter().any(|arg| roles::hides_a_file(name, arg)) || roles::reads_unknown(name, rest, is_unknown_path) {
+            return true;
+        }
+        let by_role = roles::reads_operands(name);
+        let reads = by_role || safe::reads_operands(name) && !roles::opens_nothing(name);
+        // A role tells which of the words are names of files: they are looked at one by one.
+        let is_relative = |arg: &Arg| !arg.text.starts_with(['-', '/', HOME]);
+        let is_lost = !by_role && self.scope.places.iter().any(is_unknown_place);
+        reads && rest.iter().any(|arg| is_unknown_path(arg) || is_lost && is_relative(arg))
     }
 
     /// Returns true if the program is known to read what its words name, and to write none of it.
@@ -160,8 +179,10 @@ impl Walker<'_> {
         if let Some(host) = network::connection(&target.text) {
             return self.reach(host, certain);
         }
-        if let Some(operand) = path(target, access, Below::Nothing) {
-            self.name_path(Operand { certain, ..operand });
+        match path(target, access, Below::Nothing) {
+            Some(operand) => self.name_path(Operand { certain, ..operand }),
+            None if certain && access == Access::Read && !is_pipe(target) => self.uses.reads_unknown(),
+            None => {}
         }
     }
 
@@ -176,6 +197,12 @@ impl Walker<'_> {
         let is_relative = !text.starts_with(['/', HOME]);
         if is_relative && !self.can_follow(self.scope.weight_of_places()) {
             return;
+        }
+        // In a directory that nobody knows, it is a file that nobody knows.
+        let reads = access == Access::Read && below != Below::Names && (certain || below == Below::Everything);
+        let is_lost = is_of_another(&text) || is_relative && self.scope.places.iter().any(is_unknown_place);
+        if reads && is_lost && !self.overheard.is_guessing() {
+            self.uses.reads_unknown();
         }
         let Walker { scope, uses, .. } = self;
         for place in scope.places.iter() {
@@ -193,6 +220,20 @@ impl Walker<'_> {
             uses.push(Named::Path { access, text: written(&text), pattern: pattern.clone(), below, certain: false });
         }
     }
+}
+
+/// Returns true for a directory of which nobody can tell which one that is. The home of another is one.
+fn is_unknown_place(place: &Place) -> bool {
+    match place {
+        Place::Start => false,
+        Place::At(base) => is_of_another(base),
+        Place::Somewhere => true,
+    }
+}
+
+/// Returns true for a path in the home of another, which need not lie beside one's own.
+fn is_of_another(text: &str) -> bool {
+    text.strip_prefix(HOME).is_some_and(|rest| rest.starts_with("/../"))
 }
 
 /// The text with `~` for the home directory, and `./` before a name that only looks like that.
@@ -266,9 +307,12 @@ fn word(arg: &Arg, access: Access) -> Option<Operand> {
 /// Returns true if the word may be a path, and nobody can tell which.
 fn is_unknown_path(arg: &Arg) -> bool {
     let is_option = arg.text.starts_with('-') && !arg.open;
-    // A process substitution is a pipe.
-    let is_pipe = arg.text.contains("/dev/fd/63");
-    !is_option && !is_pipe && path(arg, Access::Read, Below::Nothing).is_none()
+    !is_option && !is_pipe(arg) && path(arg, Access::Read, Below::Nothing).is_none()
+}
+
+/// Returns true for a process substitution, which is a pipe.
+fn is_pipe(arg: &Arg) -> bool {
+    arg.text.contains("/dev/fd/63")
 }
 
 /// Everything in a word that may be a path: itself, the value of an option or of a name, a file behind an `@`.

@@ -1,7 +1,7 @@
 //! The tables against their own examples.
 
 use super::{Span, Tier, classifier::Classifier, classify, destroy, needs, safe, walk::Arg};
-use crate::model::Named;
+use crate::model::{Access, Below, Named};
 
 #[test]
 fn every_safe_row_matches_its_examples() {
@@ -258,6 +258,10 @@ fn multiplying() -> Vec<String> {
         format!("f0() {{ ls; }}; {}", calls.collect::<String>()),
         "parallel ".repeat(4_000),
         "env ".repeat(40) + "tee f",
+        format!("tar {}-cf - x", (0..4_000).map(|number| format!("-C a{number} ")).collect::<String>()),
+        format!("make {}", (0..4_000).map(|number| format!("-C a{number} ")).collect::<String>()),
+        format!("foo {}", (0..300).map(|number| format!("-C a{number} b{number} ")).collect::<String>()),
+        format!("foo {}{}", "-C a ".repeat(32), "b ".repeat(8_000)),
         "eval ".repeat(40) + "tee f",
     ]
 }
@@ -274,6 +278,102 @@ fn what_multiplies_is_given_up_early_and_uses_anything() {
     }
     let few = "f0() { cat a; }; f1() { f0; f0; }; f2() { f1; f1; }; f2; [ x ] && cd a; cat b; env nice tee c";
     assert!(!classify(few).named.is_cut());
+}
+
+/// Returns true if the line reads a file of which nobody can tell which one that is.
+fn is_in_the_dark(line: &str) -> bool {
+    classify(line).named.reads_what_nobody_can_tell()
+}
+
+#[test]
+fn a_file_that_nobody_knows_is_one_however_it_is_named() {
+    let directories =
+        ["cd \"$X\"", "cd \"$(cat list)\"", "pushd \"$X\"", "cd -", "cd ~-", "cd \"$OLDPWD\"", "cd ~nobody"];
+    let readers = ["cat shadow", "grep root shadow", "head shadow", "cat < shadow", "column shadow", "grep -r root ."];
+    let there = directories.iter().flat_map(|cd| readers.iter().map(move |reader| format!("{cd} && {reader}")));
+    let redirected = ["cat < $F", "head < \"$F\"", "echo \"$(< $F)\"", "mapfile a < $F", "read x < $F"];
+    let programs = "column look iconv shuf bzgrep xzgrep zegrep zstdcat gcat ggrep gsort gzcat jaq gron hexyl csvlook \
+                    csvcut xmllint yamllint shellcheck objdump readelf nm man md5 shasum";
+    let named = programs.split_ascii_whitespace().map(|program| format!("{program} $F"));
+    let others = [
+        "git diff --no-index x $F",
+        "git diff --no-ind x $F",
+        "cat ~nobody/x",
+        "git diff /dev/null $F",
+        "git diff x \"$(cat list)\"",
+        "git grep --no-index root $F",
+        "wc --files0-from=$F",
+        "grep -f$F x",
+        "grep --file=$F x",
+        "date -f $F",
+        "date -f$F",
+        "date --file=$F",
+    ];
+    let all = there.chain(named).chain(redirected.into_iter().chain(others).map(str::to_owned));
+    let known: Vec<_> = all.filter(|line| !is_in_the_dark(line)).collect();
+    assert!(known.is_empty(), "taken for known: {known:#?}");
+    let clear = [
+        "echo $X",
+        "echo --file=$X",
+        "printf '%s' \"$X\"",
+        "git log \"$X\"",
+        "git diff \"$X\"",
+        "git diff \"$BASE\" HEAD",
+        "ls $X",
+        "stat $X",
+        "date -d \"$X\"",
+        "date +\"$X\"",
+        "cut -f$N x",
+        "awk -vfoo=$X 1 x",
+        "[ -f \"$X\" ]",
+        "cat < <(ls)",
+        "echo x > $F",
+        "cd \"$X\" && ls",
+        "cd \"$X\" && git status",
+        "cd \"$X\" && git log | grep fix",
+        "cd \"$X\" && cat /etc/hostname",
+        "cd \"$X\" && cd /tmp && cat x",
+        "column x < y",
+    ];
+    let dark: Vec<_> = clear.iter().filter(|line| is_in_the_dark(line)).collect();
+    assert!(dark.is_empty(), "taken for unknown: {dark:#?}");
+}
+
+#[test]
+fn what_reads_a_tree_without_an_index_reads_all_below_it() {
+    let reads_all = |line: &str| {
+        let all = |one: &Named| {
+            let Named::Path { access, text, below, certain, .. } = one else { return false };
+            *certain && *access == Access::Read && *below == Below::Everything && text == "/etc"
+        };
+        classify(line).named.iter().any(all)
+    };
+    let lines = [
+        "git grep --no-index root /etc",
+        "git grep --no-index -e root /etc",
+        "git grep --no-ind root -- /etc",
+        "git diff --no-index x /etc",
+        "git -C / diff --no-index x /etc",
+        "git diff x /etc",
+        "grep -d recurse root /etc",
+        "egrep -drecurse root /etc",
+        "grep -nd recurse root /etc",
+        "grep --dereference-rec root /etc",
+    ];
+    let few: Vec<_> = lines.iter().filter(|line| !reads_all(line)).collect();
+    assert!(few.is_empty(), "not all below: {few:#?}");
+    for line in
+        ["git grep root /etc", "git diff /etc", "git log x /etc", "grep -d skip root /etc", "cp --dereference /etc x"]
+    {
+        assert!(!reads_all(line), "{line}");
+    }
+}
+
+#[test]
+fn many_words_before_a_subcommand_are_not_read_again_for_each_row() {
+    let settings = |count| format!("git {}status", "-c color.ui=always ".repeat(count));
+    assert_eq!(classify(&settings(30)).tier, Tier::Safe);
+    assert!(classify(&settings(6_000)).tier > Tier::Safe);
 }
 
 /// True if a line reaches the network: with certainty, and perhaps.

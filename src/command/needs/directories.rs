@@ -9,18 +9,25 @@ use crate::command::walk::{Arg, HOME};
 const OPTIONS: [&str; 8] =
     ["-C", "--directory", "--chdir", "--cwd", "--dir", "--prefix", "--work-tree", "--working-directory"];
 
-/// Returns the directories that the words lead to: each option by itself, and one after the other.
-pub(super) fn told(rest: &[Arg]) -> Vec<SmolStr> {
+/// The most directories that the options of one program may lead to.
+const MAX_TOLD: usize = 64;
+
+/// Returns the directories that the words lead to: each option by itself, and one after the other; none if they are too
+/// many.
+pub(super) fn told(rest: &[Arg]) -> Option<Vec<SmolStr>> {
     let mut all: Vec<SmolStr> = Vec::new();
     let mut words = rest.iter();
     while let Some(word) = words.next() {
         let Some(directory) = value(word, &mut words) else { continue };
+        if all.len() >= MAX_TOLD {
+            return None;
+        }
         let joined = all.last().filter(|_| !directory.starts_with(['/', HOME]));
         let joined = joined.map(|before| format_smolstr!("{before}/{directory}"));
         all.push(directory);
         all.extend(joined);
     }
-    all
+    Some(all)
 }
 
 /// The directory that the word names, or the one behind it.

@@ -7,7 +7,11 @@ use smol_str::{SmolStr, format_smolstr};
 
 use super::{Operand, directories, exact, path};
 use crate::{
-    command::{judge::basename, options::is_listed, walk::Arg},
+    command::{
+        judge::basename,
+        options::is_listed,
+        walk::{Arg, HOME, Known, SOMETHING, UNKNOWN},
+    },
     model::{Access, Below},
 };
 
@@ -44,6 +48,12 @@ const ROLES: &[(Role, &[&str], &str)] = &[
             "batcat",
             "bzcat",
             "cat",
+            "gcat",
+            "gzcat",
+            "lzcat",
+            "zstdcat",
+            "md5",
+            "shasum",
             "cksum",
             "cmp",
             "comm",
@@ -91,7 +101,7 @@ const ROLES: &[(Role, &[&str], &str)] = &[
     ),
     (
         Role::Searches,
-        &["egrep", "fgrep", "grep", "zgrep"],
+        &["egrep", "fgrep", "ggrep", "grep", "zgrep", "zegrep", "zfgrep", "bzgrep", "xzgrep", "zstdgrep"],
         "-A -B -C -m -e -f -d -D --include --exclude --exclude-dir --exclude-from --max-count --context --after-context \
          --before-context --regexp --file --color --colour --label --binary-files --directories --devices",
     ),
@@ -109,7 +119,11 @@ const ROLES: &[(Role, &[&str], &str)] = &[
         &["jq", "yq"],
         "-f -L -o -p --from-file --arg --argjson --slurpfile --rawfile --indent --tab --expression",
     ),
-    (Role::Reads, &["sort"], "-o -k -t -S -T --output --key --field-separator --buffer-size --temporary-directory"),
+    (
+        Role::Reads,
+        &["gsort", "sort"],
+        "-o -k -t -S -T --output --key --field-separator --buffer-size --temporary-directory",
+    ),
     (Role::Compares, &["diff", "sdiff", "colordiff"], "-U -C -I -x -X -W -F --unified --context --exclude --width"),
     (
         Role::Lists,
@@ -143,7 +157,7 @@ pub(super) fn only_says(name: &str) -> bool {
 
 /// Returns true if the roles say what `name` does with its words.
 pub(super) fn knows(name: &str) -> bool {
-    matches!(name, "dd" | "curl" | "wget" | "tar" | "bsdtar" | "find" | "gfind") || role_of(name).is_some()
+    matches!(name, "dd" | "curl" | "wget" | "tar" | "bsdtar" | "find" | "gfind" | "date") || role_of(name).is_some()
 }
 
 /// Returns true if `name` runs a program of its own language that may open files.
@@ -155,6 +169,97 @@ pub(super) fn runs_a_script(name: &str) -> bool {
 pub(super) fn reads_operands(name: &str) -> bool {
     let role = role_of(name).map(|(role, _)| role);
     matches!(role, Some(Role::Reads | Role::Searches | Role::Compares | Role::Copies | Role::Moves))
+}
+
+/// Returns true if `name` is known to show nothing of what the files hold that its operands name.
+pub(super) fn opens_nothing(name: &str) -> bool {
+    let lists = matches!(role_of(name), Some((Role::Lists | Role::Writes | Role::Changes, _)));
+    let others = matches!(
+        name,
+        "bc" | "df"
+            | "dir"
+            | "duf"
+            | "dust"
+            | "eza"
+            | "exa"
+            | "fd"
+            | "fdfind"
+            | "find"
+            | "fzf"
+            | "getcap"
+            | "getfacl"
+            | "getfattr"
+            | "gfind"
+            | "gls"
+            | "gmake"
+            | "gstat"
+            | "just"
+            | "locate"
+            | "lsattr"
+            | "lsd"
+            | "make"
+            | "mlocate"
+            | "namei"
+            | "plocate"
+            | "sk"
+            | "task"
+            | "tr"
+            | "ts"
+            | "vdir"
+    );
+    only_says(name) || lists || others
+}
+
+/// Returns true if the option holds, in the same word, the name of a file to read, and nobody can tell which.
+pub(super) fn hides_a_file(name: &str, arg: &Arg) -> bool {
+    let is_unknown = |value: &str| value.contains([UNKNOWN, SOMETHING]);
+    let is_file = |option: &str| ["file", "files", "-from", "-source"].iter().any(|end| option.ends_with(end));
+    if name != "date" && only_says(name) || matches!(name, "test" | "[") {
+        return false;
+    }
+    match arg.text.split_once('=').filter(|(option, _)| option.starts_with("--")) {
+        Some((option, value)) => is_file(option) && is_unknown(value),
+        None => {
+            let takes_file = name == "date" || name.ends_with("grep");
+            let letters = arg.text.strip_prefix('-').filter(|text| takes_file && !text.starts_with('-'));
+            // Behind one of these letters stands another value.
+            let has_file = |(before, value): (&str, &str)| {
+                !before.contains(['A', 'B', 'C', 'd', 'D', 'e', 'I', 'm']) && is_unknown(value)
+            };
+            letters.and_then(|text| text.split_once('f')).is_some_and(has_file)
+        }
+    }
+}
+
+/// Returns true if `name`, which does not read its operands in every use, reads one of these, and `is_unknown` of it.
+pub(super) fn reads_unknown(name: &str, rest: &[Arg], is_unknown: impl Fn(&Arg) -> bool) -> bool {
+    match name {
+        "man" => rest.iter().any(is_unknown),
+        "date" => {
+            let files = |pair: &[Arg]| match pair {
+                [option, file] => is_date_file(option.text.as_str()) && is_unknown(file),
+                _ => false,
+            };
+            rest.windows(2).any(files)
+        }
+        "git" => without_index(rest).is_some_and(|without| {
+            // Of two names in a work tree that are no files, both are revisions.
+            let counts = |arg: &Arg| without.certain || arg.known == Known::Partly;
+            without.files.iter().any(|arg| is_unknown(arg) && counts(arg))
+        }),
+        _ => false,
+    }
+}
+
+/// Returns true for an option of `date` whose value, in the next word, is a file.
+fn is_date_file(text: &str) -> bool {
+    let letters = text.strip_prefix('-').filter(|text| !text.starts_with('-'));
+    letters.is_some_and(|letters| letters.ends_with(['f', 'r'])) || is_short_for(text, "--file --reference")
+}
+
+/// Returns true if the option is one of these, or the beginning of one.
+fn is_short_for(option: &str, names: &str) -> bool {
+    option.len() > 2 && option.starts_with("--") && names.split(' ').any(|name| name.starts_with(option))
 }
 
 fn role_of(name: &str) -> Option<(Role, &'static str)> {
@@ -175,6 +280,8 @@ pub(super) fn of(name: &str, rest: &[Arg], reads_only: bool) -> Vec<Operand> {
         "wget" => return wget(rest),
         "tar" | "bsdtar" => return tar(rest),
         "find" | "gfind" => return find(rest),
+        "date" => return date(rest),
+        "git" => return git(rest),
         _ => {}
     }
     let Some((role, values)) = role_of(name) else { return Vec::new() };
@@ -182,14 +289,16 @@ pub(super) fn of(name: &str, rest: &[Arg], reads_only: bool) -> Vec<Operand> {
     let mut named = match role {
         Role::Reads => words.named(Access::Read, Below::Nothing),
         Role::Lists => words.named(Access::Read, Below::Names),
-        Role::Compares => words.named(Access::Read, everything_if(words.has_letter('r') || words.has("--recursive"))),
+        Role::Compares => {
+            words.named(Access::Read, everything_if(words.has_letter('r') || words.has_long("--recursive")))
+        }
         Role::Searches => searched(name, &words, reads_only),
         Role::Writes => words.named(Access::Write, everything_if(words.is_recursive())),
         Role::Changes => changed(&words),
         Role::Copies => copied(name, &words, Access::Read),
         Role::Moves => copied(name, &words, Access::Write),
     };
-    if name == "sort" {
+    if matches!(name, "gsort" | "sort") {
         named.extend(words.values_of("-o --output").filter_map(|value| value.path(Access::Write)));
     }
     if matches!(name, "uniq" | "xxd") {
@@ -232,7 +341,10 @@ impl Text<'_> {
     }
 
     fn path(&self, access: Access) -> Option<Operand> {
-        Some(Operand::certain(access, self.text()?, Below::Nothing))
+        match self {
+            Text::Word(arg) => path(arg, access, Below::Nothing),
+            Text::End(text) => Some(Operand::certain(access, text.clone(), Below::Nothing)),
+        }
     }
 }
 
@@ -293,7 +405,25 @@ impl<'a> Words<'a> {
     }
 
     fn is_recursive(&self) -> bool {
-        self.has_letter('r') || self.has_letter('R') || self.has("--recursive")
+        self.has_letter('r') || self.has_letter('R') || self.has_long("--recursive")
+    }
+
+    /// Returns true if one of these long options is given, or the beginning of one.
+    fn has_long(&self, names: &str) -> bool {
+        self.options.iter().any(|given| is_short_for(&given.name, names))
+    }
+
+    /// Returns true if `grep` is told to read directories with all below them.
+    fn recurses_into_directories(&self) -> bool {
+        let recurses = |value: &Option<Text<'a>>| {
+            value.as_ref().and_then(Text::text).is_none_or(|how| "recurse".starts_with(how.as_str()))
+        };
+        let mut options = self.options.iter();
+        options.any(|given| match given.name.as_str() {
+            "-d" => recurses(&given.value),
+            name if is_short_for(name, "--directories") => recurses(&given.value),
+            name => is_short_for(name, "--dereference-recursive"),
+        })
     }
 
     fn named(&self, access: Access, below: Below) -> Vec<Operand> {
@@ -308,6 +438,7 @@ fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Vec<Operand> {
         && (words.has_letter('i') || words.options.iter().any(|given| given.name.starts_with("--in-place")));
     let access = if in_place { Access::Write } else { Access::Read };
     let by_itself = matches!(name, "rg" | "ag" | "ack");
+    let by_itself = by_itself || name.ends_with("grep") && words.recurses_into_directories();
     let all = everything_if((by_itself || words.is_recursive()) && !in_place);
     let (programs, files) = words.operands.split_at(usize::from(!given).min(words.operands.len()));
     let patterns = words.values_of("-f --file").filter_map(|value| value.path(Access::Read));
@@ -340,7 +471,7 @@ fn written_in(program: &str) -> Vec<Operand> {
 }
 
 fn changed(words: &Words<'_>) -> Vec<Operand> {
-    let all = everything_if(words.has_letter('R') || words.has("--recursive"));
+    let all = everything_if(words.has_letter('R') || words.has_long("--recursive"));
     let skipped = usize::from(!words.has("--reference -m -x -M -X"));
     words.operands.iter().skip(skipped).filter_map(|arg| path(arg, Access::Write, all)).collect()
 }
@@ -398,6 +529,57 @@ fn dd(rest: &[Arg]) -> Vec<Operand> {
         Some(Operand::certain(access, value, Below::Nothing))
     };
     rest.iter().filter_map(of).collect()
+}
+
+/// `date -f file` prints what it cannot read as a date.
+fn date(rest: &[Arg]) -> Vec<Operand> {
+    let words = Words::read(rest, "-d -f -r -s -v -z --date --file --reference --set");
+    // Where `-j` is an option, `-f` has a format.
+    let names = if words.has_letter('j') { "-r" } else { "-f -r" };
+    let is_file = |given: &&Given<'_>| {
+        is_short_for(&given.name, "--file --reference") || names.split(' ').any(|name| name == given.name)
+    };
+    let files = words.options.iter().filter(is_file).filter(|given| !given.name.starts_with("-I"));
+    let mut named: Vec<_> = files.filter_map(|given| given.value.as_ref()?.path(Access::Read)).collect();
+    if words.options.iter().any(|given| given.value.is_none() && is_short_for(&given.name, "--file --reference")) {
+        named.extend(words.named(Access::Read, Below::Nothing));
+    }
+    named
+}
+
+/// Operands of a `git` that compares or searches files that are in no repository.
+struct WithoutIndex<'a> {
+    files: Vec<&'a Arg>,
+    /// It is said that it does; otherwise it depends on where the files are.
+    certain: bool,
+    searches: bool,
+}
+
+fn without_index(rest: &[Arg]) -> Option<WithoutIndex<'_>> {
+    let at = rest.iter().position(|arg| matches!(arg.text.as_str(), "grep" | "diff"))?;
+    let (verb, behind) = rest.get(at..)?.split_first()?;
+    let options = behind.iter().take_while(|arg| arg.text != "--");
+    let is_told = |arg: &Arg| arg.text.len() > "--no-".len() && is_short_for(&arg.text, "--no-index");
+    let is_told = options.into_iter().any(is_told);
+    if verb.text == "grep" {
+        let words = Words::read(behind, "-A -B -C -O -e -f -m --max-count --max-depth --threads");
+        let skipped = usize::from(!words.has("-e -f"));
+        let files = words.operands.into_iter().skip(skipped).collect();
+        return is_told.then_some(WithoutIndex { files, certain: true, searches: true });
+    }
+    let files = Words::read(behind, "-G -I -O -S -U -l").operands;
+    let outside = |arg: &&Arg| arg.text.starts_with(['/', HOME]) || arg.text.split('/').any(|name| name == "..");
+    let certain = is_told || files.len() == 2 && files.iter().any(outside);
+    (certain || files.len() == 2).then_some(WithoutIndex { files, certain, searches: false })
+}
+
+fn git(rest: &[Arg]) -> Vec<Operand> {
+    let Some(without) = without_index(rest).filter(|without| without.certain) else { return Vec::new() };
+    let mut named: Vec<_> = without.files.iter().filter_map(|arg| path(arg, Access::Read, Below::Everything)).collect();
+    if without.searches && without.files.is_empty() {
+        named.push(Operand { certain: false, ..Operand::certain(Access::Read, ".", Below::Everything) });
+    }
+    named
 }
 
 fn curl(rest: &[Arg]) -> Vec<Operand> {

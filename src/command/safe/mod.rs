@@ -34,7 +34,7 @@ use super::{
     wildcard,
 };
 use online::Online;
-pub(super) use online::{asking_network, asks_network, has_subcommands, stays_here};
+pub(super) use online::{asking_network, asks_network, has_subcommands, reads_operands, stays_here};
 
 /// What operands a row takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +62,9 @@ enum Reach {
     /// Somebody else reads them: each word must be written out.
     Elsewhere,
 }
+
+/// The most words that are looked through for a subcommand. Each row looks for its own.
+const MAX_BEFORE: usize = 64;
 
 /// A question about a whole command line; the answer no has a reason.
 type Question = fn(&Options<'_>) -> Result<(), String>;
@@ -200,18 +203,24 @@ pub(in crate::command) struct Family {
     reach: Reach,
     /// Its programs do nothing without the network, but for what a row proves to stay here.
     only_online: bool,
+    /// Its programs show what the files hold that their operands name, but for those that are known not to.
+    shows_files: bool,
 }
 
 const fn local(specs: &'static [Spec]) -> Family {
-    Family { specs, reach: Reach::Here, only_online: false }
+    Family { specs, reach: Reach::Here, only_online: false, shows_files: false }
+}
+
+const fn of_files(specs: &'static [Spec]) -> Family {
+    Family { shows_files: true, ..local(specs) }
 }
 
 const fn elsewhere(specs: &'static [Spec]) -> Family {
-    Family { specs, reach: Reach::Elsewhere, only_online: false }
+    Family { specs, reach: Reach::Elsewhere, only_online: false, shows_files: false }
 }
 
 const fn at_service(specs: &'static [Spec]) -> Family {
-    Family { specs, reach: Reach::Service, only_online: false }
+    Family { specs, reach: Reach::Service, only_online: false, shows_files: false }
 }
 
 /// Programs that are nothing but the way to a service.
@@ -222,14 +231,14 @@ const fn of_service(specs: &'static [Spec]) -> Family {
 /// All rows, by the families they belong to.
 pub(in crate::command) const FAMILIES: &[Family] = &[
     local(coreutils::SPECS),
-    local(files::SPECS),
-    local(text::SPECS),
+    of_files(files::SPECS),
+    of_files(text::SPECS),
     local(shell::SPECS),
     local(git::SPECS),
     of_service(github::SPECS),
     elsewhere(network::SPECS),
     at_service(packages::SPECS),
-    local(projects::SPECS),
+    of_files(projects::SPECS),
     local(containers::SPECS),
     of_service(cloud::SPECS),
     local(system::SPECS),
@@ -404,7 +413,7 @@ impl Spec {
         for wanted in subcommand.split(' ') {
             if !self.globals.is_empty() && words.first().is_some_and(|word| word.text.starts_with('-')) {
                 let reading = Reading { flags: self.globals, stop_at_operand: true, inert: true };
-                let options = Options::read(words, reading).ok()?;
+                let options = Options::read(words.get(..MAX_BEFORE).unwrap_or(words), reading).ok()?;
                 if !options.given.iter().all(question::is_harmless_global) {
                     return None;
                 }

@@ -104,6 +104,12 @@ pub(in crate::command) fn has_subcommands(name: &str) -> bool {
     rows(name).iter().any(|(spec, family)| !spec.subcommand.is_empty() || family.only_online)
 }
 
+/// Returns true if some row has `name` among the programs that show what the files hold that their operands name.
+pub(in crate::command) fn reads_operands(name: &str) -> bool {
+    let takes = |spec: &Spec| spec.subcommand.is_empty() && spec.operands != super::Operands::None;
+    rows(name).iter().any(|(spec, family)| family.shows_files && takes(spec))
+}
+
 /// Returns true if `name` asks the network with these words, as far as some row tells.
 pub(in crate::command) fn asks_network(name: &str, rest: &[Arg]) -> bool {
     let asks = |(spec, family): &Row| family.only_online || spec.is_online(family, rest) && spec.speaks_of(rest);

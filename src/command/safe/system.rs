@@ -4,7 +4,7 @@ use super::{Spec, online::Online, spec};
 use crate::command::options::Options;
 
 pub(super) const SPECS: &[Spec] = &[
-    spec("ps", "").raw(ps_words).examples(&["ps", "ps aux", "ps -ef", "ps -p 1 -o pid,comm", "ps aux --sort=-%mem", "ps -eo pid,comm"], &["ps > f", "ps eww", "ps auxe", "ps e -o args"]),
+    spec("ps", "").raw(ps_words).examples(&["ps", "ps aux", "ps -ef", "ps -p 1 -o pid,comm", "ps aux --sort=-%mem", "ps -eo pid,comm"], &["ps > f", "ps eww", "ps auxe", "ps e -o args", "ps -eo args e", "ps axo args e", "ps -e -o args e", "ps -op e", "ps u e", "ps --forest e", "ps -auxe"]),
     spec("pgrep pidof pstree procs", "--delimiter: --inverse --lightweight --count --pgroup: -G: --group: --ignore-case --newest --oldest -O: --older: --parent: --session: --terminal: --euid: --uid: -F: --pidfile: -L --logpidfile -r: --runstates: --ignore-ancestors --cgroup: --ns: --nslist: --arguments --ascii --compact-not -C: --color: --show-pgids -H: --highlight-all --highlight-pid: --long --numeric-sort -N: --ns-sort: --show-pids --show-parents -S --ns-changes --thread-names --hide-threads --uid-changes --unicode -Z --security-context -q -G -a -l -f -u: -x -n -o -c -v -i -p -P: -s -g: -t: -d: -U: -h -A -T -w --full --list-name --list-full --exact").inert().examples(&["pgrep -af node", "pstree -p"], &["pgrep --signal x"]),
     spec("top htop btop", "-E: -e: -S -O -U: --batch-mode --delay: --iterations: --pid: --secure-mode --sort-override: --width: -R -stats: --accum-time-toggle --single-cpu-toggle -b -n: -d: -u: -p: -o: -c -H -i -l: -s: -w? -1").asking(batch).none().examples(&["top -bn1", "top -b -n 1", "top -l 1"], &["top", "htop"]),
     spec("free vmstat iostat mpstat", "--bytes --kilo --tera --peta --kibi --mebi --gibi --tebi --pebi --lohi -v --committed --seconds: --count: --wide -L --line --active -f --forks --slabs --one-header --stats --disk --disk-sum --partition: --unit: --timestamp --no-first -u -j: -o: -A -I: --dec: -H -V -b -k -m -g -h -s: -c: -t -l -w -a -d -D -S: -n -x -y -z -P: -p: -N -C -T --mega --giga --human --si --total").inert().examples(&["free -h", "vmstat 1 5", "iostat -x"], &["free --x"]),
@@ -95,17 +95,49 @@ fn when(holds: bool, why: &str) -> Result<(), String> {
 /// Without a dash, `e` shows the environment of every process, and what is secret there.
 fn ps_words(rest: &[Arg]) -> Result<(), String> {
     when(!rest.iter().any(|word| word.text.contains("--pdeathsig")), "an option that is not on the list")?;
-    let before = std::iter::once(None).chain(rest.iter().map(Some));
-    let takes_the_next = |word: &Arg| !word.text.contains('=') && word.text.ends_with(PS_VALUES);
-    let shows = |(before, word): (Option<&Arg>, &Arg)| {
-        let is_value = before.is_some_and(takes_the_next);
-        !is_value && !word.text.starts_with('-') && (word.text.contains('e') || !word.is_written() && !word.reckoned)
-    };
-    when(!before.zip(rest).any(shows), "it shows the environment of processes")
+    let mut words = rest.iter();
+    while let Some(word) = words.next() {
+        let is_unknown = !word.is_written() && !word.reckoned;
+        let shows = if word.text.starts_with('-') { is_bsd(&word.text) } else { word.text.contains('e') || is_unknown };
+        when(!shows, "it shows the environment of processes")?;
+        if ps_takes_the_next(&word.text) {
+            words.next();
+        }
+    }
+    Ok(())
 }
 
-/// The ends of words of `ps` behind which a value stands.
-const PS_VALUES: [char; 14] = ['o', 'O', 'p', 'q', 'u', 'U', 'g', 'G', 'C', 't', 's', 'N', 'k', 'd'];
+/// Returns true for `-auxe`, whose letters count as if no dash stood there, since `xe` is no user; and for `-E`, which
+/// shows the same elsewhere.
+fn is_bsd(text: &str) -> bool {
+    let letters = text.get(1..).filter(|letters| !letters.starts_with('-')).unwrap_or_default();
+    let flags = letters.find(PS_VALUES).map_or(letters, |at| letters.get(..at).unwrap_or_default());
+    flags.contains('E')
+        || letters.split_once(['u', 'U']).is_some_and(|(_, user)| user.starts_with('x') && text.contains('e'))
+}
+
+/// Returns true if the value of the last option in that word of `ps` is the next word.
+fn ps_takes_the_next(text: &str) -> bool {
+    if text.starts_with("--") {
+        return PS_LONG.split(' ').any(|option| option == text);
+    }
+    let (letters, values) = match text.strip_prefix('-') {
+        Some(letters) => (letters, PS_VALUES.as_slice()),
+        None => (text, PS_BSD_VALUES.as_slice()),
+    };
+    // The first that takes a value takes the rest of the word, if there is any.
+    letters.find(values).is_some_and(|at| at + 1 == letters.len())
+}
+
+/// Letters behind a dash that take a value.
+const PS_VALUES: [char; 11] = ['o', 'O', 'p', 'q', 'u', 'U', 'g', 'G', 'C', 't', 's'];
+
+/// Letters without a dash that take a value.
+const PS_BSD_VALUES: [char; 6] = ['o', 'O', 'p', 'q', 'U', 'k'];
+
+/// Long options that take a value.
+const PS_LONG: &str = "--sort --format --pid --ppid --quick-pid --sid --group --Group --user --User --tty --cols \
+                       --columns --width --rows --lines";
 
 fn batch(options: &Options<'_>) -> Result<(), String> {
     when(options.has("-b -l --batch-mode -O"), "it waits for keys")

@@ -144,8 +144,31 @@ async fn what_is_protected_is_not_read_by_a_pattern_or_by_what_reads_a_directory
             "cat /dev/fd/../../1/environ",
             "cat $PWD/../../../../../../../etc/shadow",
             "cat ~+/../../../../../../../etc/shadow",
+            "date -f /etc/shadow",
+            "date -f/etc/shadow",
+            "date -uf /etc/shadow",
+            "date --file=/etc/shadow",
+            "date --fil /etc/shadow",
+            "date -f /etc/shado?",
+            "grep -d recurse root /etc",
+            "grep -drecurse root /etc",
+            "grep -nd recurse root /etc",
+            "egrep -drecurse root /etc",
+            "ggrep -r root /etc",
+            "grep --directories=recurse root /etc",
+            "grep --directories=rec root /etc",
+            "grep --direct recurse root /etc",
+            "grep --dereference-recursive root /etc",
+            "grep --dereference-rec root /etc",
+            "grep --rec root /etc",
+            "git grep --no-index root /etc",
+            "git grep --no-index -e root /etc",
+            "git -C /etc grep --no-index root",
+            "git diff --no-index x /etc",
+            "git diff /dev/null /etc",
         ];
         all_denied(&agent, &lines);
+        none_denied(&agent, &["date -d yesterday", "date -r b.rs", "grep -d skip root /etc/hostname"]);
         none_denied(&agent, &["cat /etc/host*", "ls /etc", "cat /etc/hostname", "cat $HOME/notes.txt"]);
     }
 }
@@ -317,8 +340,17 @@ async fn what_prints_what_is_protected_is_no_read() {
     let (_place, work) = ground();
     let engine = Engine::new(Settings::default()).unwrap();
     let agent = bound(&engine, &work, Mode::Default, vec![]).await;
-    let lines =
-        ["ps eww", "ps auxe", "ps e -o args", "getent shadow", "yq 'load_str(\"/etc/shadow\")' x", "cat /dev/sd?"];
+    let lines = [
+        "ps eww",
+        "ps auxe",
+        "ps e -o args",
+        "ps -eo args e",
+        "ps axo args e",
+        "ps -e -o args e",
+        "getent shadow",
+        "yq 'load_str(\"/etc/shadow\")' x",
+        "cat /dev/sd?",
+    ];
     let allowed: Vec<_> = lines.iter().filter(|line| verdict(&agent, line) == Effect::Allow).collect();
     assert!(allowed.is_empty(), "allowed: {allowed:#?}");
     for line in ["ps aux", "ps -eo pid,cmd", "ps -ef", "getent passwd root", "yq .a b.yml"] {
