@@ -272,8 +272,10 @@ impl State {
             }
             Event::GrantIssued { grant } => self.issue(grant),
             Event::GrantChanged { grant } => {
-                self.take_out(grant);
-                self.issue(grant);
+                // Where it was lost, it stays lost.
+                if self.take_out(grant).is_some() {
+                    self.issue(grant);
+                }
             }
             Event::GrantRevoked { grant, .. } | Event::GrantExpired { grant } | Event::GrantUsed { grant, .. } => {
                 self.end(grant);
