@@ -93,8 +93,11 @@ impl Engine {
         facts.enforced = SandboxFacts::STATED.into();
         let broken = agent.shared.broken(&agent.id, action.permissions())?;
         let (of, applied) = (agent.id.clone(), Some(Arc::new(facts)));
-        let command = Command::ActConfined { agent: of, action, opinions, broken, applied };
-        let events = agent.execute(command).await?;
+        let run = |action| {
+            let (agent, opinions, broken) = (of.clone(), opinions.clone(), broken.clone());
+            Command::ActConfined { agent, action, opinions, broken, applied: applied.clone() }
+        };
+        let (events, _) = agent.execute_about(action, run).await?;
         events.iter().find_map(Event::decided).cloned().ok_or(Error::Closed)
     }
 }
@@ -132,10 +135,12 @@ impl Agent {
     }
 
     async fn decide(&self, action: Considered, opinions: Vec<Opinion>, broken: Broken) -> Result<Authorization, Error> {
-        let (agent, action, request) = (self.id.clone(), Arc::new(action), fresh_request());
-        let command =
-            Command::Authorize { agent, action: Arc::clone(&action), opinions: opinions.clone(), request, broken };
-        let events = self.execute(command).await?;
+        let request = fresh_request();
+        let ask = |action| {
+            let (agent, opinions, broken) = (self.id.clone(), opinions.clone(), broken.clone());
+            Command::Authorize { agent, action, opinions, request, broken }
+        };
+        let (events, action) = self.execute_about(Arc::new(action), ask).await?;
         let decision = events.iter().find_map(Event::decided).ok_or(Error::Closed)?;
         match decision.verdict() {
             Effect::Allow => Ok(Authorization::Allowed(Arc::clone(decision))),
@@ -149,6 +154,22 @@ impl Agent {
                 Ok(Authorization::Asked(Arc::clone(decision), self.ticket(asked)?))
             }
         }
+    }
+
+    /// Carries out a command about `action`; once more with all its rights bound to the disk, if the kernel did nothing for
+    /// lack of that.
+    async fn execute_about(
+        &self,
+        action: Arc<Considered>,
+        command: impl Fn(Arc<Considered>) -> Command,
+    ) -> Result<(Vec<Event>, Arc<Considered>), Error> {
+        let events = self.execute(command(Arc::clone(&action))).await?;
+        if action.placed || !events.is_empty() {
+            return Ok((events, action));
+        }
+        let action = Arc::into_inner(action).ok_or(Error::Closed)?;
+        let action = Arc::new(self.shared.placed(action));
+        Ok((self.execute(command(Arc::clone(&action))).await?, action))
     }
 
     /// Lets `action` happen now inside the library's sandbox, once, and leaves the record; or says why not. A question is no here: it is asked with
@@ -182,8 +203,11 @@ impl Agent {
     #[cfg(feature = "sandbox")]
     async fn let_run(&self, action: Considered, opinions: Vec<Opinion>) -> Result<Option<Arc<Cause>>, Error> {
         let broken = self.shared.broken(&self.id, action.permissions())?;
-        let (agent, action) = (self.id.clone(), Arc::new(action));
-        let events = self.execute(Command::ActConfined { agent, action, opinions, broken, applied: None }).await?;
+        let run = |action| {
+            let (agent, opinions, broken) = (self.id.clone(), opinions.clone(), broken.clone());
+            Command::ActConfined { agent, action, opinions, broken, applied: None }
+        };
+        let (events, _) = self.execute_about(Arc::new(action), run).await?;
         Ok(events.iter().find_map(Event::decided).and_then(|decision| Cause::of(decision)).map(Arc::new))
     }
 
@@ -210,7 +234,7 @@ impl Agent {
     #[cfg(all(feature = "sandbox", feature = "schedule"))]
     pub(crate) fn explain_confined(&self, action: &Action) -> Result<Explanation, Error> {
         let action = Considered { confined: true, ..self.considered(action)? };
-        self.judged_as(&action, |judgement, case| judgement.explanation(case))
+        self.judged_as(action, |judgement, case| judgement.explanation(case))
     }
 
     /// What people said about this agent's actions and still counts.
@@ -227,19 +251,32 @@ impl Agent {
         action: &Action,
         read: impl FnOnce(&Judgement<'_>, &Case<'_>) -> T,
     ) -> Result<T, Error> {
-        self.judged_as(&self.considered(action)?, read)
+        self.judged_as(self.considered(action)?, read)
     }
 
-    fn judged_as<T>(&self, action: &Considered, read: impl FnOnce(&Judgement<'_>, &Case<'_>) -> T) -> Result<T, Error> {
+    fn judged_as<T>(
+        &self,
+        mut action: Considered,
+        read: impl FnOnce(&Judgement<'_>, &Case<'_>) -> T,
+    ) -> Result<T, Error> {
         let broken = self.shared.broken(&self.id, action.permissions())?;
-        self.look(|state, agent, now| {
-            let case = Case { state, agent, action, broken: &broken, opinions: &[], now };
-            read(&judge(&case), &case)
-        })
+        let mut read = Some(read);
+        loop {
+            let read = self.look(|state, agent, now| {
+                let case = Case { state, agent, action: &action, broken: &broken, opinions: &[], now };
+                let judgement = judge(&case);
+                let is_decided = !action.lacks_place_of(judgement.lacking.iter());
+                read.take_if(|_| is_decided).map(|read| read(&judgement, &case))
+            })?;
+            match read {
+                Some(read) => return Ok(read),
+                None => action = self.shared.placed(action),
+            }
+        }
     }
 
     /// `action`, understood as this agent means it.
     pub(super) fn considered(&self, action: &Action) -> Result<Considered, Error> {
-        self.shared.understood(&*self.profile()?, action)
+        self.shared.understood_so_far(&*self.profile()?, action)
     }
 }

@@ -10,17 +10,17 @@ use serde_json::{Map, Value};
 use smol_str::SmolStr;
 
 use crate::{
-    command::{Classification, Classifier, NamedUses},
+    command::{Classifier, NamedUses},
     kernel::{Considered, Mentions, Target, Use, operation_for, operation_of},
     model::{
-        Access, Action, AgentId, Below, ByName, CommandShape, Destructive, Details, Named, Operation, Permission,
-        Profile, Reason, Right, SanitizedPath, Secrets, Shown, StartDir, Tier, ToolName, UseOrigin, What, by_name,
+        Access, Action, AgentId, Below, ByName, Details, Named, Operation, Permission,
+        Profile, Reason, Right, SanitizedPath, Shown, StartDir, Tier, ToolName, UseOrigin, What, by_name,
         redacted, redacted_with,
     },
     seam::{PathFailure, Paths, Real},
 };
 
-use super::{Error, below::Reached, input, shared::Shared};
+use super::{Error, below::Reached, input, lines::Line, pin::right_to, shared::Shared};
 
 impl Shared {
     /// Understands `action`, as the agent of `profile` means it.
@@ -71,17 +71,17 @@ impl Shared {
         text: &str,
         besides: &Map<String, Value>,
     ) -> Result<Considered, Error> {
-        let classifier = self.classifier.load();
+        let reader = self.classifier.load();
         let is_strict = self.look(|state, _| state.only_reads_by_itself(agent))?;
-        let judged = if is_strict {
-            classifier.strictly().classify_with(text, besides)
+        let line = if besides.is_empty() {
+            reader.line(text, is_strict)
         } else {
-            classifier.classify_with(text, besides)
+            let classifier = if is_strict { &reader.strictly() } else { &**reader };
+            Arc::new(Line::of(text, classifier.classify_with(text, besides)))
         };
-        let base = Considered { strictly: is_strict, ..base };
-        let understood = command(base, text, besides, &judged, &classifier);
+        let understood = command(Considered { strictly: is_strict, ..base }, &line, besides, &reader);
         let start = starts_in(understood.cwd.as_ref(), besides);
-        let (understood, reached) = self.naming(understood, &judged.named, start.as_deref());
+        let (understood, reached) = self.naming(understood, &line.named, start.as_deref());
         if understood.is_invalid() {
             return Ok(understood);
         }
@@ -178,10 +178,10 @@ impl Shared {
         let absolute = if self.paths.have_no_links() { without_up(&absolute) } else { absolute };
         // Only what certainly is a path takes a right.
         let right = |real: Real| {
-            let right = certain.then(|| self.right_to(access, &real)).transpose()?;
-            Ok((real, right))
+            let right = certain.then(|| right_to(access, &real));
+            (real, right)
         };
-        match looked.real(&absolute).and_then(right) {
+        match looked.real(&absolute).map(right) {
             Ok((real, Some(right))) => Some(used(real.path, Some(right), UseOrigin::Named)),
             // A word like `push` is no file that is written, unless there is one.
             Ok((real, None)) if access == Access::Write && !text.contains(['/', '.']) && real.identity.is_none() => {
@@ -243,12 +243,12 @@ impl Shared {
         (self.is_directory(&real) && (!goes_up || as_text())).then_some(real.path)
     }
 
-    /// Returns true if a directory stands there, as far as the disk says.
     /// Returns true for a path that may be a directory with something in it.
     pub(super) fn holds_something(&self, path: &SanitizedPath) -> bool {
         self.paths.have_no_links() || self.paths.real_of(path).is_ok_and(|real| self.is_directory(&real))
     }
 
+    /// Returns true if a directory stands there, as far as the disk says.
     fn is_directory(&self, real: &Real) -> bool {
         // Below a file there is nothing, not even something missing.
         real.identity.is_some() && self.paths.real(&[real.path.as_str(), "/-"].concat()).is_ok()
@@ -278,7 +278,7 @@ impl Shared {
             Access::Write => Action::write(""),
         };
         let operation = if access == Access::Write { Operation::Write } else { Operation::Read };
-        self.at(blank(operation, operation.own_tool(), &action, String::new()), real)
+        self.placed(self.at(blank(operation, operation.own_tool(), &action, String::new()), real))
     }
 
     fn at(&self, base: Considered, real: Real) -> Considered {
@@ -291,10 +291,7 @@ impl Shared {
             }
         };
         let tier = (operation != Operation::Exec).then_some(tier);
-        let takes = match self.right_to(access, &real) {
-            Ok(right) => Some(right),
-            Err(why) => return invalid(base, real.path.as_str(), &why.to_string()),
-        };
+        let takes = Some(right_to(access, &real));
         // A path is a name, and a person has to be able to tell it from others.
         let shown = real.path.as_str().into();
         Considered { shown, tier, tier_reason: why.into(), ..about(base, Target::Path(real.path), takes) }
@@ -398,6 +395,7 @@ pub(super) fn blank(operation: Operation, tool: ToolName, action: &Action, input
         details: None,
         in_sandbox: action.in_sandbox,
         confined: false,
+        placed: false,
     }
 }
 
@@ -434,28 +432,13 @@ pub(super) fn invalid(base: Considered, text: &str, why: &str) -> Considered {
 }
 
 /// A command line, and what its tool is told `besides`, which may change what runs: it is shown, and bound.
-fn command(
-    base: Considered,
-    text: &str,
-    besides: &Map<String, Value>,
-    judged: &Classification,
-    classifier: &Classifier,
-) -> Considered {
-    let secrets = Secrets::of(text);
-    let shape = judged.shape.as_ref().map(|shape| {
-        let whole = shape.to_string();
-        CommandShape::of(&whole, secrets.redacted_in(&whole))
-    });
-    let destructive = (judged.tier == Tier::Destructive).then(|| Destructive {
-        impact_scope: secrets.redacted_in(&judged.impact()),
-        rollback_advice: judged.rollback_advice().into(),
-    });
-    let (tier, tier_reason) = (Some(judged.tier), secrets.redacted_in(&judged.reason));
-    let target = Target::Command { text: text.into(), parts: judged.spoken() };
-    let line = secrets.redacted_but(&judged.programs());
-    let base = about(base, target, None);
+fn command(base: Considered, line: &Line, besides: &Map<String, Value>, classifier: &Classifier) -> Considered {
+    let target = Target::Command { text: Arc::clone(&line.text), parts: line.parts.clone() };
+    let (tier, tier_reason) = (Some(line.tier), Arc::clone(&line.tier_reason));
+    let (shape, destructive, shown) = (line.shape.clone(), line.destructive.clone(), Arc::clone(&line.shown));
+    let base = Considered { shown, tier, tier_reason, shape, destructive, ..about(base, target, None) };
     if besides.is_empty() {
-        return Considered { shown: line, tier, tier_reason, shape, destructive, ..base };
+        return base;
     }
     let besides = Value::Object(besides.clone());
     let mut texts = Vec::new();
@@ -463,9 +446,9 @@ fn command(
     let spoken = |line: &str| classifier.classify(line).spoken();
     let told = Some(Mentions::of(texts.iter().copied(), texts.iter().copied(), spoken));
     let (told_besides, cut) = input::shown(&besides);
-    let shown = format!("{line} with {told_besides}").into();
+    let shown = format!("{} with {told_besides}", line.shown).into();
     let besides = Some(input::canonical(&besides).to_string());
-    Considered { shown, cut, besides, told, tier, tier_reason, shape, destructive, ..base }
+    Considered { shown, cut, besides, told, ..base }
 }
 
 /// Whoever may use the network may reach any host; what it may do there is for rules.

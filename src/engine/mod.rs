@@ -17,6 +17,7 @@ mod holding;
 mod hooks;
 mod input;
 mod keep;
+mod lines;
 mod look;
 mod mail;
 mod modes;

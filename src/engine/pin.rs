@@ -1,12 +1,17 @@
 //! Rights and the disk: what a path really names when a right is given, and whether it still does.
 
 use crate::{
-    kernel::Broken,
+    kernel::{Broken, Considered},
     model::{Access, AgentId, FileIdentity, Permission, Right, SanitizedPath},
+    seam::{PathFailure, Real},
 };
 
-use super::{Error, shared::Shared};
-use crate::seam::{PathFailure, Real};
+use super::{Error, consider::invalid, shared::Shared};
+
+/// The right to use what a path really names, bound to the object there. Where there is none, [`Shared::placed`] binds it.
+pub(super) fn right_to(access: Access, real: &Real) -> Right {
+    Right::to(Permission::Path(access, real.path.clone()), real.identity)
+}
 
 impl Shared {
     /// Binds a permission to what its path really names.
@@ -14,16 +19,33 @@ impl Shared {
         match permission {
             Permission::Events | Permission::Network | Permission::Tool(_) => Ok(Right::from(permission.clone())),
             Permission::Path(access, path) => {
-                let real = self.paths.real_of(path)?;
-                Ok(self.right_to(*access, &real)?)
+                Ok(self.right_in_place(right_to(*access, &self.paths.real_of(path)?))?)
             }
         }
     }
 
-    /// The right to use what a path really names, bound to the object there or to the deepest directory on the way.
-    pub(super) fn right_to(&self, access: Access, real: &Real) -> Result<Right, PathFailure> {
-        let anchor = if real.identity.is_none() { self.paths.anchor(&real.path)? } else { None };
-        Ok(Right::to(Permission::Path(access, real.path.clone()), real.identity).anchored(anchor))
+    /// The right, bound to the deepest directory on the way to its path if nothing stands there.
+    fn right_in_place(&self, right: Right) -> Result<Right, PathFailure> {
+        let Some(path) = right.permission.path().filter(|_| right.is_unplaced()) else { return Ok(right) };
+        let anchor = self.paths.anchor(path)?;
+        Ok(right.anchored(anchor))
+    }
+
+    /// The action, with all rights that it takes bound to the disk. Who holds a right already needs none of that, so it is
+    /// not looked up before somebody does not.
+    pub(super) fn placed(&self, mut understood: Considered) -> Considered {
+        let mut failed = None;
+        for right in understood.uses.iter_mut().filter_map(|used| used.takes.as_mut()) {
+            match self.right_in_place(right.clone()) {
+                Ok(placed) => *right = placed,
+                Err(why) => failed = Some((right.permission.to_string(), why.to_string())),
+            }
+        }
+        let understood = Considered { placed: true, ..understood };
+        match failed {
+            Some((permission, why)) => invalid(understood, &permission, &why),
+            None => understood,
+        }
     }
 
     pub(super) fn pin_all<'p>(

@@ -13,6 +13,11 @@ impl Shared {
     ///
     /// What cannot be understood is no error: it is an action that nobody may do, with the reason.
     pub(super) fn understood(&self, profile: &Profile, action: &Action) -> Result<Considered, Error> {
+        Ok(self.placed(self.understood_so_far(profile, action)?))
+    }
+
+    /// Understands it so far as it takes to decide for somebody who holds what it takes ([`Considered::placed`]).
+    pub(super) fn understood_so_far(&self, profile: &Profile, action: &Action) -> Result<Considered, Error> {
         let mut understood = self.consider(profile, action)?;
         let mut programs = program_files(&understood);
         if let (Operation::Exec, What::Plain(_, written)) = (understood.operation(), &action.what) {
@@ -24,6 +29,7 @@ impl Shared {
             let classifier = self.classifier.load();
             programs.iter().for_each(|path| add(&mut understood, path, &classifier.classify_program(path)));
         }
+        understood.placed = self.paths.have_no_links();
         Ok(understood)
     }
 }

@@ -10,6 +10,7 @@ use crate::{
 
 use super::{
     cell::Cell,
+    lines::Reader,
     shared::{Shared, Writer},
 };
 
@@ -48,7 +49,7 @@ impl Shared {
     /// Publishes how actions are read: what the settings declare goes before what the host program declared.
     pub(super) fn publish_classifier(&self, classifier: Classifier) {
         let tools = self.host_tools.load().and(classifier.tools());
-        self.classifier.store(Arc::new(classifier.with_tools(tools)));
+        self.classifier.store(Arc::new(Reader::new(classifier.with_tools(tools))));
     }
 
     fn publish_ground(&self, writer: &mut Writer, ground: Ground) {

@@ -25,6 +25,7 @@ use super::{
     cell::Cell,
     hooks::Registered,
     keep::{Done, Keeping},
+    lines::Reader,
     outside::Outside,
     subscription::CAPACITY,
     surface::Open,
@@ -40,7 +41,7 @@ pub(super) struct Shared {
     /// Which engine this is, for those who hear from several.
     pub(super) runtime: RuntimeId,
     /// Sorts commands into tiers, as the settings in force say.
-    pub(super) classifier: ArcSwap<Classifier>,
+    pub(super) classifier: ArcSwap<Reader>,
     /// The tools that the host program declared, besides those of the settings.
     pub(super) host_tools: ArcSwap<Tools>,
     /// The only lock. Only short, pure, non-async calls run under it.
@@ -130,7 +131,7 @@ impl Shared {
             paths,
             hooks: ArcSwap::default(),
             runtime: super::fresh_runtime(),
-            classifier: ArcSwap::from_pointee(classifier),
+            classifier: ArcSwap::from_pointee(Reader::new(classifier)),
             host_tools: ArcSwap::default(),
             writer: Mutex::new(writer),
             cells: DashMap::default(),

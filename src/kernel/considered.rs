@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::model::{
     ActionFacts, CallId, CommandPattern, CommandShape, Destructive, Details, Digest, Doing, Operation, Permission,
-    Reason, SanitizedPath, SpokenPart, Tier, ToolName, ToolPath, UseFacts, UseOrigin, cut,
+    Reason, Right, SanitizedPath, SpokenPart, Tier, ToolName, ToolPath, UseFacts, UseOrigin, cut,
 };
 
 use super::{
@@ -61,6 +61,16 @@ pub(crate) struct Considered {
     pub(crate) in_sandbox: bool,
     /// Whether it runs in a sandbox with nothing but what is named, because the host program says so and no agent.
     pub(crate) confined: bool,
+    /// Every right that it takes is bound to a directory of the disk where nothing stands at its path yet. Nothing is asked
+    /// or given before.
+    pub(crate) placed: bool,
+}
+
+impl Considered {
+    /// Returns true if one of these rights is to a path at which nothing stands yet, and not bound to a directory.
+    pub(crate) fn lacks_place_of<'r>(&self, mut rights: impl Iterator<Item = &'r Right>) -> bool {
+        !self.placed && rights.any(Right::is_unplaced)
+    }
 }
 
 /// What an action, or one of its uses, is about.

@@ -97,6 +97,7 @@ fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Consid
         details: None,
         in_sandbox: false,
         confined: false,
+        placed: true,
     })
 }
 

@@ -161,6 +161,11 @@ impl Uses {
         std::iter::once(&self.own).chain(&self.further)
     }
 
+    /// All of them, to be changed.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Use> {
+        std::iter::once(&mut self.own).chain(&mut self.further)
+    }
+
     /// All of them by themselves, the own one first.
     pub(crate) fn into_all(self) -> impl Iterator<Item = Use> {
         std::iter::once(self.own).chain(self.further)

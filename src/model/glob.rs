@@ -1,8 +1,14 @@
 //! Patterns of paths.
 
-use std::{fmt, str::FromStr, sync::Arc};
+use std::{
+    cmp::Ordering,
+    fmt,
+    hash::{Hash, Hasher},
+    str::FromStr,
+    sync::{Arc, OnceLock},
+};
 
-use globset::{Glob, GlobBuilder};
+use globset::{Glob, GlobBuilder, GlobMatcher};
 use serde::{Deserialize, Serialize};
 
 use super::SanitizedPath;
@@ -13,9 +19,48 @@ const MAX_GLOB_CHARS: usize = 1024;
 /// A pattern of absolute paths: `*` and `?` stay within a component, `**` crosses them, `[ab]` and `{a,b}` choose.
 ///
 /// A glob is compared with real paths, as they are once links are followed, and with regard to case.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct PathGlob(Arc<str>);
+pub struct PathGlob(Arc<Pattern>);
+
+/// The text of a glob, with its forms as a no once somebody asked for them: making those takes longer than most decisions.
+struct Pattern {
+    text: Box<str>,
+    as_no: OnceLock<Result<Vec<GlobMatcher>, globset::Error>>,
+}
+
+impl fmt::Debug for PathGlob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PathGlob").field(&self.as_str()).finish()
+    }
+}
+
+/// Globs are their texts.
+impl PartialEq for PathGlob {
+    fn eq(&self, other: &PathGlob) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for PathGlob {}
+
+impl PartialOrd for PathGlob {
+    fn partial_cmp(&self, other: &PathGlob) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for PathGlob {
+    fn cmp(&self, other: &PathGlob) -> Ordering {
+        self.as_str().cmp(other.as_str())
+    }
+}
+
+impl Hash for PathGlob {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
 
 /// Why a text is not a [`PathGlob`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,7 +134,7 @@ impl PathGlob {
 
     /// The path by which this glob is met, if it is one that [`PathGlob::literal`] made.
     pub(crate) fn as_literal(&self) -> Option<SanitizedPath> {
-        let (mut path, mut chars) = (String::new(), self.0.chars());
+        let (mut path, mut chars) = (String::new(), self.as_str().chars());
         while let Some(c) = chars.next() {
             match c {
                 '[' => {
@@ -105,24 +150,34 @@ impl PathGlob {
 
     /// The path that a no names with all that is in it, if it names one: no wildcard but `/**` at its end.
     pub(crate) fn named_as_no(&self) -> Option<SanitizedPath> {
-        PathGlob(self.0.strip_suffix("/**").unwrap_or(&self.0).into()).as_literal()
+        PathGlob::of(self.base()).as_literal()
+    }
+
+    fn of(text: impl Into<Box<str>>) -> PathGlob {
+        PathGlob(Arc::new(Pattern { text: text.into(), as_no: OnceLock::new() }))
     }
 
     /// The pattern, from the root.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.0.text
+    }
+
+    /// The pattern without the `/**` at its end.
+    fn base(&self) -> &str {
+        self.as_str().strip_suffix("/**").unwrap_or(self.as_str())
     }
 
     /// The same, ready to be compared with paths; one that was parsed compiles.
     pub(crate) fn compiled(&self) -> Result<Glob, globset::Error> {
-        compile(&self.0)
+        compile(self.as_str())
     }
 }
 
 impl PathGlob {
     /// The same for a no or a question: a directory is what is in it, so `a` is `a/**` too, and the other way round.
     pub(crate) fn compiled_as_no(&self) -> Result<Vec<Glob>, globset::Error> {
-        let other = self.0.strip_suffix("/**").map_or_else(|| format!("{}/**", self.0), str::to_owned);
+        let text = self.as_str();
+        let other = text.strip_suffix("/**").map_or_else(|| format!("{text}/**"), str::to_owned);
         // A pattern may have no other form, as `/**` has none; then it is met as it stands there.
         Ok(std::iter::once(self.compiled()?).chain(compile(&other)).collect())
     }
@@ -136,14 +191,16 @@ impl PathGlob {
         if !self.may_deny(path.as_str()) {
             return Ok(false);
         }
-        Ok(self.compiled_as_no()?.iter().any(|form| form.compile_matcher().is_match(path.as_path())))
+        let make = || Ok(self.compiled_as_no()?.iter().map(Glob::compile_matcher).collect());
+        let forms = self.0.as_no.get_or_init(make).as_ref().map_err(globset::Error::clone)?;
+        Ok(forms.iter().any(|form| form.is_match(path.as_path())))
     }
 
     /// Returns false where the plain texts at both ends of the glob tell that a no to it is none to `path`. Most globs need
     /// not be compiled.
     fn may_deny(&self, path: &str) -> bool {
         const SIGNS: [char; 7] = ['*', '?', '[', ']', '{', '}', '\\'];
-        let base = self.0.strip_suffix("/**").unwrap_or(&self.0);
+        let base = self.base();
         let (Some(first), Some(last)) = (base.find(SIGNS), base.rfind(SIGNS)) else {
             return path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         };
@@ -179,7 +236,7 @@ impl TryFrom<String> for PathGlob {
             return Err(InvalidGlob::Relative);
         }
         compile(&text).map_err(|why| InvalidGlob::Syntax(why.kind().to_string()))?;
-        Ok(PathGlob(text.into()))
+        Ok(PathGlob::of(text))
     }
 }
 
@@ -202,13 +259,13 @@ impl FromStr for PathGlob {
 
 impl From<PathGlob> for String {
     fn from(glob: PathGlob) -> String {
-        glob.0.as_ref().to_owned()
+        glob.as_str().to_owned()
     }
 }
 
 impl fmt::Display for PathGlob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(self.as_str())
     }
 }
 

@@ -38,6 +38,11 @@ impl Right {
         Right { anchor, ..self }
     }
 
+    /// Returns true if nothing stands at its path, and nobody noted on which directory it hangs.
+    pub(crate) fn is_unplaced(&self) -> bool {
+        self.permission.path().is_some() && self.pinned().is_none()
+    }
+
     /// The object that must stand where it stood for the right to count, and its place.
     pub(crate) fn pinned(&self) -> Option<(&SanitizedPath, FileIdentity)> {
         let own = || Some((self.permission.path()?, self.identity?));

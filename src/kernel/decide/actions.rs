@@ -16,7 +16,8 @@ use super::super::{
 use crate::model::Timestamp;
 
 impl State {
-    /// Decides an action, leaves the record, uses up what was for one use, asks where a person has to say.
+    /// Decides an action, leaves the record, uses up what was for one use, asks where a person has to say. Does nothing
+    /// where a right is lacking that is not bound to the disk yet.
     pub(super) fn authorize(
         &self,
         agent: &AgentId,
@@ -29,6 +30,9 @@ impl State {
         let agent = self.agent(agent)?;
         let case = Case { state: self, agent, action, broken, opinions, now };
         let judgement = judge(&case);
+        if action.lacks_place_of(judgement.lacking.iter()) {
+            return Ok(Vec::new());
+        }
         let decision = self.named(&case, &judgement);
         match decision.verdict() {
             Effect::Deny => Ok(vec![evaluated(decision)]),
@@ -72,6 +76,9 @@ impl State {
         let known = self.agent(agent)?;
         let case = Case { state: self, agent: known, action, broken, opinions, now };
         let judgement = judge(&case);
+        if action.lacks_place_of(judgement.lacking.iter()) {
+            return Ok(Vec::new());
+        }
         match judgement.conclusion.ruled.verdict() {
             Effect::Allow => {}
             Effect::Confined => {

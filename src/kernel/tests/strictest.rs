@@ -191,6 +191,7 @@ impl Plain {
             details: None,
             in_sandbox: false,
             confined: false,
+            placed: true,
             updated: false,
         })
     }

@@ -1,0 +1,180 @@
+//! Command lines that were read. What a line means depends on its text and the rules about commands alone, and most lines
+//! are read more than once: to be explained, decided and carried out.
+
+use std::{
+    collections::HashMap,
+    fmt, mem,
+    ops::Deref,
+    sync::{Arc, Mutex},
+};
+
+use foldhash::fast::RandomState;
+
+use crate::{
+    command::{Classification, Classifier, NamedUses},
+    model::{CommandShape, Destructive, Secrets, SpokenPart, Tier},
+};
+
+/// The most lines that are kept; twice as many at times.
+const MOST: usize = 128;
+
+/// Longer lines are not kept.
+const LONGEST: usize = 4096;
+
+/// A command line, read: nothing in it comes from the disk or from the agent that runs it.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) text: Arc<str>,
+    /// Its parts; none if it was not understood.
+    pub(super) parts: Option<Vec<SpokenPart>>,
+    pub(super) named: NamedUses,
+    /// The text without secrets.
+    pub(super) shown: Arc<str>,
+    pub(super) tier: Tier,
+    pub(super) tier_reason: Arc<str>,
+    pub(super) shape: Option<CommandShape>,
+    pub(super) destructive: Option<Destructive>,
+}
+
+impl Line {
+    pub(super) fn of(text: &str, judged: Classification) -> Line {
+        let secrets = Secrets::of(text);
+        let shape = judged.shape.as_ref().map(|shape| {
+            let whole = shape.to_string();
+            CommandShape::of(&whole, secrets.redacted_in(&whole))
+        });
+        let destructive = (judged.tier == Tier::Destructive).then(|| Destructive {
+            impact_scope: secrets.redacted_in(&judged.impact()),
+            rollback_advice: judged.rollback_advice().into(),
+        });
+        Line {
+            text: text.into(),
+            parts: judged.spoken(),
+            shown: secrets.redacted_but(&judged.programs()),
+            tier: judged.tier,
+            tier_reason: secrets.redacted_in(&judged.reason),
+            shape,
+            destructive,
+            named: judged.named,
+        }
+    }
+}
+
+/// A classifier, with the lines that it read lately. Other rules are another classifier, with none.
+#[derive(Debug)]
+pub(super) struct Reader {
+    classifier: Classifier,
+    plainly: Lines,
+    strictly: Lines,
+}
+
+impl Reader {
+    pub(super) fn new(classifier: Classifier) -> Reader {
+        Reader { classifier, plainly: Lines::default(), strictly: Lines::default() }
+    }
+
+    /// What a line means, where only reads happen by themselves if `strictly` says so.
+    pub(super) fn line(&self, text: &str, strictly: bool) -> Arc<Line> {
+        if strictly {
+            self.strictly.get_or(text, || Line::of(text, self.classifier.strictly().classify(text)))
+        } else {
+            self.plainly.get_or(text, || Line::of(text, self.classifier.classify(text)))
+        }
+    }
+}
+
+impl Deref for Reader {
+    type Target = Classifier;
+
+    fn deref(&self) -> &Classifier {
+        &self.classifier
+    }
+}
+
+/// The lines that were asked for lately, and those before them.
+#[derive(Default)]
+struct Lines(Mutex<Kept>);
+
+/// Lines have secrets in them.
+impl fmt::Debug for Lines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lines").finish_non_exhaustive()
+    }
+}
+
+impl Lines {
+    fn get_or(&self, text: &str, read: impl FnOnce() -> Line) -> Arc<Line> {
+        if text.len() > LONGEST {
+            return Arc::new(read());
+        }
+        // Where somebody panicked nothing is known, and everything is read again.
+        let known = self.0.lock().ok().and_then(|mut kept| kept.get(text));
+        known.unwrap_or_else(|| {
+            let line = Arc::new(read());
+            if let Ok(mut kept) = self.0.lock() {
+                kept.add(Arc::clone(&line));
+            }
+            line
+        })
+    }
+}
+
+type ByText = HashMap<Arc<str>, Arc<Line>, RandomState>;
+
+#[derive(Default)]
+struct Kept {
+    lately: ByText,
+    before: ByText,
+}
+
+impl Kept {
+    fn get(&mut self, text: &str) -> Option<Arc<Line>> {
+        if let Some(line) = self.lately.get(text) {
+            return Some(Arc::clone(line));
+        }
+        let line = self.before.remove(text)?;
+        self.add(Arc::clone(&line));
+        Some(line)
+    }
+
+    fn add(&mut self, line: Arc<Line>) {
+        if self.lately.len() >= MOST {
+            self.before = mem::take(&mut self.lately);
+        }
+        self.lately.insert(Arc::clone(&line.text), line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_read_once_and_only_so_many_lines_are_kept() {
+        let reader = Reader::new(Classifier::default());
+        let first = reader.line("git status", false);
+        assert!(Arc::ptr_eq(&first, &reader.line("git status", false)));
+        assert!(!Arc::ptr_eq(&first, &reader.line("git status", true)), "another line between safe and dangerous");
+        for number in 0..3 * MOST {
+            let _ = reader.line(&format!("cat f{number}"), false);
+            // What is asked for again and again stays.
+            assert!(Arc::ptr_eq(&first, &reader.line("git status", false)));
+            let kept = reader.plainly.0.lock().unwrap();
+            assert!(kept.lately.len() + kept.before.len() <= 2 * MOST);
+        }
+        let long = format!("cat {}", "f".repeat(LONGEST));
+        assert!(!Arc::ptr_eq(&reader.line(&long, false), &reader.line(&long, false)));
+    }
+
+    #[test]
+    fn a_line_that_was_kept_means_what_it_means_when_it_is_read_anew() {
+        let reader = Reader::new(Classifier::default());
+        for text in ["ls", "rm -rf /", "curl -u me:hunter2hunter2 https://example.com", "echo 'open", "git push && x=1 y"] {
+            for strictly in [false, true] {
+                let known = (reader.line(text, strictly), reader.line(text, strictly)).1;
+                let anew = Reader::new(Classifier::default()).line(text, strictly);
+                assert_eq!(format!("{known:?}"), format!("{anew:?}"));
+            }
+        }
+    }
+}
