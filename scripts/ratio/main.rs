@@ -1,7 +1,7 @@
 //! Two versions of bestow in one run, by turns: `scripts/ratio/run`. Prints nanoseconds of each case, the median of all
 //! rounds, and the ratio of the medians and of the shortest rounds.
 
-use std::{collections::BTreeMap, env, hint::black_box, sync::Arc, time::Instant};
+use std::{cell::Cell, collections::BTreeMap, env, hint::black_box, sync::Arc, time::Instant};
 
 /// A line that reads, two that read and obey or name a file, one that nobody has listed, one that destroys, a redirection, a
 /// pipeline.
@@ -117,6 +117,14 @@ macro_rules! version {
                         add(&format!("verdict {name}"), Box::new(move || {
                             let _ = black_box(of.verdict(&it).unwrap());
                         }));
+                        if name.starts_with('`') {
+                            // A line that nobody has read before: a comment makes it another one.
+                            let (of, line, count) = (agent.clone(), name.trim_matches('`').to_owned(), Cell::new(0));
+                            add(&format!("verdict {name} anew"), Box::new(move || {
+                                let it = Action::command(&format!("{line} # {}", count.replace(count.get() + 1)));
+                                let _ = black_box(of.verdict(&it).unwrap());
+                            }));
+                        }
                         let (of, it) = (agent.clone(), action.clone());
                         add(&format!("explain {name}"), Box::new(move || {
                             let _ = black_box(of.explain(&it).unwrap());

@@ -200,8 +200,8 @@ impl Shared {
             Ok(Some(below)) => found.extend(below),
             // Nobody can look: what a glob may mean there counts as being there.
             Ok(None) => {
-                let possible = spoken.globs.iter().flat_map(|glob| roots.iter().flat_map(|root| possible(glob, root)));
-                found.extend(possible.filter(|path| is_used(path)));
+                let below = |glob| roots.iter().filter_map(move |root| possible(glob, root, &is_used));
+                found.extend(spoken.globs.iter().flat_map(below));
             }
             Err(why) => return Err(why.to_string()),
         }
@@ -209,32 +209,28 @@ impl Shared {
     }
 }
 
-/// Paths below `root` that `glob` means.
-fn possible(glob: &PathGlob, root: &SanitizedPath) -> Vec<SanitizedPath> {
+/// A path below `root` that `glob` means, if there may be one. What is decided about that one is decided about all.
+fn possible(glob: &PathGlob, root: &SanitizedPath, is_used: &dyn Fn(&SanitizedPath) -> bool) -> Option<SanitizedPath> {
     let root_text = root.as_str().trim_end_matches('/');
     let text = glob.as_str();
     // The directory up to its first sign holds all that it means.
     let plain = text.find(['*', '?', '[', '{', '\\']).and_then(|sign| text.get(..sign)).unwrap_or(text);
     let above = plain.rfind('/').and_then(|end| plain.get(..end)).unwrap_or_default();
     if above.parse::<SanitizedPath>().is_ok_and(|above| !above.contains(root) && !root.contains(&above)) {
-        return Vec::new();
+        return None;
     }
-    let mut texts = Vec::new();
-    for star in ["", "x"] {
-        texts.push(sample(text, star));
-        if let Some((_, rest)) = text.split_once("/**/") {
-            texts.push(format!("{root_text}/{}", sample(rest, star)));
+    let inside = || text.split_once("/**/").map(|(_, rest)| rest);
+    let of = |star| [Some(sample(text, star)), inside().map(|rest| format!("{root_text}/{}", sample(rest, star)))];
+    let all = text.ends_with("/**").then(|| format!("{root_text}/x"));
+    let mut texts = ["", "x"].into_iter().flat_map(of).chain([all]).flatten();
+    texts.find_map(|text| {
+        let path = text.parse::<SanitizedPath>().ok().filter(|path| root.contains(path) && is_used(path))?;
+        match glob.denies(&path) {
+            Ok(denies) => denies.then_some(path),
+            // Nobody knows what it means: it may mean all of it.
+            Err(_) => Some(root.clone()),
         }
-        if text.ends_with("/**") {
-            texts.push(format!("{root_text}/x"));
-        }
-    }
-    let paths = texts.into_iter().filter_map(|text| text.parse::<SanitizedPath>().ok());
-    let below: Result<Vec<_>, globset::Error> = paths
-        .filter(|path| root.contains(path))
-        .filter_map(|path| glob.denies(&path).map(|denies| denies.then_some(path)).transpose())
-        .collect();
-    below.unwrap_or_else(|_| vec![root.clone()])
+    })
 }
 
 /// One text that a glob means, with `star` for what a star stands for.
