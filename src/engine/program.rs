@@ -29,7 +29,6 @@ impl Shared {
             let classifier = self.classifier.load();
             programs.iter().for_each(|path| add(&mut understood, path, &classifier.classify_program(path)));
         }
-        understood.placed = self.paths.have_no_links();
         Ok(understood)
     }
 }
