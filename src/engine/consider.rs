@@ -13,9 +13,8 @@ use crate::{
     command::{Classifier, NamedUses},
     kernel::{Considered, Mentions, Target, Use, operation_for, operation_of},
     model::{
-        Access, Action, AgentId, Below, ByName, Details, Named, Operation, Permission,
-        Profile, Reason, Right, SanitizedPath, Shown, StartDir, Tier, ToolName, UseOrigin, What, by_name,
-        redacted, redacted_with,
+        Access, Action, AgentId, Below, ByName, Details, Named, Operation, Permission, Profile, Reason, Right,
+        SanitizedPath, Shown, StartDir, Tier, ToolName, UseOrigin, What, by_name, redacted, redacted_with,
     },
     seam::{PathFailure, Paths, Real},
 };

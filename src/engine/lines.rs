@@ -169,7 +169,9 @@ mod tests {
     #[test]
     fn a_line_that_was_kept_means_what_it_means_when_it_is_read_anew() {
         let reader = Reader::new(Classifier::default());
-        for text in ["ls", "rm -rf /", "curl -u me:hunter2hunter2 https://example.com", "echo 'open", "git push && x=1 y"] {
+        for text in
+            ["ls", "rm -rf /", "curl -u me:hunter2hunter2 https://example.com", "echo 'open", "git push && x=1 y"]
+        {
             for strictly in [false, true] {
                 let known = (reader.line(text, strictly), reader.line(text, strictly)).1;
                 let anew = Reader::new(Classifier::default()).line(text, strictly);

@@ -18,9 +18,7 @@ impl Shared {
     pub(super) fn pin(&self, permission: &Permission) -> Result<Right, Error> {
         match permission {
             Permission::Events | Permission::Network | Permission::Tool(_) => Ok(Right::from(permission.clone())),
-            Permission::Path(access, path) => {
-                Ok(self.right_in_place(right_to(*access, &self.paths.real_of(path)?))?)
-            }
+            Permission::Path(access, path) => Ok(self.right_in_place(right_to(*access, &self.paths.real_of(path)?))?),
         }
     }
 

