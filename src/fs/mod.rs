@@ -20,10 +20,12 @@ mod open;
 mod pattern;
 mod place;
 mod real;
-#[cfg(any(feature = "config", feature = "sandbox"))]
+#[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
+mod replacing;
+#[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
 mod shell;
 mod tools;
-#[cfg(any(feature = "config", feature = "sandbox"))]
+#[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
 mod trail;
 mod walk;
 
@@ -39,14 +41,18 @@ pub use error::{FileError, ResolveError};
 pub use open::{open_read, open_write};
 pub(crate) use pattern::matching;
 pub use place::Place;
-#[cfg(any(feature = "config", feature = "edit", feature = "sandbox"))]
+#[cfg(any(feature = "config", feature = "edit", feature = "journal", feature = "sandbox"))]
 pub(crate) use real::identity_of;
 pub(crate) use real::real_of;
 pub use real::{RealPath, real};
-#[cfg(any(feature = "config", feature = "sandbox"))]
+#[cfg(any(feature = "config", feature = "journal"))]
+pub(crate) use replacing::{Replacer, us};
+#[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
+pub(crate) use replacing::{is_us_or_root, others_write};
+#[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
 pub(crate) use shell::for_shell;
 pub use tools::{Entry, EntryKind};
-#[cfg(any(feature = "config", feature = "sandbox"))]
+#[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
 pub(crate) use trail::Trail;
 
 pub use crate::model::sanitize;

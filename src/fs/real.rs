@@ -201,7 +201,7 @@ pub(super) fn identity(stat: &Stat) -> FileIdentity {
 }
 
 /// The object that `metadata` describes, as [`RealPath::identity`] tells it.
-#[cfg(any(feature = "config", feature = "edit", feature = "sandbox"))]
+#[cfg(any(feature = "config", feature = "edit", feature = "journal", feature = "sandbox"))]
 pub(crate) fn identity_of(metadata: &std::fs::Metadata) -> FileIdentity {
     use std::{os::unix::fs::MetadataExt, time::UNIX_EPOCH};
     let identity = FileIdentity::new(metadata.dev(), metadata.ino());

@@ -10,7 +10,7 @@ use std::{
 
 use rustix::fs::OFlags;
 
-use crate::fs::{Trail, for_shell};
+use crate::fs::{Replacer, Trail, for_shell, is_us_or_root, others_write, us};
 
 /// A directory tree, as a journal uses it.
 pub trait Disk: fmt::Debug + Send + Sync {
@@ -143,10 +143,10 @@ fn regular(file: File) -> io::Result<File> {
 
 /// The one place that says whose files and directories an engine goes by, and whoever looks at them.
 fn refuse_written_by_others(about: &Metadata) -> io::Result<()> {
-    let (owner, us) = (about.uid(), rustix::process::geteuid().as_raw());
-    let why = if about.mode() & 0o022 != 0 {
+    let (owner, us) = (about.uid(), us());
+    let why = if others_write(about.mode()) {
         "others than its owner can write it: `chmod go-w`".to_owned()
-    } else if owner != us && owner != 0 {
+    } else if !is_us_or_root(owner) {
         format!(
             "it belongs to user {owner} and not to user {us}, who runs this: say this as them (`sudo -u '#{owner}'`)"
         )
@@ -158,32 +158,18 @@ fn refuse_written_by_others(about: &Metadata) -> io::Result<()> {
 
 /// Whoever may rename what is on the way puts another directory in the place of this one, or none.
 fn refuse_replaced_by_others(path: &Path) -> io::Result<()> {
-    const STICKY: u32 = 0o1000;
-    let (trail, us) = (Trail::of(&std::path::absolute(path)?)?, rustix::process::geteuid().as_raw());
-    let is_trusted = |owner: u32| owner == us || owner == 0;
-    let denied = |why: String| Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
-    for directory in &trail.directories {
-        let (about, shown) = (std::fs::symlink_metadata(directory)?, for_shell(directory));
-        if !is_trusted(about.uid()) {
-            return denied(format!("user {}, who owns {shown}, may put another in its place", about.uid()));
+    let replacers = Trail::of(&std::path::absolute(path)?)?.replacers(is_us_or_root)?;
+    let why = match replacers.first() {
+        None => return Ok(()),
+        Some(Replacer::OwnerOf { directory: path, user } | Replacer::OwnerOfName { name: path, user }) => {
+            format!("user {user}, who owns {}, may put another in its place", for_shell(path))
         }
-        if about.mode() & 0o022 == 0 {
-            continue;
-        }
-        if about.mode() & STICKY == 0 {
-            return denied(format!(
-                "others may put another in its place, who can write a directory above: `chmod go-w {shown}`"
-            ));
-        }
-        // There, each owns what is theirs.
-        for name in trail.names.iter().filter(|name| name.parent() == Some(directory)) {
-            let owner = std::fs::symlink_metadata(name)?.uid();
-            if !is_trusted(owner) {
-                return denied(format!("user {owner}, who owns {}, may put another in its place", for_shell(name)));
-            }
-        }
-    }
-    Ok(())
+        Some(Replacer::WriterOf { directory, .. }) => format!(
+            "others may put another in its place, who can write a directory above: `chmod go-w {}`",
+            for_shell(directory)
+        ),
+    };
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
 }
 
 impl Disk for RealDisk {
