@@ -135,7 +135,9 @@ fn the_model_and_the_kernel_are_pure() {
     let mut wrong = Vec::new();
     for layer in ["model", "kernel"] {
         for (path, text) in sources(&Path::new(SRC).join(layer)) {
-            let found = IMPURE.iter().filter(|word| text.contains(**word));
+            // The forms of a glob depend on its text alone, and are made when somebody asks for them.
+            let is_memo = |word: &str| word == "OnceLock" && path.ends_with("model/glob.rs");
+            let found = IMPURE.iter().filter(|word| text.contains(**word) && !is_memo(word));
             wrong.extend(found.map(|word| format!("{}: {word}", path.display())));
         }
     }

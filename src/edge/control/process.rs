@@ -105,7 +105,7 @@ mod ordered {
             process,
             process_order::{ProcessOrder, Processed, Unprocessed},
         },
-        engine::{Agent, Engine},
+        engine::{Agent, Engine, Error},
         kernel::Refusal,
         model::{Actor, ApproverId, Means, Process, ProcessId, Shown},
     };
@@ -122,19 +122,30 @@ mod ordered {
         }
     }
 
-    /// Whoever types a command stands behind it, once, as with `exec`; what a rule denies stays denied.
-    async fn stand_behind(
+    /// Carries out an order of whoever types it, who stands behind it, once, as with `exec`; what a rule denies stays denied.
+    /// What is refused leaves nothing behind that the agent could use.
+    async fn carry_out_typed(
         engine: &Engine,
         agent: &Agent,
-        order: &ProcessOrder,
+        order: ProcessOrder,
         by: &ApproverId,
         means: Means,
-    ) -> Result<(), NotDone> {
-        let Some(action) = process::action(agent, order).await? else { return Ok(()) };
-        let owner = agent.profile()?.owner.clone();
-        let reason = "typed on the command line".parse().map_err(|_| NotDone::Refused("no reason".to_owned()))?;
-        engine.approver(&owner, by.clone(), means).enable(agent.id(), &action, reason).await?;
-        Ok(())
+    ) -> Result<Processed, NotDone> {
+        let Some(action) = process::action(agent, &order).await? else {
+            return Ok(process::carry_out_for(engine, agent, order).await?);
+        };
+        let reason = |text: &str| text.parse().map_err(|_| NotDone::Refused("no reason".to_owned()));
+        let person = engine.approver(&agent.profile()?.owner.clone(), by.clone(), means);
+        let yes = person.enable(agent.id(), &action, reason("typed on the command line")?).await?;
+        let done = process::carry_out_for(engine, agent, order).await;
+        if done.is_err() {
+            // It is used up if it was used.
+            match person.revoke_ruling(yes, Some(reason("what was typed did not happen")?)).await {
+                Ok(()) | Err(Error::Refused(_)) => {}
+                Err(why) => return Err(why.into()),
+            }
+        }
+        Ok(done?)
     }
 
     fn listed(process: &Arc<Process>) -> Line {
@@ -176,9 +187,7 @@ mod ordered {
             }
             ProcessCall::Restart { process } => (agent_of(engine, process)?, ProcessOrder::Restart { process }),
         };
-        stand_behind(engine, &agent, &order, &by, means).await?;
-        let done = process::carry_out_for(engine, &agent, order).await?;
-        Ok(vec![told(done)])
+        Ok(vec![told(carry_out_typed(engine, &agent, order, &by, means).await?)])
     }
 
     fn told(done: Processed) -> Line {

@@ -2,12 +2,12 @@
 
 use crate::{
     engine::{Agent, Error},
-    model::{Hold, Scope, Shown},
+    kernel::PermissionState,
+    model::{Hold, Interaction, Mode, Reads, Scope, Shown},
 };
 
-/// The words for the system prompt of a model that acts as `agent`: who it is, where it works, what it holds now, and
-/// the
-/// stance of `sources/004` ("Prompt stance"): ask when blocked, go on meanwhile.
+/// The words for the system prompt of a model that acts as `agent`: who it is, where it works, what it holds now, what its
+/// mode leaves it, and the stance of `sources/004` ("Prompt stance"): ask when blocked, go on meanwhile.
 ///
 /// It says what was true when it was made. What changes later reaches the agent's mailbox ([`news`](super::news)).
 ///
@@ -15,7 +15,7 @@ use crate::{
 ///
 /// [`Error::Refused`] if the agent is gone.
 pub fn instructions(agent: &Agent) -> Result<String, Error> {
-    let (profile, grants) = (agent.profile()?, agent.grants()?);
+    let (profile, grants, state) = (agent.profile()?, agent.grants()?, agent.permission_state()?);
     let (id, dir) = (agent.id(), Shown(profile.working_dir.as_str()));
     let stands = if profile.kind.is_foreground() {
         "a foreground agent: a person talks to you, and your requests are shown to them".to_owned()
@@ -43,10 +43,32 @@ pub fn instructions(agent: &Agent) -> Result<String, Error> {
             text += &format!("{title}{list}\n");
         }
     }
-    Ok(text + STANCE)
+    if state.reads == Reads::Anywhere {
+        text += "You may read files without a permission, but for what is protected or denied.\n";
+    }
+    Ok([text.as_str(), in_mode(&state), if asks_nobody(&state) { ALONE } else { ASKING }, PASSING_ON].concat())
 }
 
-const STANCE: &str = "
+/// Returns true where every request is refused at once.
+fn asks_nobody(state: &PermissionState) -> bool {
+    state.interaction == Interaction::NonInteractive || modes(state).any(|mode| mode == Mode::Never)
+}
+
+/// The mode of the agent and those above it, which bind it as well.
+fn modes(state: &PermissionState) -> impl Iterator<Item = Mode> {
+    std::iter::once(state.mode).chain(state.modes_above.iter().map(|above| above.mode))
+}
+
+/// What a mode leaves to the agent, where that is not what it holds.
+fn in_mode(state: &PermissionState) -> &'static str {
+    if modes(state).any(|mode| mode == Mode::Plan) {
+        "You plan (mode `plan`): you read, and nothing that you write, send or run otherwise happens.\n"
+    } else {
+        ""
+    }
+}
+
+const ASKING: &str = "
 Use what you hold without asking. Permissions are rails that let you move fast, so move fast.
 
 When you lack a permission, call `request_permission` at once, with the narrowest permission that is enough and the \
@@ -54,7 +76,16 @@ reason in one sentence. Do not wait to be told, and do not ask in prose. The cal
 that does not need it. The decision arrives later as a message. If it is granted, do what you were blocked on; if not, \
 take another way or say what you could not do. Do not ask for the same again after a no, and do not try to reach it \
 otherwise.
+";
 
+const ALONE: &str = "
+Use what you hold without asking.
+
+Nobody is asked for you now: `request_permission` is refused at once. When you lack a permission, take another way or say \
+what you could not do. Do not try to reach it otherwise.
+";
+
+const PASSING_ON: &str = "
 Another agent of your owner gets part of what you hold by `grant_permission`: what its task needs, with the reason, \
 and nothing more. A permission that you gave ends when you lose it.
 ";
