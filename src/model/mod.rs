@@ -18,6 +18,7 @@ mod glob;
 mod grant;
 mod guard;
 mod id;
+mod host;
 mod identity;
 mod limits;
 mod named;
@@ -73,6 +74,7 @@ pub use id::{
 };
 pub use identity::{Anchor, FileIdentity};
 pub use limits::{InvalidLimit, Limit, Limits};
+pub(crate) use host::{canonical_host, percent_decoded};
 pub(crate) use named::{Below, Named};
 pub use path::{InvalidPath, SanitizedPath, sanitize};
 pub(crate) use pattern::Coverage;

@@ -22,7 +22,7 @@ pub(super) use embedded::{has_runner, is_runner};
 pub(super) use inner::prefixes;
 pub(super) use inner::wraps;
 pub(super) use reader::runs_what_it_reads;
-pub(super) use shell::{is_shell, starts_a_shell};
+pub(super) use shell::{is_input, is_shell, starts_a_shell};
 pub(super) use suffix::runs_its_words;
 
 use std::borrow::Cow;

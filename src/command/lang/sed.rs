@@ -24,17 +24,55 @@ pub(in crate::command) fn executed(script: &str) -> Vec<String> {
 
 /// Reads a whole script.
 pub(in crate::command) fn check(script: &str) -> Result<(), Doubt> {
-    let mut reader = Script { rest: script };
-    while reader.command()? {}
-    Ok(())
+    let read = Script::read(script);
+    match (read.effects.first(), read.doubt) {
+        (Some(Effect::Runs(_)), _) => Err("the `sed` command `e` runs a program"),
+        (Some(Effect::Writes(_)), _) => Err("the `sed` command `w` writes a file"),
+        (Some(Effect::Reads(_)), _) => Err("the `sed` command `r` reads a file"),
+        (None, Some(doubt)) => Err(doubt),
+        (None, None) => Ok(()),
+    }
+}
+
+/// What a script does besides editing the stream, up to where it is not understood.
+pub(in crate::command) fn effects(script: &str) -> Vec<Effect<'_>> {
+    Script::read(script).effects
+}
+
+/// Something that a script does besides editing the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::command) enum Effect<'s> {
+    /// Runs this command line; none: one that it makes of what it reads.
+    Runs(Option<&'s str>),
+    /// Writes this file.
+    Writes(&'s str),
+    /// Reads this file.
+    Reads(&'s str),
 }
 
 #[derive(Debug)]
 struct Script<'s> {
     rest: &'s str,
+    effects: Vec<Effect<'s>>,
+    /// Why the rest was not read.
+    doubt: Option<Doubt>,
 }
 
-impl Script<'_> {
+impl<'s> Script<'s> {
+    fn read(script: &'s str) -> Script<'s> {
+        let mut reader = Script { rest: script, effects: Vec::new(), doubt: None };
+        loop {
+            match reader.command() {
+                Ok(true) => {}
+                Ok(false) => return reader,
+                Err(doubt) => {
+                    reader.doubt = Some(doubt);
+                    return reader;
+                }
+            }
+        }
+    }
+
     fn peek(&self) -> Option<char> {
         self.rest.chars().next()
     }
@@ -49,8 +87,11 @@ impl Script<'_> {
         self.rest = self.rest.trim_start_matches(wanted);
     }
 
-    fn line(&mut self) {
-        self.rest = self.rest.split_once('\n').map_or("", |(_, rest)| rest);
+    /// Takes the rest of the line.
+    fn line(&mut self) -> &'s str {
+        let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
+        self.rest = rest;
+        line
     }
 
     /// Reads one command; false at the end.
@@ -76,7 +117,7 @@ impl Script<'_> {
                 self.end()?;
             }
             Some('a' | 'i' | 'c') => self.text(),
-            Some('#') => self.line(),
+            Some('#') => drop(self.line()),
             // Some programs of this name end a label at a semicolon: what follows is read as commands. Some end it at a
             // blank, behind which there must be nothing.
             Some(':' | 'b' | 't' | 'T') => {
@@ -84,9 +125,18 @@ impl Script<'_> {
                 self.skip(|c| !c.is_whitespace() && c != ';' && c != '}');
                 self.end()?;
             }
-            Some('e') => return Err("the `sed` command `e` runs a program"),
-            Some('w' | 'W') => return Err("the `sed` command `w` writes a file"),
-            Some('r' | 'R') => return Err("the `sed` command `r` reads a file"),
+            Some('e') => {
+                let line = self.line().trim();
+                self.effects.push(Effect::Runs((!line.is_empty()).then_some(line)));
+            }
+            Some('w' | 'W') => {
+                let file = self.line().trim();
+                self.effects.push(Effect::Writes(file));
+            }
+            Some('r' | 'R') => {
+                let file = self.line().trim();
+                self.effects.push(Effect::Reads(file));
+            }
             _ => return Err("a `sed` command that is not on the list"),
         }
         Ok(true)
@@ -186,8 +236,16 @@ impl Script<'_> {
         loop {
             match self.peek() {
                 Some('g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9') => drop(self.next()),
-                Some('e') => return Err("the `sed` flag `e` runs a program"),
-                Some('w') => return Err("the `sed` flag `w` writes a file"),
+                Some('e') => {
+                    self.next();
+                    self.effects.push(Effect::Runs(None));
+                }
+                Some('w') => {
+                    self.next();
+                    let file = self.line().trim();
+                    self.effects.push(Effect::Writes(file));
+                    return Ok(());
+                }
                 _ => return self.end(),
             }
         }
