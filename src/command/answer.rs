@@ -135,7 +135,8 @@ impl Classification {
 
     /// The same, or else `other`: what that starts and names counts as well.
     pub(super) fn and(mut self, mut other: Classification) -> Self {
-        let starts = std::mem::take(&mut other.parts).into_iter().flat_map(|part| part.runs.into_iter().chain(part.starts));
+        let starts =
+            std::mem::take(&mut other.parts).into_iter().flat_map(|part| part.runs.into_iter().chain(part.starts));
         if let Some(part) = self.parts.last_mut() {
             part.starts.extend(starts);
         }

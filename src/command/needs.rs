@@ -290,7 +290,9 @@ impl Walker<'_> {
             return;
         }
         // In a directory that nobody knows, it is a file that nobody knows.
-        let reads = access == Access::Read && !matches!(below, Below::Names | Below::Versions) && (certain || below.is_everything());
+        let reads = access == Access::Read
+            && !matches!(below, Below::Names | Below::Versions)
+            && (certain || below.is_everything());
         let is_lost = is_of_another(&text) || is_relative && self.scope.places.iter().any(is_unknown_place);
         if reads && is_lost && !self.overheard.is_guessing() {
             self.uses.reads_unknown();

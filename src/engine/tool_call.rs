@@ -389,7 +389,8 @@ fn with_hosts_told(mut understood: Considered, input: &Value, bare: bool) -> Con
         let named = if bare { bare_hosts(text) } else { Vec::new() };
         for host in hosts_in(text).into_iter().chain(named) {
             let target = Target::Host((&*host).into());
-            let is_known = understood.uses.iter().any(|used| matches!(&used.target, Target::Host(known) if **known == *host));
+            let is_known =
+                understood.uses.iter().any(|used| matches!(&used.target, Target::Host(known) if **known == *host));
             if !is_known && !understood.is_invalid() {
                 let (operation, origin) = (Operation::Network, UseOrigin::Word);
                 understood.uses.add(Use { operation, target, takes: None, origin });

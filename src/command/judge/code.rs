@@ -175,7 +175,8 @@ impl Walker<'_> {
             let runs = match name {
                 "sed" => {
                     let run = |effect| match effect {
-                        sed::Effect::Runs(line) => Some(line.map(str::to_owned)),
+                        sed::Effect::Runs(line) => Some(Some(line.to_owned())),
+                        sed::Effect::Makes(_) => Some(None),
                         sed::Effect::Writes(_) | sed::Effect::Reads(_) => None,
                     };
                     sed::effects(text).into_iter().filter_map(run).collect()

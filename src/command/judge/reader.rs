@@ -14,10 +14,49 @@ const ALWAYS: &[&str] = &[
 
 /// Languages that read a program where none is named, besides those that carry code in an option.
 const WITHOUT_A_FILE: &[&str] = &[
-    "bb", "clj", "clojure", "coffee", "csi", "d8", "elvish", "es", "expect", "fennel", "ghci", "gforth", "gjs", "gosh",
-    "gprolog", "gst", "hy", "io", "irb", "janet", "kawa", "ksh93", "maxima", "mit-scheme", "newlisp", "nu", "ocaml",
-    "osh", "pike", "pil", "poly", "pry", "qjs", "rc", "rhino", "scheme", "sml", "swipl", "utop", "wish", "xonsh",
-    "yap", "yash",
+    "bb",
+    "clj",
+    "clojure",
+    "coffee",
+    "csi",
+    "d8",
+    "elvish",
+    "es",
+    "expect",
+    "fennel",
+    "ghci",
+    "gforth",
+    "gjs",
+    "gosh",
+    "gprolog",
+    "gst",
+    "hy",
+    "io",
+    "irb",
+    "janet",
+    "kawa",
+    "ksh93",
+    "maxima",
+    "mit-scheme",
+    "newlisp",
+    "nu",
+    "ocaml",
+    "osh",
+    "pike",
+    "pil",
+    "poly",
+    "pry",
+    "qjs",
+    "rc",
+    "rhino",
+    "scheme",
+    "sml",
+    "swipl",
+    "utop",
+    "wish",
+    "xonsh",
+    "yap",
+    "yash",
 ];
 
 /// Programs whose script an option names, and these options.
@@ -163,7 +202,8 @@ fn reads_statements(name: &str, options: &str, rest: &[Arg]) -> bool {
     let has_statement = matches!(name, "sqlite3" | "sqlite" | "litecli" | "sqlcipher" | "duckdb") && operands > 1;
     let is_input = |arg: &Arg| {
         let value = arg.text.split_once('=').map(|(_, value)| value);
-        shell::is_input(value.unwrap_or(&arg.text)) || matches!(arg.text.get(..2), Some("-f")) && arg.text.ends_with("f-")
+        shell::is_input(value.unwrap_or(&arg.text))
+            || matches!(arg.text.get(..2), Some("-f")) && arg.text.ends_with("f-")
     };
     rest.iter().any(is_input) || !(has_statement || rest.iter().any(gives))
 }

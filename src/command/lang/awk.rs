@@ -58,14 +58,18 @@ pub(in crate::command) fn runs(program: &str) -> Vec<Option<String>> {
             }
             '#' => width = rest.find('\n').unwrap_or(rest.len()),
             '/' if "~(,!&|{};\n=".contains(before) => width = 1 + pattern_length(rest.get(1..).unwrap_or_default()),
-            '@' if rest.get(1..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')) => {
+            '@' if rest
+                .get(1..)
+                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')) =>
+            {
                 runs.push(None);
             }
             '|' if rest.starts_with("||") => width = 2,
             '|' => {
                 let behind = rest.trim_start_matches(['|', '&', ' ', '\t', '\n']);
                 if behind.starts_with("getline") {
-                    let is_next = |(end, _): &(usize, String)| program.get(*end..at).is_some_and(|gap| gap.trim().is_empty());
+                    let is_next =
+                        |(end, _): &(usize, String)| program.get(*end..at).is_some_and(|gap| gap.trim().is_empty());
                     runs.push(last_text.clone().filter(is_next).map(|(_, text)| text));
                 } else {
                     runs.push(whole_text(behind));

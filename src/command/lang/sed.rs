@@ -3,8 +3,20 @@
 /// Why a script is not known to be harmless.
 pub(in crate::command) type Doubt = &'static str;
 
+/// The longest script of which a part that is not understood is looked through, in bytes.
+const MAX_GUESSED: usize = 4096;
+
 /// What a script runs with `e` and with `s/…/…/e`, as far as its text tells.
 pub(in crate::command) fn executed(script: &str) -> Vec<String> {
+    let read = Script::read(script);
+    if read.doubt.is_none() {
+        let run = |effect| match effect {
+            Effect::Runs(line) | Effect::Makes(line) => Some(line.to_owned()),
+            Effect::Writes(_) | Effect::Reads(_) => None,
+        };
+        return read.effects.into_iter().filter_map(run).take(16).collect();
+    }
+    let script = script.get(..script.floor_char_boundary(MAX_GUESSED)).unwrap_or_default();
     let by_command = script.match_indices('e').filter_map(|(at, _)| {
         let before = script.get(..at)?.trim_end().chars().next_back();
         let starts = before.is_none_or(|c| c.is_ascii_digit() || "$/;{}!,\n".contains(c));
@@ -26,7 +38,7 @@ pub(in crate::command) fn executed(script: &str) -> Vec<String> {
 pub(in crate::command) fn check(script: &str) -> Result<(), Doubt> {
     let read = Script::read(script);
     match (read.effects.first(), read.doubt) {
-        (Some(Effect::Runs(_)), _) => Err("the `sed` command `e` runs a program"),
+        (Some(Effect::Runs(_) | Effect::Makes(_)), _) => Err("the `sed` command `e` runs a program"),
         (Some(Effect::Writes(_)), _) => Err("the `sed` command `w` writes a file"),
         (Some(Effect::Reads(_)), _) => Err("the `sed` command `r` reads a file"),
         (None, Some(doubt)) => Err(doubt),
@@ -42,8 +54,10 @@ pub(in crate::command) fn effects(script: &str) -> Vec<Effect<'_>> {
 /// Something that a script does besides editing the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::command) enum Effect<'s> {
-    /// Runs this command line; none: one that it makes of what it reads.
-    Runs(Option<&'s str>),
+    /// Runs this command line.
+    Runs(&'s str),
+    /// Runs what it reads, or makes of it by this replacement.
+    Makes(&'s str),
     /// Writes this file.
     Writes(&'s str),
     /// Reads this file.
@@ -127,7 +141,7 @@ impl<'s> Script<'s> {
             }
             Some('e') => {
                 let line = self.line().trim();
-                self.effects.push(Effect::Runs((!line.is_empty()).then_some(line)));
+                self.effects.push(if line.is_empty() { Effect::Makes(line) } else { Effect::Runs(line) });
             }
             Some('w' | 'W') => {
                 let file = self.line().trim();
@@ -232,13 +246,16 @@ impl<'s> Script<'s> {
     fn substitute(&mut self) -> Result<(), Doubt> {
         let sign = self.next().filter(|sign| !matches!(sign, '\n' | '\\')).ok_or("a `sed` script that ends early")?;
         self.pattern(sign)?;
+        let behind = self.rest;
         self.delimited(sign)?;
+        let length = behind.len() - self.rest.len() - sign.len_utf8();
+        let replacement = behind.get(..length).unwrap_or_default();
         loop {
             match self.peek() {
                 Some('g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9') => drop(self.next()),
                 Some('e') => {
                     self.next();
-                    self.effects.push(Effect::Runs(None));
+                    self.effects.push(Effect::Makes(replacement));
                 }
                 Some('w') => {
                     self.next();

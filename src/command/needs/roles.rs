@@ -446,7 +446,9 @@ impl<'a> Words<'a> {
 
     /// The files that options of `name` say it reads and writes.
     fn files_of(&self, name: &str) -> Vec<Operand> {
-        let Some((_, writes, reads)) = FILES.iter().find(|(names, ..)| names.contains(&name)) else { return Vec::new() };
+        let Some((_, writes, reads)) = FILES.iter().find(|(names, ..)| names.contains(&name)) else {
+            return Vec::new();
+        };
         let named = |names: &'static str, access| {
             let given = self.options.iter().filter(move |given| means(&given.name, names));
             // A directory is used with what is put there.
@@ -463,7 +465,9 @@ impl<'a> Words<'a> {
             "ag" | "ack" => self.has("-f --follow") || self.has_letter('f'),
             "tar" | "bsdtar" => self.has("--dereference") || self.has_letter('h'),
             "rsync" => {
-                self.has_letter('L') || self.has_letter('k') || self.has("--copy-links --copy-dirlinks --copy-unsafe-links")
+                self.has_letter('L')
+                    || self.has_letter('k')
+                    || self.has("--copy-links --copy-dirlinks --copy-unsafe-links")
             }
             "cp" => self.has_letter('L') || self.has("--dereference"),
             name if name.ends_with("grep") => self.has_letter('R') || self.has("--dereference-recursive"),
@@ -543,7 +547,7 @@ fn scripted(programs: &[&Arg], words: &Words<'_>) -> Vec<Operand> {
         let (access, file) = match effect {
             sed::Effect::Writes(file) => (Access::Write, file),
             sed::Effect::Reads(file) => (Access::Read, file),
-            sed::Effect::Runs(_) => return None,
+            sed::Effect::Runs(_) | sed::Effect::Makes(_) => return None,
         };
         Some(Operand::certain(access, file, Below::Nothing))
     };

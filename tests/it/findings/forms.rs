@@ -4,7 +4,6 @@ mod commands;
 mod hosts;
 mod paths;
 mod programs;
-mod slow;
 
 use bestow::{Action, Agent, Effect};
 

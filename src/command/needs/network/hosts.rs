@@ -4,7 +4,12 @@ use smol_str::{SmolStr, format_smolstr};
 
 use super::{super::exact, globs};
 use crate::{
-    command::{destroy::occurs, judge, options::is_listed, walk::{Arg, Known}},
+    command::{
+        destroy::occurs,
+        judge,
+        options::is_listed,
+        walk::{Arg, Known},
+    },
     model::canonical_host,
 };
 
@@ -264,7 +269,8 @@ pub(super) fn leads_elsewhere(name: &str) -> bool {
 
 /// The host that the value of a variable names to programs of the network: an address, or what a variable of that name holds.
 pub(super) fn in_variable(name: &str, value: &str) -> Option<SmolStr> {
-    const NAMES_A_HOST: &[&str] = &["proxy", "host", "hostname", "hostaddr", "registry", "server", "endpoint", "url", "uri"];
+    const NAMES_A_HOST: &[&str] =
+        &["proxy", "host", "hostname", "hostaddr", "registry", "server", "endpoint", "url", "uri"];
     let last = name.rsplit('_').next().unwrap_or(name).to_ascii_lowercase();
     let names_one = NAMES_A_HOST.contains(&last.as_str()) || leads_elsewhere(name);
     in_url(value).flatten().or_else(|| names_one.then(|| address(value)).flatten())

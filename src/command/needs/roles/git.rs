@@ -2,7 +2,7 @@
 
 use super::{Operand, Words, copied, exact, is_short_for, path};
 use crate::{
-    command::walk::{Arg, HOME},
+    command::walk::{Arg, HOME, Known},
     model::{Access, Below},
 };
 
@@ -98,7 +98,9 @@ fn subcommand(rest: &[Arg]) -> Option<(Does, &'static str, &[Arg])> {
     let mut words = rest.iter().enumerate();
     while let Some((at, word)) = words.next() {
         match word.text.as_str() {
-            "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--config-env" => drop(words.next()),
+            "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--config-env" => {
+                drop(words.next())
+            }
             option if option.starts_with('-') => {}
             name => {
                 let row = ROWS.iter().find(|(names, ..)| names.split(' ').any(|known| known == name));
@@ -114,7 +116,10 @@ fn in_revision(arg: &Arg) -> Option<Operand> {
     let text = exact(arg)?;
     let (_, file) = text.split_once(':')?;
     // Between two colons stands which of several versions is meant.
-    let file = file.split_once(':').filter(|(stage, _)| matches!(*stage, "0" | "1" | "2" | "3")).map_or(file, |(_, file)| file);
+    let file = file
+        .split_once(':')
+        .filter(|(stage, _)| matches!(*stage, "0" | "1" | "2" | "3"))
+        .map_or(file, |(_, file)| file);
     let file = if file.is_empty() { "." } else { file };
     Some(perhaps(Operand::certain(Access::Read, file, Below::Everything)))
 }
@@ -127,9 +132,20 @@ fn perhaps(operand: Operand) -> Operand {
     Operand { certain: false, ..operand }
 }
 
+/// Returns true for what is written as a revision and as nothing else.
+fn is_a_revision(text: &str) -> bool {
+    let name = text.split(['~', '^', '@']).next().unwrap_or(text);
+    text == "@" || text.contains("@{") || name == "HEAD" || name.ends_with("_HEAD")
+}
+
 /// Returns true if a comparison or a search reads files in no repository, and `is_unknown` of one of them.
 pub(super) fn reads_unknown(rest: &[Arg], is_unknown: impl Fn(&Arg) -> bool) -> bool {
-    without_index(rest).is_some_and(|without| without.files.iter().any(|arg| is_unknown(arg)))
+    without_index(rest).is_some_and(|without| {
+        // Beside a revision there is no file that is compared in no repository.
+        let versions = !without.certain && without.files.iter().any(|arg| is_a_revision(&arg.text));
+        let counts = |arg: &Arg| !versions || arg.known == Known::Partly;
+        without.files.iter().any(|arg| is_unknown(arg) && counts(arg))
+    })
 }
 
 /// Operands of a `git` that compares or searches files that are in no repository.
@@ -160,10 +176,10 @@ fn without_index(rest: &[Arg]) -> Option<WithoutIndex<'_>> {
     (certain || may_be_two).then_some(WithoutIndex { files, certain, searches: false })
 }
 
-
 impl WithoutIndex<'_> {
     fn named(&self) -> Vec<Operand> {
-        let mut named: Vec<_> = self.files.iter().filter_map(|arg| path(arg, Access::Read, Below::Everything)).collect();
+        let mut named: Vec<_> =
+            self.files.iter().filter_map(|arg| path(arg, Access::Read, Below::Everything)).collect();
         if self.searches && self.files.is_empty() {
             named.push(here(Below::Everything));
         }

@@ -131,7 +131,10 @@ async fn every_word_that_a_list_in_braces_becomes_is_compared() {
     let world = World::new();
     let rules = [on_command(Verdict::Deny, "git push **"), everything_allowed()];
     let agent = bound(&world, Mode::Bypass, &HELD, &rules).await;
-    all_denied(&agent, &["git {push,x}", "git pu{sh,ll}", "{git,push,x}", "git {push,--force} origin", "git {-q,push}"]);
+    all_denied(
+        &agent,
+        &["git {push,x}", "git pu{sh,ll}", "{git,push,x}", "git {push,--force} origin", "git {-q,push}"],
+    );
     all_allowed(&agent, &["git {add,x}", "git {x,push}", "git pu{ll,x}"]);
 }
 
@@ -204,5 +207,9 @@ async fn a_name_that_an_alias_a_list_or_an_input_gives_is_denied() {
     for tool in ["foo", "Bash", "exec", "shell"] {
         all_are(&agent, Effect::Deny, inputs.clone().map(|input| call(tool, input)));
     }
-    all_are(&agent, Effect::Allow, [call("foo", json!({"command": "yarn", "args": ["build"]})), Action::command("npm test")]);
+    all_are(
+        &agent,
+        Effect::Allow,
+        [call("foo", json!({"command": "yarn", "args": ["build"]})), Action::command("npm test")],
+    );
 }

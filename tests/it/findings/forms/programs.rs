@@ -51,7 +51,8 @@ const STARTS: &[&str] = &[
     "busybox sh x.sh",
 ];
 
-const OTHERS: &[&str] = &["./y.sh", "sh y.sh", ". y.sh", "cat x.sh", "ls x.sh", "chmod +x x.sh", "env ./y.sh", "git add x.sh"];
+const OTHERS: &[&str] =
+    &["./y.sh", "sh y.sh", ". y.sh", "cat x.sh", "ls x.sh", "chmod +x x.sh", "env ./y.sh", "git add x.sh"];
 
 #[tokio::test]
 async fn a_rule_against_running_a_program_file_holds_for_every_way_to_start_it() {

@@ -1,1 +1,0 @@
-//! Lines that repeat themselves are followed to their end, or refused: the work grows no faster than the line.
