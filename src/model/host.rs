@@ -1,9 +1,7 @@
 //! The one form of the name of a host, however it is spelled.
 
-use std::{
-    borrow::Cow,
-    net::{Ipv4Addr, Ipv6Addr},
-};
+use core::net::{Ipv4Addr, Ipv6Addr};
+use std::borrow::Cow;
 
 /// The name or the address of a host as programs that are told `text` understand it: in small letters, with what is encoded
 /// written out, without the dot that makes it whole, an address in its usual form. None for what is no name.
@@ -78,8 +76,6 @@ fn number(text: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use std::net::Ipv4Addr;
-
     use proptest::prelude::*;
 
     use super::*;

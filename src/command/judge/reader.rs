@@ -59,16 +59,6 @@ const WITHOUT_A_FILE: &[&str] = &[
     "yash",
 ];
 
-/// Programs whose script an option names, and these options.
-const SCRIPTS: &[(&str, &str)] = &[
-    ("awk gawk mawk nawk", "-f --file -i --include"),
-    ("sed gsed", "-f --file"),
-    ("make gmake bmake", "-f --file --makefile"),
-    ("just", "-f --justfile"),
-    ("ninja", "-f"),
-    ("task", "-t --taskfile"),
-];
-
 /// Programs that run what they read where a word says so: `uv run -`.
 const TOLD: &[&str] = &["bun", "clj", "clojure", "deno", "go", "julia", "pipx", "tsx", "uv", "uvx"];
 
@@ -159,8 +149,17 @@ fn is_language(name: &str) -> bool {
     WITHOUT_A_FILE.contains(&name) || code::is_interpreter(name)
 }
 
+/// The options of a program that name its script.
 fn scripts(name: &str) -> Option<&'static str> {
-    SCRIPTS.iter().find(|(names, _)| names.split(' ').any(|known| known == name)).map(|(_, options)| *options)
+    Some(match name {
+        "awk" | "gawk" | "mawk" | "nawk" => "-f --file -i --include",
+        "sed" | "gsed" => "-f --file",
+        "make" | "gmake" | "bmake" => "-f --file --makefile",
+        "just" => "-f --justfile",
+        "ninja" => "-f",
+        "task" => "-t --taskfile",
+        _ => return None,
+    })
 }
 
 /// Returns true if an option that names the script of the program names its input: `-f -`, `-sf-`, `--file=-`, `--fi -`.

@@ -16,7 +16,8 @@ pub(in crate::command) fn executed(script: &str) -> Vec<String> {
         };
         return read.effects.into_iter().filter_map(run).take(16).collect();
     }
-    let script = script.get(..script.floor_char_boundary(MAX_GUESSED)).unwrap_or_default();
+    let end = script.char_indices().map(|(at, _)| at).find(|at| *at >= MAX_GUESSED).unwrap_or(script.len());
+    let script = script.get(..end).unwrap_or_default();
     let by_command = script.match_indices('e').filter_map(|(at, _)| {
         let before = script.get(..at)?.trim_end().chars().next_back();
         let starts = before.is_none_or(|c| c.is_ascii_digit() || "$/;{}!,\n".contains(c));

@@ -99,7 +99,7 @@ fn subcommand(rest: &[Arg]) -> Option<(Does, &'static str, &[Arg])> {
     while let Some((at, word)) = words.next() {
         match word.text.as_str() {
             "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--config-env" => {
-                drop(words.next())
+                words.next();
             }
             option if option.starts_with('-') => {}
             name => {

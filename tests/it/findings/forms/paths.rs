@@ -193,6 +193,30 @@ async fn what_a_copy_writes_below_its_target_is_denied() {
 }
 
 #[tokio::test]
+async fn a_long_option_is_the_same_however_short_it_is_cut() {
+    let ground = Ground::new(&[(Operation::Write, "{}/d/f")]).await;
+    for (before, option, behind) in [
+        ("sort", "--output", "e/f"),
+        ("curl", "--libcurl", "https://ok.com"),
+        ("curl", "--output", "https://ok.com"),
+        ("curl", "--dump-header", "https://ok.com"),
+        ("wget", "--output-document", "https://ok.com"),
+        ("wget", "--append-output", "https://ok.com"),
+        ("rsync -a", "--log-file", "e/ k"),
+        ("tar -c", "--file", "e"),
+    ] {
+        for length in 4..=option.len() {
+            let option = option.get(..length).unwrap();
+            all_denied(
+                &ground.agent,
+                &[&format!("{before} {option}=d/f {behind}"), &format!("{before} {option} d/f {behind}")],
+            );
+        }
+    }
+    all_allowed(&ground.agent, &["sort --output=k/f e/f", "sort --reverse d/f", "rsync -a --partial d/ k"]);
+}
+
+#[tokio::test]
 async fn what_is_read_by_a_tree_a_link_or_a_repository_is_denied() {
     let ground = Ground::new(&[(Operation::Read, "{}/secrets/**"), (Operation::Read, "{}/d/f")]).await;
     all_denied(
