@@ -133,6 +133,20 @@ impl Classification {
         self
     }
 
+    /// The same, or else `other`: what that starts and names counts as well.
+    pub(super) fn and(mut self, mut other: Classification) -> Self {
+        let starts =
+            std::mem::take(&mut other.parts).into_iter().flat_map(|part| part.runs.into_iter().chain(part.starts));
+        if let Some(part) = self.parts.last_mut() {
+            part.starts.extend(starts);
+        }
+        if other.tier == Tier::Destructive && self.tier < Tier::Destructive {
+            (self.tier, self.reason) = (other.tier, other.reason);
+        }
+        self.named.join(other.named);
+        self
+    }
+
     /// The same, or a stricter answer because of `rule`; nothing may be remembered of it.
     pub(super) fn at_least_dangerous(self, rule: &str) -> Self {
         let shape = None;

@@ -38,6 +38,9 @@ pub struct Classifier {
     tools: Arc<Tools>,
 }
 
+/// The most lists of words that may be those of a command line and are told besides it.
+const MAX_BEHIND: usize = 64;
+
 impl Classifier {
     /// A classifier with the built-in rules.
     pub fn new(profile: Profile) -> Self {
@@ -103,7 +106,14 @@ impl Classifier {
             let variables = value.as_object().into_iter().flatten();
             variables.flat_map(|(name, value)| self.started_by(name, value)).collect()
         };
-        besides.iter().fold(self.classify(text), |judged, (key, value)| judged.with(key, starts(value)))
+        let judged = besides.iter().fold(self.classify(text), |judged, (key, value)| judged.with(key, starts(value)));
+        let mut behind = besides.values().flat_map(tool::words_in);
+        let line = |words: String| self.classify(&format!("{text} {words}"));
+        let mut judged = behind.by_ref().take(MAX_BEHIND).map(line).fold(judged, Classification::and);
+        if behind.next().is_some() {
+            judged.named.lose_words();
+        }
+        judged
     }
 
     /// The tier of running the program file at `path`, of which nobody has said with which words, nor what it is given to
@@ -163,7 +173,7 @@ impl Classifier {
         if understood && walker.parts.is_empty() && is_comment(text) {
             return (Classification::plain(Tier::Safe, "nothing but comments"), steps);
         }
-        let named = walker.uses;
+        let named = walker.uses.settled();
         (Classification { understood, named, ..Classification::of_parts(walker.parts, shape) }, steps)
     }
 

@@ -35,7 +35,7 @@ pub use crate::model::{CommandRules, Raise, SafeAddition};
 pub use addition::{Additions, InvalidAddition, Row};
 pub use answer::{Classification, Part, Span};
 pub use classifier::{Classifier, classify, classify_tool};
-pub(crate) use needs::NamedUses;
+pub(crate) use needs::{NamedUses, bare_hosts, hosts_in};
 pub use shape::{InvalidShape, Shape, ShapeWord};
 #[cfg(feature = "sandbox")]
 pub(crate) use spelling::{GIVEN, quoted};

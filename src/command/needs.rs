@@ -7,6 +7,7 @@ mod directories;
 pub(super) mod network;
 mod roles;
 
+pub(crate) use network::{bare_hosts, hosts_in};
 use smol_str::{SmolStr, format_smolstr};
 
 use super::{
@@ -32,6 +33,10 @@ pub(crate) struct NamedUses {
     too_many_words: bool,
     /// It reads a file of which nobody can tell which one that is.
     unknown: bool,
+    /// The hosts that variables name to programs that reach the network.
+    told: Vec<SmolStr>,
+    /// Nobody knows what it runs: it may be what it reads.
+    runs_anything: bool,
 }
 
 impl NamedUses {
@@ -70,6 +75,51 @@ impl NamedUses {
         self.too_many_words = true;
     }
 
+    /// Adds what another line names that may be meant as well: nobody knows if it is.
+    pub(super) fn join(&mut self, other: NamedUses) {
+        self.too_many_words |= other.is_cut();
+        for mut named in other.certain.into_iter().chain(other.words) {
+            if let Named::Path { certain, .. } | Named::Network { certain, .. } = &mut named {
+                *certain = false;
+            }
+            self.push(named);
+        }
+    }
+
+    /// Notes a host that a variable names.
+    fn told_host(&mut self, host: SmolStr) {
+        if self.told.len() < MAX_NAMED {
+            self.told.push(host);
+        } else {
+            self.lose_words();
+        }
+    }
+
+    /// Notes that nobody knows what is run: it may be what is read.
+    pub(super) fn run_anything(&mut self) {
+        self.runs_anything = true;
+    }
+
+    /// What was found, now that the line was followed to its end: what is said of all of it counts for each thing.
+    pub(super) fn settled(mut self) -> NamedUses {
+        let reaches = |one: &&Named| matches!(one, Named::Network { .. });
+        if self.iter().any(|one| reaches(&one)) {
+            let told = std::mem::take(&mut self.told);
+            told.into_iter().for_each(|host| self.push(Named::Network { host: Some(host), certain: false }));
+        }
+        if self.runs_anything {
+            let read = |one: &Named| match one {
+                Named::Path { access: Access::Read, text, pattern, below: Below::Nothing, certain: true } => {
+                    Some(Named::Program { text: text.clone(), pattern: pattern.clone() })
+                }
+                Named::Path { .. } | Named::Program { .. } | Named::Network { .. } => None,
+            };
+            let read: Vec<_> = self.certain.iter().filter_map(read).collect();
+            read.into_iter().for_each(|program| self.push(program));
+        }
+        self
+    }
+
     /// Returns true if nothing more is kept.
     fn is_full(&self) -> bool {
         self.too_many && self.too_many_words
@@ -80,7 +130,10 @@ impl NamedUses {
     }
 
     fn push(&mut self, new: Named) {
-        let is_word = matches!(new, Named::Path { certain: false, .. } | Named::Network { certain: false, .. });
+        let is_word = match &new {
+            Named::Path { certain, .. } | Named::Network { certain, .. } => !certain,
+            Named::Program { .. } => true,
+        };
         let (all, too_many) = match is_word {
             true => (&mut self.words, &mut self.too_many_words),
             false => (&mut self.certain, &mut self.too_many),
@@ -128,6 +181,10 @@ impl Walker<'_> {
         let mut operands = if program.is_exact() { roles::of(name, rest, reads_only) } else { Vec::new() };
         if program.text.contains('/') {
             operands.extend(word(program, Access::Read));
+            self.name_programs(std::slice::from_ref(program));
+        }
+        if judge::is_shell(name) || judge::runs_code(name) || matches!(name, "." | "source") {
+            self.name_programs(rest);
         }
         if !roles::only_says(name) {
             operands.extend(rest.iter().flat_map(|arg| words(arg, Access::Read)));
@@ -137,6 +194,9 @@ impl Walker<'_> {
         }
         if !guessing && self.reads_what_is_unknown(name, rest) {
             self.uses.reads_unknown();
+        }
+        if !guessing && roles::is_told_by_input(name, rest) {
+            return self.uses.lose();
         }
         let Some(moved) = directories::told(rest) else { return self.uses.lose() };
         for operand in operands {
@@ -153,6 +213,37 @@ impl Walker<'_> {
             }
             self.name_path(Operand { certain, ..operand });
         }
+    }
+
+    /// Notes the words that may be program files which are run.
+    fn name_programs(&mut self, words: &[Arg]) {
+        for operand in words.iter().filter(|arg| !arg.text.starts_with('-')).filter_map(|arg| word(arg, Access::Read)) {
+            if self.uses.is_full() || is_no_file(&operand.text) {
+                return;
+            }
+            let pattern = operand.pattern;
+            for text in self.in_places(&operand.text) {
+                self.uses.push(Named::Program { text, pattern: pattern.clone() });
+            }
+        }
+    }
+
+    /// The path as it is named in each of the directories in which the line may be.
+    fn in_places(&mut self, text: &SmolStr) -> Vec<SmolStr> {
+        if text.starts_with(['/', HOME]) {
+            return vec![written(text)];
+        }
+        if !self.can_follow(self.scope.weight_of_places()) {
+            return Vec::new();
+        }
+        let below = |base: &str| if base.is_empty() { text.clone() } else { format_smolstr!("{base}/{text}") };
+        let at = |place: &Place| match place {
+            Place::Start => Some(text.clone()),
+            Place::At(base) => Some(below(base)),
+            Place::Somewhere => None,
+        };
+        let places = self.scope.places.iter().filter_map(at);
+        places.chain(self.scope.left_behind().map(|base| below(&base))).map(|text| written(&text)).collect()
     }
 
     /// Returns true if a program of that name reads a file of which its words do not tell which one that is.
@@ -199,7 +290,9 @@ impl Walker<'_> {
             return;
         }
         // In a directory that nobody knows, it is a file that nobody knows.
-        let reads = access == Access::Read && below != Below::Names && (certain || below == Below::Everything);
+        let reads = access == Access::Read
+            && !matches!(below, Below::Names | Below::Versions)
+            && (certain || below.is_everything());
         let is_lost = is_of_another(&text) || is_relative && self.scope.places.iter().any(is_unknown_place);
         if reads && is_lost && !self.overheard.is_guessing() {
             self.uses.reads_unknown();

@@ -16,6 +16,8 @@ use crate::model::{Ends, Said, Spoken};
 const MAX_WORDS: usize = 1 << 16;
 /// The most texts in words that are looked into besides those that certainly run.
 const MAX_TEXTS: usize = 256;
+/// The most lines of what a program is given that are looked at as commands.
+const MAX_LINES: usize = 64;
 /// The most words of a program that runs another one that are looked at as the words of that one.
 const MAX_TOLD: usize = 256;
 
@@ -82,6 +84,7 @@ impl Walker<'_> {
     /// Nobody knows what runs.
     pub(super) fn speak_of_anything(&mut self) {
         if !self.overheard.guessing {
+            self.uses.run_anything();
             self.overheard.push(Spoken::anything());
         }
     }
@@ -111,11 +114,12 @@ impl Walker<'_> {
     pub(super) fn overhear_wrapper(&mut self, args: &[Arg], input: &Input) {
         let Some((program, rest)) = args.split_first() else { return };
         let name = basename(&program.text);
-        if judge::starts_a_shell(name, rest) {
+        // A program that nobody can name may be a shell.
+        if judge::starts_a_shell(name, rest) || !is_plain(program) && !said(program).iter().all(is_known) {
             self.overhear_input(input);
         }
-        if self.reads_unknown(input) && judge::runs_what_it_reads(name, rest) {
-            self.speak_of_anything();
+        if !judge::is_silent(input) || self.reads_unknown(input) {
+            self.overhear_reader(name, rest, input);
         }
         let is_find = matches!(name, "find" | "gfind");
         let (wraps, may_run) = (judge::runs_its_words(name), judge::has_runner(name));
@@ -140,6 +144,23 @@ impl Walker<'_> {
         if rest.iter().take_while(|arg| !operand(arg)).any(unknown) {
             self.speak_anywhere(rest);
             self.overhear_texts(rest);
+        }
+    }
+
+    /// A program may run what it is given to read: each line of it may be a command, behind a sign or without one.
+    fn overhear_reader(&mut self, name: &str, rest: &[Arg], input: &Input) {
+        if !judge::runs_what_it_reads(name, rest) {
+            return;
+        }
+        match input {
+            Input::Text(text) => {
+                let signs = |c: char| c.is_whitespace() || "@-+!\\:".contains(c);
+                for line in text.lines().map(|line| line.trim_start_matches(signs)).take(MAX_LINES) {
+                    self.overhear_text(&line.replace([UNKNOWN, SOMETHING], "\u{fffd}"), self.here);
+                }
+            }
+            Input::Unknown | Input::Terminal if self.reads_unknown(input) => self.speak_of_anything(),
+            Input::Unknown | Input::Terminal => {}
         }
     }
 
@@ -236,6 +257,7 @@ impl Walker<'_> {
 
     /// A variable that names what a program runs.
     pub(super) fn overhear_variable(&mut self, name: &str, value: &Arg) {
+        self.hear_variable(name, value);
         let text = value.content.as_deref().unwrap_or(&value.text);
         if name.starts_with("GIT_CONFIG") {
             // An alias, a pager, an editor of its own.

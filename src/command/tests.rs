@@ -1,7 +1,7 @@
 //! The tables against their own examples.
 
 use super::{Span, Tier, classifier::Classifier, classify, destroy, needs, safe, walk::Arg};
-use crate::model::{Access, Below, Named};
+use crate::model::{Access, Named, Said, Spoken};
 
 #[test]
 fn every_safe_row_matches_its_examples() {
@@ -344,7 +344,7 @@ fn what_reads_a_tree_without_an_index_reads_all_below_it() {
     let reads_all = |line: &str| {
         let all = |one: &Named| {
             let Named::Path { access, text, below, certain, .. } = one else { return false };
-            *certain && *access == Access::Read && *below == Below::Everything && text == "/etc"
+            *certain && *access == Access::Read && below.is_everything() && text == "/etc"
         };
         classify(line).named.iter().any(all)
     };
@@ -437,4 +437,61 @@ fn every_alias_of_a_package_manager_needs_the_network_however_it_is_called() {
         check(format!("{pip} list --outdated"));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn wrappers_in_wrappers_are_followed_with_work_that_grows_with_the_line() {
+    let classifier = Classifier::default();
+    let units = [
+        ("parallel ", "x"),
+        ("xargs ", "x"),
+        ("eval ", "x"),
+        ("timeout 1 ", "x"),
+        ("env ", "x"),
+        ("env timeout 1 nice ", "x"),
+        ("watch ", "x"),
+        ("find . -exec ", "x"),
+        ("sh -c ", "x"),
+        ("sed wx f; ", ""),
+        ("ls; ", ""),
+    ];
+    for (unit, tail) in units {
+        let work = |times: usize| classifier.work(&format!("{}{tail}", unit.repeat(times)));
+        let (once, twice) = (work(1500), work(3000));
+        let words = 1500 * unit.split(' ').count();
+        assert!(once <= 24 * words, "{unit}: {once}");
+        assert!(twice <= 2 * once + 5_000, "{unit}: {once}, then {twice}");
+    }
+}
+
+#[test]
+fn what_destroys_behind_more_wrappers_than_are_followed_is_found() {
+    for unit in ["timeout 1 ", "xargs ", "env ", "nice env nohup "] {
+        let line = format!("{}rm -rf /", unit.repeat(2000));
+        assert_eq!(classify(&line).tier, Tier::Destructive, "{unit}");
+        assert!(classify(&format!("{}x", unit.repeat(100))).named.is_cut(), "{unit}");
+    }
+}
+
+#[test]
+fn what_a_script_of_sed_does_is_read_and_not_guessed() {
+    let ls = Said::Is("ls".into());
+    for (line, runs, writes) in [
+        ("sed 's/a/e/' f", false, false),
+        ("sed -n '/e/p' f", false, false),
+        ("sed 's/wx/w x/' f", false, false),
+        ("sed e f", true, false),
+        ("sed 's/.*/&/e' f", true, false),
+        ("sed -n '$!{e ls\n}' f", true, false),
+        ("sed -nE -e p -e 'w x' f", false, true),
+        ("sed 's/a/b/gw x' f", false, true),
+    ] {
+        let judged = classify(line);
+        let is_written =
+            |one: &Named| matches!(one, Named::Path { access: Access::Write, text, certain: true, .. } if text == "x");
+        assert_eq!(judged.named.iter().any(is_written), writes, "{line}");
+        let started: Vec<_> = judged.parts.iter().flat_map(|part| &part.starts).collect();
+        let is_run = started.iter().any(|start| **start == Spoken::anything() || start.words.first() == Some(&ls));
+        assert_eq!(is_run, runs, "{line}: {started:?}");
+    }
 }

@@ -15,6 +15,8 @@ pub(super) struct Reached {
     trees: Vec<Tree>,
     /// What patterns become, with the way in which it is used.
     names: Vec<(Access, SanitizedPath)>,
+    /// Directories of which versions are shown, some of which may be kept nowhere.
+    versions: Vec<SanitizedPath>,
 }
 
 /// A directory that is used with what lies below it.
@@ -57,6 +59,11 @@ impl Reached {
         self.trees.push(Tree { access, root, only });
     }
 
+    /// A directory of which a repository shows what it keeps.
+    pub(super) fn versions_below(&mut self, root: SanitizedPath) {
+        self.versions.push(root);
+    }
+
     /// What a pattern of a shell may become below `root`, where no disk says what it becomes.
     fn matched_below(&mut self, access: Access, root: SanitizedPath, pattern: &str) {
         let only = from(&root, pattern).map_or(Only::All, Only::Globs);
@@ -97,6 +104,9 @@ fn from(root: &SanitizedPath, pattern: &str) -> Option<GlobSet> {
     set.build().ok()
 }
 
+/// Why a line that shows versions of files is none that happens by itself.
+const MAY_SHOW: &str = "Dangerous command: it may show versions of a file that is denied or must be asked about";
+
 impl Shared {
     /// Notes what `pattern` becomes in `start`, with all below it if `all` says so.
     pub(super) fn reach_pattern(
@@ -121,6 +131,41 @@ impl Shared {
             }
             reached.names.push((access, real.path));
         }
+    }
+
+    /// Notes what links below `root` lead to.
+    pub(super) fn reach_links(&self, reached: &mut Reached, access: Access, root: &SanitizedPath) {
+        match self.paths.linked_below(root) {
+            Some(found) => found.into_iter().for_each(|found| reached.all_below(access, found)),
+            // Nobody can tell where they lead.
+            None if self.paths.have_no_links() => {}
+            None => reached.all_below(access, SanitizedPath::root()),
+        }
+    }
+
+    /// A line that shows versions of files does so by itself only where none of them is protected, denied or asked about: which
+    /// of them the repository keeps, nobody has looked.
+    pub(super) fn with_what_versions_show(
+        &self,
+        agent: &AgentId,
+        mut understood: Considered,
+        reached: &Reached,
+    ) -> Result<Considered, Error> {
+        if reached.versions.is_empty() || understood.in_sandbox || understood.tier != Some(Tier::Safe) {
+            return Ok(understood);
+        }
+        let tool = understood.tool.clone();
+        let spoken = self.look(|state, _| {
+            let known = state.agents.get(agent)?;
+            Some(state.spoken_below(known, &tool, Access::Read, &reached.versions))
+        })?;
+        let mut shown = Reached::default();
+        reached.versions.iter().for_each(|root| shown.all_below(Access::Read, root.clone()));
+        let found = spoken.map(|spoken| self.spoken_of(&spoken, Access::Read, &shown, &[]));
+        if found.is_none_or(|found| found.map_or(true, |found| !found.is_empty())) {
+            (understood.tier, understood.tier_reason) = (Some(Tier::Dangerous), MAY_SHOW.into());
+        }
+        Ok(understood)
     }
 
     /// Adds a use for whatever is protected, denied or asked about among what is reached.

@@ -14,7 +14,8 @@ use crate::{
     kernel::{Considered, Mentions, Target, Use, operation_for, operation_of},
     model::{
         Access, Action, AgentId, Below, ByName, Details, Named, Operation, Permission, Profile, Reason, Right,
-        SanitizedPath, Shown, StartDir, Tier, ToolName, UseOrigin, What, by_name, redacted, redacted_with,
+        SanitizedPath, Shown, StartDir, Tier, ToolName, UseOrigin, What, by_name, canonical_host, redacted,
+        redacted_with,
     },
     seam::{PathFailure, Paths, Real},
 };
@@ -85,6 +86,7 @@ impl Shared {
             return Ok(understood);
         }
         let understood = self.with_what_is_reached(agent, understood, &reached)?;
+        let understood = self.with_what_versions_show(agent, understood, &reached)?;
         self.trusting_nobody(self.with_real_dirs(understood))
     }
 
@@ -103,6 +105,10 @@ impl Shared {
             }
             match named {
                 Named::Network { host, certain } => understood.uses.add(reaching(host.as_deref(), *certain)),
+                Named::Program { text, pattern } => {
+                    let used = self.program_files(looked, start, text, pattern.as_deref());
+                    used.into_iter().for_each(|used| understood.uses.add(used));
+                }
                 Named::Path { access, text, pattern, below, certain } => {
                     let all = *below != Below::Nothing || pattern.is_some();
                     let Some(used) = self.named_path(looked, start, *access, text, all, *certain) else { continue };
@@ -129,6 +135,12 @@ impl Shared {
     pub(super) fn may_use(&self, understood: &mut Considered, reached: &mut Reached, start: &str, named: &Named) {
         let used = match named {
             Named::Network { host, .. } => Some(reaching(host.as_deref(), false)),
+            Named::Program { text, pattern } => {
+                let looked = &mut Looked::on(&*self.paths);
+                let used = self.program_files(looked, Some(start), text, pattern.as_deref());
+                used.into_iter().for_each(|used| understood.uses.add(used));
+                None
+            }
             Named::Path { access, text, below, pattern, .. } => {
                 let all = *below != Below::Nothing || pattern.is_some();
                 let used = self.named_path(&mut Looked::on(&*self.paths), Some(start), *access, text, all, false);
@@ -143,12 +155,39 @@ impl Shared {
 
     /// Notes what is used with `root`: what a pattern becomes below it, and what it holds.
     fn reach(&self, reached: &mut Reached, access: Access, root: &SanitizedPath, pattern: Option<&str>, below: Below) {
-        let everything = below == Below::Everything;
+        let everything = below.is_everything();
+        if below == Below::Followed {
+            self.reach_links(reached, access, root);
+        }
+        if below == Below::Versions {
+            reached.versions_below(root.clone());
+        }
         match pattern {
             Some(pattern) => self.reach_pattern(reached, access, root, pattern, everything),
             None if everything => reached.all_below(access, root.clone()),
             None => {}
         }
+    }
+
+    /// The files that a line may run as a program: what is said about running them counts, and nothing is taken.
+    fn program_files(
+        &self,
+        looked: &mut Looked<'_>,
+        start: Option<&str>,
+        text: &str,
+        pattern: Option<&str>,
+    ) -> Vec<Use> {
+        let named = self.named_path(looked, start, Access::Read, text, false, false);
+        let named = named.into_iter().filter(|used| matches!(used.target, Target::Path(_)));
+        let named: Vec<_> = named.map(|used| Use { operation: Operation::Exec, ..used }).collect();
+        let Some(pattern) = pattern else { return named };
+        let names = named.iter().filter_map(Use::path).filter_map(|root| self.paths.matching(root, pattern)).flatten();
+        let real = names.filter_map(|name| self.paths.real(&name).ok());
+        let used = |real: Real| {
+            let target = Target::Path(real.path);
+            Use { operation: Operation::Exec, target, takes: None, origin: UseOrigin::Word }
+        };
+        real.map(used).collect()
     }
 
     /// The use of a path that a command line names; one that nobody may have, if nobody can tell which path that is. A word
@@ -399,7 +438,7 @@ pub(super) fn blank(operation: Operation, tool: ToolName, action: &Action, input
 }
 
 /// The path that a command names which starts in `start`; none if that is below a directory that nobody knows.
-fn absolute(start: Option<&str>, text: &str) -> Option<String> {
+pub(super) fn absolute(start: Option<&str>, text: &str) -> Option<String> {
     match text.strip_prefix('~') {
         Some(rest) => Some(format!("{}{rest}", HOME.as_ref()?)),
         None if text.starts_with('/') => Some(text.to_owned()),
@@ -469,7 +508,8 @@ pub(super) fn host(base: Considered, text: &str) -> Considered {
         Some((name, port)) if !name.contains(':') && port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => &host,
     };
-    let text = name.trim_end_matches('.');
+    let canonical = canonical_host(name);
+    let text = canonical.as_deref().unwrap_or_else(|| name.trim_end_matches('.'));
     if text.is_empty() {
         return invalid(base, text, "a host is a name or an address, without spaces");
     }

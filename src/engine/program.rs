@@ -36,7 +36,8 @@ impl Shared {
 /// The program files that an action runs, where they really are.
 fn program_files(understood: &Considered) -> Vec<String> {
     let runs = |used: &Use| match (&used.target, used.operation) {
-        (Target::Path(path), Operation::Exec) => Some(path.to_string()),
+        // A word of a line is a part of that line, which says what it is.
+        (Target::Path(path), Operation::Exec) if used.origin != UseOrigin::Word => Some(path.to_string()),
         _ => None,
     };
     understood.uses.iter().filter_map(runs).collect()

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     command::{
-        Call, Classifier, DECLARED, DeclaredCall, NamedUses, ToolUse, UNLISTED, Undeclared, is_certainly_a_path,
-        read_call, read_call_as,
+        Call, Classifier, DECLARED, DeclaredCall, NamedUses, ToolUse, UNLISTED, Undeclared, bare_hosts, hosts_in,
+        is_certainly_a_path, read_call, read_call_as,
     },
     kernel::{Considered, Mentions, Target, Use},
     model::{
@@ -19,7 +19,7 @@ use crate::{
 use super::{
     Error,
     below::Reached,
-    consider::{about, blank, host, invalid, runs_in, said_content, texts_in},
+    consider::{about, absolute, blank, host, invalid, runs_in, said_content, texts_in},
     input,
     shared::Shared,
 };
@@ -89,6 +89,10 @@ impl Shared {
         let mut understood = own;
         for used in &call.further {
             understood = self.using_too(profile, understood, used, UseOrigin::Named);
+        }
+        if std::iter::once(&call.own).chain(&call.further).any(|used| used.operation() == Operation::Network) {
+            // Whoever fetches may do so for each address that it reads.
+            understood = with_hosts_told(understood, input, true);
         }
         understood = self.with_what_lies_below(profile, understood, call)?;
         self.as_declared(understood, &call.tool)
@@ -269,6 +273,7 @@ impl Shared {
                 ToolUse::Command(_) | ToolUse::Network | ToolUse::Tool => understood,
             };
         }
+        understood = with_hosts_told(understood, input, false);
         understood = self.with_what_lines_use(profile, understood, &followed.named)?;
         for name in read.names() {
             if !understood.is_invalid() && self.stands_here(profile, name) {
@@ -281,7 +286,32 @@ impl Shared {
             }
             understood = self.may_mean(profile, understood, &word);
         }
-        Ok(understood)
+        Ok(self.with_what_lies_in(profile, understood, &read))
+    }
+
+    /// With what two of its texts may name together: a directory, and something in it.
+    fn with_what_lies_in(&self, profile: &Profile, mut understood: Considered, read: &Undeclared<'_>) -> Considered {
+        let (directories, names) = read.places();
+        let leads = |text: &&str| text.starts_with(['/', '.', '~']) || text.contains('/') || self.holds(profile, text);
+        let directories: Vec<&str> = directories.iter().map(|text| &**text).filter(leads).collect();
+        if directories.len() * names.len() > MOST_TOGETHER {
+            return invalid(understood, "", BEYOND);
+        }
+        for directory in directories {
+            for name in names.iter().filter(|name| **name != directory) {
+                if understood.is_invalid() {
+                    return understood;
+                }
+                understood = self.may_mean(profile, understood, &format!("{directory}/{name}"));
+            }
+        }
+        understood
+    }
+
+    /// Returns true if a directory of this name stands in the working directory.
+    fn holds(&self, profile: &Profile, name: &str) -> bool {
+        let here = self.paths.real(&format!("{}/{name}", profile.working_dir));
+        here.is_ok_and(|real| real.identity.is_some() && self.holds_something(&real.path))
     }
 
     /// With what its texts use as command lines: what is said about that counts, and it need not be held, since a text may be
@@ -336,6 +366,8 @@ impl Shared {
     /// With a word that may be a path: what is said about the path counts, and it need not be held.
     fn may_mean(&self, profile: &Profile, mut understood: Considered, word: &str) -> Considered {
         let read = blank(Operation::Read, Operation::Read.own_tool(), &Action::read(""), String::new());
+        let from_home = word.starts_with("~/").then(|| absolute(None, word)).flatten();
+        let word = from_home.as_deref().unwrap_or(word);
         let Target::Path(path) = self.path(profile, read, word).uses.own.target else { return understood };
         for operation in [Operation::Write, Operation::Read] {
             let (target, origin) = (Target::Path(path.clone()), UseOrigin::Word);
@@ -343,6 +375,29 @@ impl Shared {
         }
         understood
     }
+}
+
+/// The most pairs of texts that are looked at as one path.
+const MOST_TOGETHER: usize = 4096;
+
+/// With the hosts of the addresses in its texts: what is said about reaching them counts. A tool that fetches may take a bare
+/// name for an address.
+fn with_hosts_told(mut understood: Considered, input: &Value, bare: bool) -> Considered {
+    let mut texts = Vec::new();
+    texts_in(input, &mut texts);
+    for text in texts {
+        let named = if bare { bare_hosts(text) } else { Vec::new() };
+        for host in hosts_in(text).into_iter().chain(named) {
+            let target = Target::Host((&*host).into());
+            let is_known =
+                understood.uses.iter().any(|used| matches!(&used.target, Target::Host(known) if **known == *host));
+            if !is_known && !understood.is_invalid() {
+                let (operation, origin) = (Operation::Network, UseOrigin::Word);
+                understood.uses.add(Use { operation, target, takes: None, origin });
+            }
+        }
+    }
+    understood
 }
 
 /// The same, about everything below its path.

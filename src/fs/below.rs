@@ -68,6 +68,37 @@ pub(crate) fn first_found(
     Ok(first.into_iter().flatten().collect())
 }
 
+/// Returns what the links below `root` lead to, and the links there; none where there is more than can be looked at.
+pub(crate) fn linked(root: &SanitizedPath) -> Option<Vec<SanitizedPath>> {
+    let mut found: Vec<SanitizedPath> = Vec::new();
+    let mut looked_at = 0;
+    let mut open = vec![PathBuf::from(root.as_str())];
+    while let Some(directory) = open.pop() {
+        // What cannot be looked into has no link that anybody follows.
+        let Ok(entries) = fs::read_dir(&directory) else { continue };
+        for entry in entries {
+            let Ok(entry) = entry else { return None };
+            looked_at += 1;
+            if looked_at > MOST_ENTRIES || found.len() > MOST_FOUND {
+                return None;
+            }
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() {
+                open.push(entry.path());
+            } else if kind.is_symlink() {
+                let Some(real) = entry.path().to_str().and_then(|path| super::real(path).ok()) else { continue };
+                let path = real.path();
+                let is_new = !root.contains(path) && !found.iter().any(|known| known.contains(path));
+                if is_new {
+                    open.push(PathBuf::from(path.as_str()));
+                    found.push(path.clone());
+                }
+            }
+        }
+    }
+    Some(found)
+}
+
 fn too_much() -> io::Error {
     io::Error::other(format!(
         "a glob is denied, and there is too much below the directories to find out what it means there (more than \

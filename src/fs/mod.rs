@@ -35,7 +35,7 @@ pub use backend::Backend;
 pub use base::Base;
 #[cfg(feature = "sandbox")]
 pub(crate) use below::all_found;
-pub(crate) use below::first_found;
+pub(crate) use below::{first_found, linked};
 pub use contained::{ContainedPath, resolve};
 pub use error::{FileError, ResolveError};
 pub use open::{open_read, open_write};

@@ -78,6 +78,11 @@ impl Mentions {
         is_named || self.lines.iter().any(|parts| meets(pattern, parts.as_deref()))
     }
 
+    /// Every text in one, without what a shell does not mind.
+    pub(crate) fn words(&self) -> &str {
+        &self.words
+    }
+
     fn names(&self, program: &str) -> bool {
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
         self.words.match_indices(program).any(|(start, _)| {

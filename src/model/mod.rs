@@ -17,6 +17,7 @@ mod floor;
 mod glob;
 mod grant;
 mod guard;
+mod host;
 mod id;
 mod identity;
 mod limits;
@@ -66,6 +67,7 @@ pub(crate) use floor::{ByName, by_name, is_device_name};
 pub use glob::{InvalidGlob, PathGlob, Reach};
 pub use grant::{Actor, Ended, Grant, Hold, InvalidScope, Means, Origin, Place, Right, Scope};
 pub use guard::{Guard, PathPolicy, Policies, PolicyPatch};
+pub(crate) use host::{canonical_host, percent_decoded};
 pub use id::{
     AgentId, ApproverId, CallId, Code, DecisionId, GrantId, HookName, InvalidDecisionId, InvalidGrantId, InvalidId,
     InvalidProcessId, InvalidRequestId, InvalidRulingId, InvalidViolationId, OwnerId, ProcessId, RequestId, RulingId,

@@ -20,6 +20,13 @@ pub(crate) enum Named {
         /// The program is known to use it so. Else it is a word that may be no path at all.
         certain: bool,
     },
+    /// A file that may be run as a program.
+    Program {
+        /// The path, as that of another.
+        text: SmolStr,
+        /// How a shell goes on from there, where the word is a pattern.
+        pattern: Option<SmolStr>,
+    },
     /// The network.
     Network {
         /// The host, if a word says which.
@@ -38,4 +45,20 @@ pub(crate) enum Below {
     Names,
     /// All of it.
     Everything,
+    /// All of it, with what links there lead to.
+    Followed,
+    /// What has changed of all of it, or is kept of it elsewhere.
+    Versions,
+}
+
+impl Below {
+    /// Returns true if all that it holds is used.
+    pub(crate) fn is_everything(self) -> bool {
+        matches!(self, Below::Everything | Below::Followed)
+    }
+
+    /// The same; with what links lead to, if all of it is used.
+    pub(crate) fn followed_if(self, follows: bool) -> Below {
+        if follows && self == Below::Everything { Below::Followed } else { self }
+    }
 }

@@ -99,6 +99,12 @@ pub trait Paths: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns what the links below `root` lead to, and those below that; none if nobody can tell.
+    fn linked_below(&self, root: &SanitizedPath) -> Option<Vec<SanitizedPath>> {
+        let _ = root;
+        None
+    }
+
     /// Reports whether there are no links: then a `..` in a command line leads where its text says.
     ///
     /// # Authority
@@ -162,6 +168,10 @@ impl Paths for DiskPaths {
 
     fn matching(&self, start: &SanitizedPath, pattern: &str) -> Option<Vec<String>> {
         fs::matching(start.as_str(), pattern)
+    }
+
+    fn linked_below(&self, root: &SanitizedPath) -> Option<Vec<SanitizedPath>> {
+        fs::linked(root)
     }
 }
 

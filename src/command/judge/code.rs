@@ -11,7 +11,7 @@ use super::{
 use crate::command::{
     answer::Span,
     destroy::target,
-    lang::{sed, sql},
+    lang::{awk, sed, sql, stream},
     tier::Tier,
     walk::{Arg, Place, Walker},
 };
@@ -136,6 +136,9 @@ impl Walker<'_> {
         }
         let mut found = Verdict::safe("");
         let stream = matches!(name, "awk" | "gawk" | "mawk" | "nawk" | "sed");
+        if stream {
+            self.overhear_stream(name, rest);
+        }
         for word in rest {
             found = found.or_stricter(self.search_program(&word.text, word.span, stream));
             if name == "sed" {
@@ -163,6 +166,35 @@ impl Walker<'_> {
         }
         let runs = !stream && rest.iter().any(|word| gives_code(name, &word.text));
         runs.then(|| Verdict::dangerous("an interpreter runs code from the command line"))
+    }
+
+    /// The commands that a program of `sed` or `awk` runs: what it makes of what it reads may be any.
+    fn overhear_stream(&mut self, name: &str, rest: &[Arg]) {
+        for script in stream::scripts(name, rest) {
+            let text = script.text.as_str();
+            let runs = match name {
+                "sed" => {
+                    let run = |effect| match effect {
+                        sed::Effect::Runs(line) => Some(Some(line.to_owned())),
+                        sed::Effect::Makes(_) => Some(None),
+                        sed::Effect::Writes(_) | sed::Effect::Reads(_) => None,
+                    };
+                    sed::effects(text).into_iter().filter_map(run).collect()
+                }
+                _ => awk::runs(text),
+            };
+            for line in runs {
+                match line {
+                    // What it is given to read, nobody knows.
+                    Some(line) => {
+                        let outer = (std::mem::replace(&mut self.is_fed, true), self.feed.take());
+                        self.quietly(|walker| walker.run_text(&line, script.span));
+                        (self.is_fed, self.feed) = outer;
+                    }
+                    None => self.speak_of_anything(),
+                }
+            }
+        }
     }
 
     /// `rails runner code`, `manage.py shell -c code`, and what such a console is given to read.

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use foldhash::HashMap;
 
-use super::{Input, Verdict, basename, code, shell, sql_client, suffix};
+use super::{Input, Verdict, basename, code, reader, shell, sql_client, suffix};
 use crate::command::{
     destroy,
     walk::{Arg, SOMETHING, UNKNOWN, Walker, declares_variables},
@@ -48,6 +48,7 @@ const RUNNERS: &[&str] = &[
     "nix run",
     "nix develop",
     "nix-shell",
+    "rustup run",
     "cargo run",
     "go run",
     "heroku run",
@@ -104,9 +105,10 @@ const PROSE: &[&str] = &[
     "--data",
     "--grep",
     "--search",
-    "-S",
-    "-G",
 ];
+
+/// The same of `git`, where they are no programs of others.
+const PROSE_OF_GIT: &[&str] = &["-S", "-G"];
 
 impl Walker<'_> {
     /// Looks for destruction in the words of a command that is not safe.
@@ -123,12 +125,13 @@ impl Walker<'_> {
             self.speak_of_anything();
         }
         let mut prose = false;
+        let is_prose = |option: &str| PROSE.contains(&option) || name == "git" && PROSE_OF_GIT.contains(&option);
         let dashes = rest.iter().position(|word| word.text == "--").unwrap_or(rest.len());
         for (index, word) in rest.iter().enumerate() {
             let before = index.checked_sub(1).and_then(|before| rest.get(before));
-            let skip = std::mem::replace(&mut prose, PROSE.contains(&word.text.as_str()));
+            let skip = std::mem::replace(&mut prose, is_prose(&word.text));
             let option = word.text.split('=').next().unwrap_or_default();
-            if skip || (option.len() < word.text.len() && PROSE.contains(&option)) {
+            if skip || (option.len() < word.text.len() && is_prose(option)) {
                 continue;
             }
             let search = |walker: &mut Self| match command_text(&word.text) {
@@ -153,9 +156,7 @@ impl Walker<'_> {
         if !is_runner(name, rest) {
             return Verdict::safe("");
         }
-        if name == "make"
-            && rest.iter().any(|word| matches!(word.text.as_str(), "-" | "-f-" | "--file=-" | "/dev/stdin"))
-        {
+        if reader::reads_its_script(name, rest) {
             return self.search_text(text, self.here);
         }
         let reads = |word: &Arg| {

@@ -22,7 +22,7 @@ pub(super) use embedded::{has_runner, is_runner};
 pub(super) use inner::prefixes;
 pub(super) use inner::wraps;
 pub(super) use reader::runs_what_it_reads;
-pub(super) use shell::{is_shell, starts_a_shell};
+pub(super) use shell::{is_input, is_shell, starts_a_shell};
 pub(super) use suffix::runs_its_words;
 
 use std::borrow::Cow;
@@ -33,7 +33,7 @@ use super::{
     destroy, obeys,
     safe::{self, Proof},
     tier::{Profile, Tier},
-    walk::{Arg, SOMETHING, UNKNOWN, Walker},
+    walk::{Arg, MAX_NESTING, SOMETHING, UNKNOWN, Walker},
 };
 
 /// What a program reads from its standard input.
@@ -81,6 +81,9 @@ impl Walker<'_> {
             let found = self.destroys(args);
             return found.map_or_else(|| Verdict::dangerous("too much to follow"), Verdict::destructive);
         }
+        if wraps_too_often(args) {
+            return self.give_up_wrapped(args);
+        }
         self.speak(args);
         self.name_uses(args);
         self.overhear_wrapper(args, input);
@@ -92,6 +95,21 @@ impl Walker<'_> {
         });
         self.is_fed = outer;
         verdict.or_stricter(self.judge_with_feed(args, input))
+    }
+
+    /// Wrappers in wrappers, more than anybody follows: only what destroys by itself is looked for.
+    fn give_up_wrapped(&mut self, args: &[Arg]) -> Verdict {
+        if self.overheard.is_guessing() {
+            self.uses.lose_words();
+        } else {
+            self.uses.lose();
+        }
+        self.speak_of_anything();
+        let names = args.iter().enumerate().filter(|(_, word)| destroy::knows(basename(&word.text)));
+        let destroying: Vec<usize> = names.map(|(at, _)| at).collect();
+        let tried = destroying.iter().take(MAX_WRAPPED).chain(destroying.iter().rev().take(MAX_WRAPPED));
+        let found = tried.filter_map(|at| args.get(*at..)).find_map(|behind| self.destroys(behind));
+        found.map_or_else(|| Verdict::dangerous("wrapped too deeply to follow"), Verdict::destructive)
     }
 
     /// What is not given anything itself may read what the compound around it is given.
@@ -189,6 +207,19 @@ impl Walker<'_> {
         }
         verdict
     }
+}
+
+/// The most programs that run their words among the first words of one.
+const MAX_WRAPPED: usize = 2 * MAX_NESTING;
+/// So many words are looked at for that.
+const MAX_LOOKED: usize = 256;
+
+/// Returns true if a program that runs its words runs another one that does, and so on, deeper than anybody follows.
+fn wraps_too_often(args: &[Arg]) -> bool {
+    let wraps = |word: &&Arg| runs_its_words(basename(&word.text));
+    args.len() > MAX_WRAPPED
+        && args.first().is_some_and(|program| wraps(&program))
+        && args.iter().take(MAX_LOOKED).filter(wraps).count() > MAX_WRAPPED
 }
 
 fn unknown_program(args: &[Arg]) -> String {

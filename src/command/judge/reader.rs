@@ -3,7 +3,7 @@
 use super::{Input, code, shell};
 use crate::command::{
     options::{Options, Reading},
-    walk::{Arg, Walker},
+    walk::{Arg, SOMETHING, UNKNOWN, Walker},
 };
 
 /// Editors, debuggers and others that take commands from their input in whatever use, and run programs for some of them.
@@ -14,9 +14,53 @@ const ALWAYS: &[&str] = &[
 
 /// Languages that read a program where none is named, besides those that carry code in an option.
 const WITHOUT_A_FILE: &[&str] = &[
-    "elvish", "es", "expect", "ghci", "gforth", "irb", "ksh93", "maxima", "nu", "osh", "pry", "rc", "wish", "xonsh",
+    "bb",
+    "clj",
+    "clojure",
+    "coffee",
+    "csi",
+    "d8",
+    "elvish",
+    "es",
+    "expect",
+    "fennel",
+    "ghci",
+    "gforth",
+    "gjs",
+    "gosh",
+    "gprolog",
+    "gst",
+    "hy",
+    "io",
+    "irb",
+    "janet",
+    "kawa",
+    "ksh93",
+    "maxima",
+    "mit-scheme",
+    "newlisp",
+    "nu",
+    "ocaml",
+    "osh",
+    "pike",
+    "pil",
+    "poly",
+    "pry",
+    "qjs",
+    "rc",
+    "rhino",
+    "scheme",
+    "sml",
+    "swipl",
+    "utop",
+    "wish",
+    "xonsh",
+    "yap",
     "yash",
 ];
+
+/// Programs that run what they read where a word says so: `uv run -`.
+const TOLD: &[&str] = &["bun", "clj", "clojure", "deno", "go", "julia", "pipx", "tsx", "uv", "uvx"];
 
 /// Options of languages that say neither what runs nor where it is; what takes a value, and what does not.
 const OPTIONS: &[(&str, &str)] = &[
@@ -85,7 +129,6 @@ pub(in crate::command) fn runs_what_it_reads(name: &str, rest: &[Arg]) -> bool {
         return true;
     }
     match name {
-        "awk" | "gawk" | "mawk" | "nawk" | "sed" | "gsed" | "make" | "gmake" => reads_its_script(rest),
         "at" | "batch" => !is_one_of(&["-f", "-l", "-c", "-r", "-d", "--help"]),
         "crontab" => rest.is_empty() || rest.iter().any(|arg| shell::is_input(&arg.text)),
         "parallel" => !rest.iter().any(|arg| !arg.text.starts_with('-')),
@@ -93,6 +136,8 @@ pub(in crate::command) fn runs_what_it_reads(name: &str, rest: &[Arg]) -> bool {
         "tmux" => is_one_of(&["-C", "-CC"]),
         "erl" | "R" => !rest.iter().any(|arg| code::gives_code(name, &arg.text) || arg.text == "-f"),
         _ if WITH_CONSOLES.contains(&name) && is_one_of(CONSOLES) => true,
+        _ if TOLD.contains(&name) && rest.iter().any(|arg| shell::is_input(&arg.text)) => true,
+        _ if scripts(name).is_some() => reads_its_script(name, rest),
         _ => match CLIENTS.iter().find(|(names, _)| names.split(' ').any(|client| client == name)) {
             Some((_, options)) => reads_statements(name, options, rest),
             None => is_language(name) && reads_its_program(name, rest),
@@ -104,15 +149,43 @@ fn is_language(name: &str) -> bool {
     WITHOUT_A_FILE.contains(&name) || code::is_interpreter(name)
 }
 
-/// `-f -`, and what comes to the same.
-fn reads_its_script(rest: &[Arg]) -> bool {
+/// The options of a program that name its script.
+fn scripts(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "awk" | "gawk" | "mawk" | "nawk" => "-f --file -i --include",
+        "sed" | "gsed" => "-f --file",
+        "make" | "gmake" | "bmake" => "-f --file --makefile",
+        "just" => "-f --justfile",
+        "ninja" => "-f",
+        "task" => "-t --taskfile",
+        _ => return None,
+    })
+}
+
+/// Returns true if an option that names the script of the program names its input: `-f -`, `-sf-`, `--file=-`, `--fi -`.
+pub(super) fn reads_its_script(name: &str, rest: &[Arg]) -> bool {
+    let Some(options) = scripts(name) else { return false };
     let mut is_next = false;
     rest.iter().any(|arg| {
-        let text = arg.text.as_str();
-        let joined = text.strip_prefix("-f").or_else(|| text.strip_prefix("--file="));
-        let is_it = std::mem::replace(&mut is_next, matches!(text, "-f" | "--file" | "--makefile"));
-        is_it && shell::is_input(text) || joined.is_some_and(shell::is_input)
+        let (option, joined) = script_option(options, &arg.text);
+        let is_it = std::mem::replace(&mut is_next, option && joined.is_none());
+        let may_be = |text: &str| shell::is_input(text) || text.starts_with([UNKNOWN, SOMETHING]);
+        is_it && may_be(&arg.text) || option && joined.is_some_and(may_be)
     })
+}
+
+/// Returns true if one of `options` is given by `word`, perhaps cut short or joined to others, and its value, if that is part of
+/// the word.
+fn script_option<'w>(options: &str, word: &'w str) -> (bool, Option<&'w str>) {
+    if word.starts_with("--") {
+        let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
+        return (name.len() > 2 && options.split(' ').any(|option| option.starts_with(name)), value);
+    }
+    let letters = options.split(' ').filter(|option| option.len() == 2).filter_map(|option| option.chars().nth(1));
+    let letters: Vec<char> = letters.collect();
+    let at = word.strip_prefix('-').and_then(|rest| rest.find(letters.as_slice()));
+    let value = at.and_then(|at| word.get(at + 2..)).filter(|value| !value.is_empty());
+    (at.is_some(), value)
 }
 
 /// A client that is given no statement, or is told to read them.
@@ -126,7 +199,12 @@ fn reads_statements(name: &str, options: &str, rest: &[Arg]) -> bool {
     };
     let operands = rest.iter().filter(|arg| !arg.text.starts_with('-')).count();
     let has_statement = matches!(name, "sqlite3" | "sqlite" | "litecli" | "sqlcipher" | "duckdb") && operands > 1;
-    rest.iter().any(|arg| shell::is_input(&arg.text)) || !(has_statement || rest.iter().any(gives))
+    let is_input = |arg: &Arg| {
+        let value = arg.text.split_once('=').map(|(_, value)| value);
+        shell::is_input(value.unwrap_or(&arg.text))
+            || matches!(arg.text.get(..2), Some("-f")) && arg.text.ends_with("f-")
+    };
+    rest.iter().any(is_input) || !(has_statement || rest.iter().any(gives))
 }
 
 /// A language that is given neither a file nor code, as far as its options tell.

@@ -60,7 +60,7 @@ fn certain(name: &str, input: &Input) -> Input {
 }
 
 /// Whether a script is what the shell is given to read.
-pub(super) fn is_input(script: &str) -> bool {
+pub(in crate::command) fn is_input(script: &str) -> bool {
     matches!(script, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
 }
 

@@ -39,6 +39,98 @@ pub(in crate::command) fn check(program: &str) -> Result<(), Doubt> {
     Ok(())
 }
 
+/// The command lines that a program runs, as far as they are written out; none for each that it makes of something.
+///
+/// A slash that may divide or start a pattern is taken for what shows more of the program.
+pub(in crate::command) fn runs(program: &str) -> Vec<Option<String>> {
+    if !program.contains(['|', '@']) && !program.contains("system") {
+        return Vec::new();
+    }
+    let mut runs = Vec::new();
+    let (mut at, mut before, mut last_text) = (0, '\n', None);
+    while let Some(rest) = program.get(at..).filter(|rest| !rest.is_empty() && runs.len() < MOST_RUN) {
+        let Some(c) = rest.chars().next() else { break };
+        let mut width = c.len_utf8();
+        match c {
+            '"' => {
+                let (text, length) = quoted(rest);
+                (last_text, width) = (Some((at + length, text)), length);
+            }
+            '#' => width = rest.find('\n').unwrap_or(rest.len()),
+            '/' if "~(,!&|{};\n=".contains(before) => width = 1 + pattern_length(rest.get(1..).unwrap_or_default()),
+            '@' if rest
+                .get(1..)
+                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')) =>
+            {
+                runs.push(None);
+            }
+            '|' if rest.starts_with("||") => width = 2,
+            '|' => {
+                let behind = rest.trim_start_matches(['|', '&', ' ', '\t', '\n']);
+                if behind.starts_with("getline") {
+                    let is_next =
+                        |(end, _): &(usize, String)| program.get(*end..at).is_some_and(|gap| gap.trim().is_empty());
+                    runs.push(last_text.clone().filter(is_next).map(|(_, text)| text));
+                } else {
+                    runs.push(whole_text(behind));
+                }
+            }
+            's' if rest.starts_with("system") && !(before.is_ascii_alphanumeric() || before == '_') => {
+                let behind = rest.get("system".len()..).unwrap_or_default().trim_start();
+                if let Some(inside) = behind.strip_prefix('(') {
+                    runs.push(whole_text(inside.trim_start()));
+                }
+            }
+            _ => {}
+        }
+        if !c.is_whitespace() || c == '\n' {
+            before = c;
+        }
+        at += width;
+    }
+    runs
+}
+
+/// The most command lines of one program that are looked for.
+const MOST_RUN: usize = 64;
+
+/// The text between the quotes with which `rest` begins, and how long it is with them.
+fn quoted(rest: &str) -> (String, usize) {
+    let (mut text, mut chars) = (String::new(), rest.char_indices().skip(1));
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return (text, at + 1),
+            '\\' => text.extend(chars.next().map(|(_, c)| c)),
+            c => text.push(c),
+        }
+    }
+    (text, rest.len())
+}
+
+/// The text with which `rest` begins, if nothing is joined to it.
+fn whole_text(rest: &str) -> Option<String> {
+    if !rest.starts_with('"') {
+        return None;
+    }
+    let (text, length) = quoted(rest);
+    let behind = rest.get(length..)?.trim_start_matches([' ', '\t']);
+    (behind.is_empty() || behind.starts_with([';', '}', ')', '\n', '|'])).then_some(text)
+}
+
+/// How long a pattern is up to its slash and with it; nothing, if there is none.
+fn pattern_length(rest: &str) -> usize {
+    let mut chars = rest.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' => drop(chars.next()),
+            '/' => return at + 1,
+            '\n' => return 0,
+            _ => {}
+        }
+    }
+    0
+}
+
 #[derive(Debug, PartialEq, Eq)]
 enum Token {
     Word(String),

@@ -5,3 +5,4 @@ pub(super) mod find;
 pub(super) mod sed;
 pub(super) mod sql;
 mod sql_words;
+pub(super) mod stream;

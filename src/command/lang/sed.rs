@@ -3,8 +3,21 @@
 /// Why a script is not known to be harmless.
 pub(in crate::command) type Doubt = &'static str;
 
+/// The longest script of which a part that is not understood is looked through, in bytes.
+const MAX_GUESSED: usize = 4096;
+
 /// What a script runs with `e` and with `s/…/…/e`, as far as its text tells.
 pub(in crate::command) fn executed(script: &str) -> Vec<String> {
+    let read = Script::read(script);
+    if read.doubt.is_none() {
+        let run = |effect| match effect {
+            Effect::Runs(line) | Effect::Makes(line) => Some(line.to_owned()),
+            Effect::Writes(_) | Effect::Reads(_) => None,
+        };
+        return read.effects.into_iter().filter_map(run).take(16).collect();
+    }
+    let end = script.char_indices().map(|(at, _)| at).find(|at| *at >= MAX_GUESSED).unwrap_or(script.len());
+    let script = script.get(..end).unwrap_or_default();
     let by_command = script.match_indices('e').filter_map(|(at, _)| {
         let before = script.get(..at)?.trim_end().chars().next_back();
         let starts = before.is_none_or(|c| c.is_ascii_digit() || "$/;{}!,\n".contains(c));
@@ -24,17 +37,57 @@ pub(in crate::command) fn executed(script: &str) -> Vec<String> {
 
 /// Reads a whole script.
 pub(in crate::command) fn check(script: &str) -> Result<(), Doubt> {
-    let mut reader = Script { rest: script };
-    while reader.command()? {}
-    Ok(())
+    let read = Script::read(script);
+    match (read.effects.first(), read.doubt) {
+        (Some(Effect::Runs(_) | Effect::Makes(_)), _) => Err("the `sed` command `e` runs a program"),
+        (Some(Effect::Writes(_)), _) => Err("the `sed` command `w` writes a file"),
+        (Some(Effect::Reads(_)), _) => Err("the `sed` command `r` reads a file"),
+        (None, Some(doubt)) => Err(doubt),
+        (None, None) => Ok(()),
+    }
+}
+
+/// What a script does besides editing the stream, up to where it is not understood.
+pub(in crate::command) fn effects(script: &str) -> Vec<Effect<'_>> {
+    Script::read(script).effects
+}
+
+/// Something that a script does besides editing the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::command) enum Effect<'s> {
+    /// Runs this command line.
+    Runs(&'s str),
+    /// Runs what it reads, or makes of it by this replacement.
+    Makes(&'s str),
+    /// Writes this file.
+    Writes(&'s str),
+    /// Reads this file.
+    Reads(&'s str),
 }
 
 #[derive(Debug)]
 struct Script<'s> {
     rest: &'s str,
+    effects: Vec<Effect<'s>>,
+    /// Why the rest was not read.
+    doubt: Option<Doubt>,
 }
 
-impl Script<'_> {
+impl<'s> Script<'s> {
+    fn read(script: &'s str) -> Script<'s> {
+        let mut reader = Script { rest: script, effects: Vec::new(), doubt: None };
+        loop {
+            match reader.command() {
+                Ok(true) => {}
+                Ok(false) => return reader,
+                Err(doubt) => {
+                    reader.doubt = Some(doubt);
+                    return reader;
+                }
+            }
+        }
+    }
+
     fn peek(&self) -> Option<char> {
         self.rest.chars().next()
     }
@@ -49,8 +102,11 @@ impl Script<'_> {
         self.rest = self.rest.trim_start_matches(wanted);
     }
 
-    fn line(&mut self) {
-        self.rest = self.rest.split_once('\n').map_or("", |(_, rest)| rest);
+    /// Takes the rest of the line.
+    fn line(&mut self) -> &'s str {
+        let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
+        self.rest = rest;
+        line
     }
 
     /// Reads one command; false at the end.
@@ -76,7 +132,7 @@ impl Script<'_> {
                 self.end()?;
             }
             Some('a' | 'i' | 'c') => self.text(),
-            Some('#') => self.line(),
+            Some('#') => drop(self.line()),
             // Some programs of this name end a label at a semicolon: what follows is read as commands. Some end it at a
             // blank, behind which there must be nothing.
             Some(':' | 'b' | 't' | 'T') => {
@@ -84,9 +140,18 @@ impl Script<'_> {
                 self.skip(|c| !c.is_whitespace() && c != ';' && c != '}');
                 self.end()?;
             }
-            Some('e') => return Err("the `sed` command `e` runs a program"),
-            Some('w' | 'W') => return Err("the `sed` command `w` writes a file"),
-            Some('r' | 'R') => return Err("the `sed` command `r` reads a file"),
+            Some('e') => {
+                let line = self.line().trim();
+                self.effects.push(if line.is_empty() { Effect::Makes(line) } else { Effect::Runs(line) });
+            }
+            Some('w' | 'W') => {
+                let file = self.line().trim();
+                self.effects.push(Effect::Writes(file));
+            }
+            Some('r' | 'R') => {
+                let file = self.line().trim();
+                self.effects.push(Effect::Reads(file));
+            }
             _ => return Err("a `sed` command that is not on the list"),
         }
         Ok(true)
@@ -182,12 +247,23 @@ impl Script<'_> {
     fn substitute(&mut self) -> Result<(), Doubt> {
         let sign = self.next().filter(|sign| !matches!(sign, '\n' | '\\')).ok_or("a `sed` script that ends early")?;
         self.pattern(sign)?;
+        let behind = self.rest;
         self.delimited(sign)?;
+        let length = behind.len() - self.rest.len() - sign.len_utf8();
+        let replacement = behind.get(..length).unwrap_or_default();
         loop {
             match self.peek() {
                 Some('g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9') => drop(self.next()),
-                Some('e') => return Err("the `sed` flag `e` runs a program"),
-                Some('w') => return Err("the `sed` flag `w` writes a file"),
+                Some('e') => {
+                    self.next();
+                    self.effects.push(Effect::Makes(replacement));
+                }
+                Some('w') => {
+                    self.next();
+                    let file = self.line().trim();
+                    self.effects.push(Effect::Writes(file));
+                    return Ok(());
+                }
                 _ => return self.end(),
             }
         }

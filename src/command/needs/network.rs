@@ -3,9 +3,11 @@
 //! The rows of the safe list say it of the uses that they describe; a table says it of the others. What may reach a host
 //! and is not known to is heard where the network is denied, and takes nothing.
 
+mod globs;
 mod hosts;
 mod table;
 
+pub(crate) use hosts::{bare_in_text as bare_hosts, in_text as hosts_in};
 use smol_str::SmolStr;
 #[cfg(test)]
 pub(in crate::command) use table::subcommands;
@@ -76,6 +78,16 @@ impl Walker<'_> {
     /// Notes the hosts that words name, whoever reads them.
     pub(in crate::command) fn hear_hosts(&mut self, words: &[Arg]) {
         hosts::heard("", words).into_iter().for_each(|host| self.reach(host, false));
+    }
+
+    /// Notes the host that a variable names: what reaches the network may go there.
+    pub(in crate::command) fn hear_variable(&mut self, name: &str, value: &Arg) {
+        let Some(host) = exact(value).and_then(|text| hosts::in_variable(name, &text)) else { return };
+        if hosts::leads_elsewhere(name) {
+            self.reach(Some(host), false);
+        } else {
+            self.uses.told_host(host);
+        }
     }
 
     /// Notes that a host is reached; which, nobody knows where there is none.

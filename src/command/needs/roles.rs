@@ -1,5 +1,7 @@
 //! Known programs, and what they do with the files that their words name.
 
+mod git;
+
 use std::sync::LazyLock;
 
 use foldhash::HashMap;
@@ -8,9 +10,10 @@ use smol_str::{SmolStr, format_smolstr};
 use super::{Operand, directories, exact, path};
 use crate::{
     command::{
-        judge::basename,
+        judge::{self, basename},
+        lang::sed,
         options::is_listed,
-        walk::{Arg, HOME, Known, SOMETHING, UNKNOWN},
+        walk::{Arg, HOME, SOMETHING, UNKNOWN},
     },
     model::{Access, Below},
 };
@@ -141,11 +144,49 @@ const ROLES: &[(Role, &[&str], &str)] = &[
         Role::Copies,
         &["rsync", "scp"],
         "-e -f -B -T -M -P -i -l -o -F -S -J -c --rsh --filter --exclude --include --exclude-from --include-from \
-         --files-from --port --rsync-path --bwlimit --chmod --chown --max-size --min-size --timeout",
+         --files-from --port --rsync-path --bwlimit --chmod --chown --max-size --min-size --timeout --log-file \
+         --log-file-format --write-batch --only-write-batch --read-batch --backup-dir --partial-dir --temp-dir \
+         --compare-dest --copy-dest --link-dest --password-file --out-format --iconv --block-size --max-delete --suffix",
     ),
     (Role::Copies, &["cp", "install", "ln"], "-S -m -o -g -t --suffix --mode --owner --group --target-directory"),
     (Role::Moves, &["mv"], "-S -t --suffix --target-directory"),
 ];
+
+/// Programs, the options of theirs that name a file which they write, and those that name one which they read.
+const FILES: &[(&[&str], &str, &str)] = &[
+    (&["gsort", "sort"], "-o --output", "--files0-from --random-source"),
+    (
+        &["rsync"],
+        "--log-file --write-batch --only-write-batch --backup-dir --partial-dir --temp-dir -T",
+        "--files-from --exclude-from --include-from --password-file --read-batch --compare-dest --copy-dest --link-dest",
+    ),
+    (
+        &["curl"],
+        "-c --cookie-jar -D --dump-header --trace --trace-ascii --stderr --etag-save --hsts --alt-svc --libcurl",
+        "-T --upload-file -K --config -E --cert --key --cacert --etag-compare --hsts --alt-svc --netrc-file -b --cookie",
+    ),
+    (
+        &["wget"],
+        "-o --output-file -a --append-output --save-cookies --warc-file --hsts-file --rejected-log",
+        "-i --input-file --post-file --body-file --load-cookies --hsts-file --ca-certificate --certificate --private-key",
+    ),
+];
+
+/// Returns true if the option, perhaps cut short, is one of `names` that take a directory.
+fn is_directory(option: &str, names: &str) -> bool {
+    names.split(' ').any(|name| name.ends_with("-dir") && (name == option || is_short_for(option, name)))
+}
+
+/// Returns true if the program is told by what it reads what else it does: nobody knows which files it uses.
+pub(super) fn is_told_by_input(name: &str, rest: &[Arg]) -> bool {
+    name == "curl" && {
+        let words = Words::read(rest, CURL);
+        words.values_of("-K --config").any(|value| judge::is_input(&value.arg().text))
+    }
+}
+
+/// Options that are whole although the names of others begin with theirs.
+const WHOLE: &[&str] = &["--backup", "--compress", "--delete", "--head", "--netrc", "--partial"];
 
 /// Programs whose words are texts and no paths.
 pub(super) fn only_says(name: &str) -> bool {
@@ -242,11 +283,7 @@ pub(super) fn reads_unknown(name: &str, rest: &[Arg], is_unknown: impl Fn(&Arg) 
             };
             rest.windows(2).any(files)
         }
-        "git" => without_index(rest).is_some_and(|without| {
-            // Of two names in a work tree that are no files, both are revisions.
-            let counts = |arg: &Arg| without.certain || arg.known == Known::Partly;
-            without.files.iter().any(|arg| is_unknown(arg) && counts(arg))
-        }),
+        "git" => git::reads_unknown(rest, is_unknown),
         _ => false,
     }
 }
@@ -276,12 +313,13 @@ static BY_PROGRAM: LazyLock<HashMap<&'static str, (Role, &'static str)>> = LazyL
 pub(super) fn of(name: &str, rest: &[Arg], reads_only: bool) -> Vec<Operand> {
     match name {
         "dd" => return dd(rest),
+        "docker" | "podman" | "nerdctl" => return mounted(rest),
         "curl" => return curl(rest),
         "wget" => return wget(rest),
         "tar" | "bsdtar" => return tar(rest),
         "find" | "gfind" => return find(rest),
         "date" => return date(rest),
-        "git" => return git(rest),
+        "git" => return git::named(rest),
         _ => {}
     }
     let Some((role, values)) = role_of(name) else { return Vec::new() };
@@ -298,9 +336,7 @@ pub(super) fn of(name: &str, rest: &[Arg], reads_only: bool) -> Vec<Operand> {
         Role::Copies => copied(name, &words, Access::Read),
         Role::Moves => copied(name, &words, Access::Write),
     };
-    if matches!(name, "gsort" | "sort") {
-        named.extend(words.values_of("-o --output").filter_map(|value| value.path(Access::Write)));
-    }
+    named.extend(words.files_of(name));
     if matches!(name, "uniq" | "xxd") {
         // The second operand is the output.
         if let [_, output] = words.operands.as_slice() {
@@ -329,23 +365,34 @@ struct Given<'a> {
 /// A value: a word of its own, or the end of one.
 enum Text<'a> {
     Word(&'a Arg),
-    End(SmolStr),
+    End(Box<Arg>),
 }
 
 impl Text<'_> {
-    fn text(&self) -> Option<SmolStr> {
+    /// What stands behind the name of an option in the word that gives it.
+    fn end(word: &Arg, text: &str) -> Self {
+        Text::End(Box::new(Arg { text: text.into(), ..word.clone() }))
+    }
+
+    fn arg(&self) -> &Arg {
         match self {
-            Text::Word(arg) => exact(arg),
-            Text::End(text) => Some(text.clone()),
+            Text::Word(arg) => arg,
+            Text::End(arg) => arg,
         }
     }
 
-    fn path(&self, access: Access) -> Option<Operand> {
-        match self {
-            Text::Word(arg) => path(arg, access, Below::Nothing),
-            Text::End(text) => Some(Operand::certain(access, text.clone(), Below::Nothing)),
-        }
+    fn text(&self) -> Option<SmolStr> {
+        exact(self.arg())
     }
+
+    fn path(&self, access: Access) -> Option<Operand> {
+        path(self.arg(), access, Below::Nothing)
+    }
+}
+
+/// Returns true if the option is one of `names`, or a long one of them cut short.
+fn means(option: &str, names: &str) -> bool {
+    is_listed(names, option) || !WHOLE.contains(&option) && is_short_for(option, names)
 }
 
 impl<'a> Words<'a> {
@@ -365,10 +412,12 @@ impl<'a> Words<'a> {
                 continue;
             }
             match text.split_once('=').filter(|_| text.starts_with("--")) {
-                Some((name, value)) => words.give(name, Some(Text::End(value.into()))),
+                Some((name, value)) => words.give(name, Some(Text::end(arg, value))),
                 None if takes(text) => words.give(text, args.next().map(Text::Word)),
+                // Cut short, it may be another one: the next word is its value, and an operand.
+                None if means(text, values) => words.give(text, args.as_slice().first().map(Text::Word)),
                 None if text.starts_with("--") => words.give(text, None),
-                None => words.read_letters(text, &takes, &mut args),
+                None => words.read_letters(arg, &takes, &mut args),
             }
         }
         words
@@ -379,19 +428,51 @@ impl<'a> Words<'a> {
     }
 
     /// Reads short options that share one word: the last may take the rest of it, or the next word.
-    fn read_letters(&mut self, text: &str, takes: &impl Fn(&str) -> bool, args: &mut impl Iterator<Item = &'a Arg>) {
+    fn read_letters(&mut self, arg: &'a Arg, takes: &impl Fn(&str) -> bool, args: &mut impl Iterator<Item = &'a Arg>) {
+        let text = arg.text.as_str();
         let letter = |(_, letter): &(usize, char)| takes(&format_smolstr!("-{letter}"));
         let Some((at, letter)) = text.char_indices().skip(1).find(letter) else { return self.give(text, None) };
         if let Some(flags) = text.get(..at).filter(|flags| flags.len() > 1) {
             self.give(flags, None);
         }
         let rest = text.get(at + letter.len_utf8()..).filter(|rest| !rest.is_empty());
-        let value = rest.map_or_else(|| args.next().map(Text::Word), |rest| Some(Text::End(rest.into())));
+        let value = rest.map_or_else(|| args.next().map(Text::Word), |rest| Some(Text::end(arg, rest)));
         self.give(&format!("-{letter}"), value);
     }
 
     fn has(&self, names: &str) -> bool {
-        self.options.iter().any(|given| names.split(' ').any(|name| name == given.name))
+        self.options.iter().any(|given| means(&given.name, names))
+    }
+
+    /// The files that options of `name` say it reads and writes.
+    fn files_of(&self, name: &str) -> Vec<Operand> {
+        let Some((_, writes, reads)) = FILES.iter().find(|(names, ..)| names.contains(&name)) else {
+            return Vec::new();
+        };
+        let named = |names: &'static str, access| {
+            let given = self.options.iter().filter(move |given| means(&given.name, names));
+            // A directory is used with what is put there.
+            let below = |given: &Given<'_>| everything_if(is_directory(&given.name, names));
+            given.filter_map(move |given| path(given.value.as_ref()?.arg(), access, below(given)))
+        };
+        named(writes, Access::Write).chain(named(reads, Access::Read)).collect()
+    }
+
+    /// Returns true if the files that links below its operands lead to are read as well.
+    fn follows(&self, name: &str) -> bool {
+        match name {
+            "rg" => self.has("-L --follow") || self.has_letter('L'),
+            "ag" | "ack" => self.has("-f --follow") || self.has_letter('f'),
+            "tar" | "bsdtar" => self.has("--dereference") || self.has_letter('h'),
+            "rsync" => {
+                self.has_letter('L')
+                    || self.has_letter('k')
+                    || self.has("--copy-links --copy-dirlinks --copy-unsafe-links")
+            }
+            "cp" => self.has_letter('L') || self.has("--dereference"),
+            name if name.ends_with("grep") => self.has_letter('R') || self.has("--dereference-recursive"),
+            _ => false,
+        }
     }
 
     /// Whether one of the joined short options is this letter.
@@ -400,7 +481,7 @@ impl<'a> Words<'a> {
     }
 
     fn values_of(&self, names: &str) -> impl Iterator<Item = &Text<'a>> {
-        let given = self.options.iter().filter(move |given| names.split(' ').any(|name| name == given.name));
+        let given = self.options.iter().filter(move |given| means(&given.name, names));
         given.filter_map(|given| given.value.as_ref())
     }
 
@@ -439,13 +520,16 @@ fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Vec<Operand> {
     let access = if in_place { Access::Write } else { Access::Read };
     let by_itself = matches!(name, "rg" | "ag" | "ack");
     let by_itself = by_itself || name.ends_with("grep") && words.recurses_into_directories();
-    let all = everything_if((by_itself || words.is_recursive()) && !in_place);
+    let all = everything_if((by_itself || words.is_recursive()) && !in_place).followed_if(words.follows(name));
     let (programs, files) = words.operands.split_at(usize::from(!given).min(words.operands.len()));
     let patterns = words.values_of("-f --file").filter_map(|value| value.path(Access::Read));
     let mut named: Vec<_> = files.iter().filter_map(|arg| path(arg, access, all)).chain(patterns).collect();
-    if files.is_empty() && all == Below::Everything {
+    if files.is_empty() && all.is_everything() {
         // Whether it searches the directory or what it is given to read, nobody knows.
         named.push(Operand { certain: false, ..Operand::certain(access, ".", all) });
+    }
+    if name == "sed" {
+        named.extend(scripted(programs, words));
     }
     if !reads_only && matches!(name, "awk" | "gawk" | "mawk" | "perl" | "sed") {
         let given = words.values_of("-e --expression").filter_map(Text::text);
@@ -453,6 +537,21 @@ fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Vec<Operand> {
         named.extend(texts.flat_map(|text| written_in(&text)));
     }
     named
+}
+
+/// The files that a program of `sed` says it reads and writes.
+fn scripted(programs: &[&Arg], words: &Words<'_>) -> Vec<Operand> {
+    let given = words.values_of("-e --expression").filter_map(Text::text);
+    let scripts: Vec<SmolStr> = programs.iter().filter_map(|arg| exact(arg)).chain(given).collect();
+    let used = |effect: sed::Effect<'_>| {
+        let (access, file) = match effect {
+            sed::Effect::Writes(file) => (Access::Write, file),
+            sed::Effect::Reads(file) => (Access::Read, file),
+            sed::Effect::Runs(_) | sed::Effect::Makes(_) => return None,
+        };
+        Some(Operand::certain(access, file, Below::Nothing))
+    };
+    sed::effects(&scripts.join("\n")).into_iter().take(MOST_WRITTEN_IN).filter_map(used).collect()
 }
 
 /// The most words of a program that may be files which it opens.
@@ -487,8 +586,19 @@ fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Operand> {
         _ => (None, words.operands.as_slice()),
     };
     let all = access == Access::Write || words.is_recursive() || words.has_letter('a') || words.has("--archive");
+    let read = everything_if(all).followed_if(words.follows(name));
     let all = everything_if(all);
-    let mut named: Vec<_> = sources.iter().filter_map(|arg| path(arg, access, all)).collect();
+    let mut named: Vec<_> = sources.iter().filter_map(|arg| path(arg, access, read)).collect();
+    // By another name, a file is written as well.
+    let links = match name {
+        "ln" => !words.has_letter('s') && !words.has("--symbolic"),
+        "cp" => words.has_letter('l') || words.has("--link"),
+        _ => false,
+    };
+    if links {
+        let linked = if sources.is_empty() { words.operands.as_slice() } else { sources };
+        named.extend(linked.iter().filter_map(|arg| path(arg, Access::Write, all)));
+    }
     // One operand of `ln` is what the link in the working directory leads to.
     let into: Vec<SmolStr> = match last {
         Some(last) if sources.is_empty() => {
@@ -498,21 +608,77 @@ fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Operand> {
         Some(last) => exact(last).into_iter().collect(),
         None => directory.clone(),
     };
+    // What is written has the names of what is in a source, or names that nobody knows.
+    let is_whole = name != "rsync" && (words.has_letter('T') || words.has("--no-target-directory"));
+    let is_open = |source: &&&Arg| match exact(source) {
+        Some(text) if name == "rsync" => text.ends_with('/') || basename(&text) == ".",
+        Some(text) => matches!(basename(&text), "." | ".."),
+        None => true,
+    };
+    let is_open = all == Below::Everything && is_whole || sources.iter().any(|source| is_open(&source));
     let is_directory = |into: &str| !directory.is_empty() || sources.len() != 1 || into.ends_with(['/', '.']);
     for into in &into {
         // Below it, if it is a directory: nobody has looked yet.
-        let inside = sources.iter().filter_map(|source| {
+        let inside = sources.iter().filter(|_| !is_whole).filter_map(|source| {
             let source = exact(source)?;
             Some(format_smolstr!("{into}/{}", basename(source.trim_end_matches('/'))))
         });
         let certain = is_directory(into);
         named.extend(inside.map(|text| Operand { certain, ..Operand::certain(Access::Write, text, all) }));
-        if !certain {
+        if is_open {
+            named.push(Operand::certain(Access::Write, into.clone(), Below::Everything));
+        } else if !certain || is_whole {
             named.push(Operand::certain(Access::Write, into.clone(), Below::Nothing));
         }
     }
     if let Some(last) = last.filter(|last| exact(last).is_none()) {
         named.extend(path(last, Access::Write, Below::Names));
+    }
+    named
+}
+
+/// The directories of this machine that a container is given: it writes them, unless they are said to be read only.
+fn mounted(rest: &[Arg]) -> Vec<Operand> {
+    let mut named = Vec::new();
+    let mut words = rest.iter();
+    while let Some(word) = words.next() {
+        let (option, joined) = match word.text.split_once('=') {
+            Some((option, value)) => (option, Some(value)),
+            None => (word.text.as_str(), None),
+        };
+        let (option, joined) = match option.strip_prefix("-v").filter(|rest| !rest.is_empty()) {
+            Some(_) => ("-v", word.text.get(2..)),
+            None => (option, joined),
+        };
+        let is_mount = option == "--mount";
+        if !is_mount && !matches!(option, "-v" | "--volume") {
+            continue;
+        }
+        let Some(given) = (match joined {
+            Some(value) => Some(Arg { text: value.into(), ..word.clone() }),
+            None => words.next().cloned(),
+        }) else {
+            break;
+        };
+        let is_setting = |name: &str| given.text.split(',').any(|setting| setting == name);
+        let source = if is_mount {
+            let setting = |setting: &str| {
+                ["source=", "src="].iter().find_map(|name| setting.strip_prefix(name)).map(str::to_owned)
+            };
+            given.text.split(',').find_map(setting)
+        } else {
+            given.text.split_once(':').map(|(source, _)| source.to_owned())
+        };
+        let reads_only = if is_mount {
+            is_setting("readonly") || is_setting("ro") || is_setting("readonly=true")
+        } else {
+            given.text.splitn(3, ':').nth(2).is_some_and(|options| options.split(',').any(|option| option == "ro"))
+        };
+        // A name without a slash is that of a volume.
+        let is_path = |source: &String| is_mount || source.starts_with(['/', '.', '~', HOME]);
+        let Some(source) = source.filter(is_path) else { continue };
+        let access = if reads_only { Access::Read } else { Access::Write };
+        named.extend(path(&Arg { text: source.into(), ..given.clone() }, access, Below::Everything));
     }
     named
 }
@@ -547,48 +713,16 @@ fn date(rest: &[Arg]) -> Vec<Operand> {
     named
 }
 
-/// Operands of a `git` that compares or searches files that are in no repository.
-struct WithoutIndex<'a> {
-    files: Vec<&'a Arg>,
-    /// It is said that it does; otherwise it depends on where the files are.
-    certain: bool,
-    searches: bool,
-}
-
-fn without_index(rest: &[Arg]) -> Option<WithoutIndex<'_>> {
-    let at = rest.iter().position(|arg| matches!(arg.text.as_str(), "grep" | "diff"))?;
-    let (verb, behind) = rest.get(at..)?.split_first()?;
-    let options = behind.iter().take_while(|arg| arg.text != "--");
-    let is_told = |arg: &Arg| arg.text.len() > "--no-".len() && is_short_for(&arg.text, "--no-index");
-    let is_told = options.into_iter().any(is_told);
-    if verb.text == "grep" {
-        let words = Words::read(behind, "-A -B -C -O -e -f -m --max-count --max-depth --threads");
-        let skipped = usize::from(!words.has("-e -f"));
-        let files = words.operands.into_iter().skip(skipped).collect();
-        return is_told.then_some(WithoutIndex { files, certain: true, searches: true });
-    }
-    let files = Words::read(behind, "-G -I -O -S -U -l").operands;
-    let outside = |arg: &&Arg| arg.text.starts_with(['/', HOME]) || arg.text.split('/').any(|name| name == "..");
-    let certain = is_told || files.len() == 2 && files.iter().any(outside);
-    (certain || files.len() == 2).then_some(WithoutIndex { files, certain, searches: false })
-}
-
-fn git(rest: &[Arg]) -> Vec<Operand> {
-    let Some(without) = without_index(rest).filter(|without| without.certain) else { return Vec::new() };
-    let mut named: Vec<_> = without.files.iter().filter_map(|arg| path(arg, Access::Read, Below::Everything)).collect();
-    if without.searches && without.files.is_empty() {
-        named.push(Operand { certain: false, ..Operand::certain(Access::Read, ".", Below::Everything) });
-    }
-    named
-}
+/// Options of `curl` that take a value.
+const CURL: &str = "-o --output -T --upload-file -K --config -d --data --data-binary --data-raw --data-urlencode -F \
+                    --form -H --header -X --request -u --user -A --user-agent -e --referer -b --cookie -c \
+                    --cookie-jar -D --dump-header -x --proxy -w --write-out -m --max-time --connect-timeout --retry \
+                    -E --cert --key --cacert --output-dir --url -r --range -y -Y -z --trace --trace-ascii --stderr \
+                    --json --limit-rate --resolve --interface --etag-save --etag-compare --hsts --alt-svc --libcurl \
+                    --netrc-file";
 
 fn curl(rest: &[Arg]) -> Vec<Operand> {
-    const VALUES: &str = "-o --output -T --upload-file -K --config -d --data --data-binary --data-raw --data-urlencode -F \
-                          --form -H --header -X --request -u --user -A --user-agent -e --referer -b --cookie -c \
-                          --cookie-jar -D --dump-header -x --proxy -w --write-out -m --max-time --connect-timeout --retry \
-                          -E --cert --key --cacert --output-dir --url -r --range -y -Y -z --trace --trace-ascii --stderr \
-                          --json --limit-rate --resolve --interface --etag-save --etag-compare";
-    let words = Words::read(rest, VALUES);
+    let words = Words::read(rest, CURL);
     let mut named = Vec::new();
     let dir = words.values_of("--output-dir").find_map(Text::text);
     let below = |text: &str| match &dir {
@@ -597,10 +731,9 @@ fn curl(rest: &[Arg]) -> Vec<Operand> {
     };
     let write = |text: SmolStr| Operand::certain(Access::Write, text, Below::Nothing);
     named.extend(words.values_of("-o --output").filter_map(Text::text).map(|text| write(below(&text))));
-    let outputs = "-c --cookie-jar -D --dump-header --trace --trace-ascii --stderr --etag-save";
-    named.extend(words.values_of(outputs).filter_map(|value| value.path(Access::Write)));
-    let inputs = "-T --upload-file -K --config -E --cert --key --cacert --etag-compare";
-    named.extend(words.values_of(inputs).filter_map(|value| value.path(Access::Read)));
+    named.extend(words.files_of("curl"));
+    let formats = words.values_of("-w --write-out").filter_map(Text::text);
+    named.extend(formats.flat_map(|format| format.split("%output{").skip(1).filter_map(in_braces).collect::<Vec<_>>()));
     if words.has_letter('O') || words.has("--remote-name --remote-name-all") {
         let names = words.operands.iter().filter_map(|arg| name_in_url(&exact(arg)?));
         named.extend(names.map(|name| write(below(&name))));
@@ -608,20 +741,21 @@ fn curl(rest: &[Arg]) -> Vec<Operand> {
     named
 }
 
+/// The file that `%output{file}` or `%output{>>file}` names, where the text begins behind the brace.
+fn in_braces(text: &str) -> Option<Operand> {
+    let (file, _) = text.split_once('}')?;
+    Some(Operand::certain(Access::Write, file.trim_start_matches('>'), Below::Nothing))
+}
+
 fn wget(rest: &[Arg]) -> Vec<Operand> {
     const VALUES: &str = "-O --output-document -o --output-file -a --append-output -P --directory-prefix -i --input-file \
                           --post-file --body-file --load-cookies --save-cookies -U --user-agent --header -t --tries -T \
-                          --timeout -w --wait -Q --quota -l --level -A -R -D -I -X -e --execute --limit-rate -B --base";
+                          --timeout -w --wait -Q --quota -l --level -A -R -D -I -X -e --execute --limit-rate -B --base --warc-file --hsts-file --rejected-log --ca-certificate \
+                          --certificate --private-key";
     let words = Words::read(rest, VALUES);
     let write = |text: SmolStr| Operand::certain(Access::Write, text, Below::Nothing);
     let mut named: Vec<_> = Vec::new();
-    named.extend(
-        words
-            .values_of("-o --output-file -a --append-output --save-cookies")
-            .filter_map(|value| value.path(Access::Write)),
-    );
-    let inputs = "-i --input-file --post-file --body-file --load-cookies";
-    named.extend(words.values_of(inputs).filter_map(|value| value.path(Access::Read)));
+    named.extend(words.files_of("wget"));
     let output: Vec<_> = words.values_of("-O --output-document").filter_map(Text::text).collect();
     let quiet_to_stdout = words.options.iter().any(|given| given.name.ends_with("O-"));
     if words.has("--spider") || quiet_to_stdout {
@@ -676,7 +810,9 @@ fn tar(rest: &[Arg]) -> Vec<Operand> {
     let mut named: Vec<_> = archive.map(|text| Operand::certain(access, text, Below::Nothing)).into_iter().collect();
     let dir = words.values_of("-C --directory").find_map(Text::text);
     if makes {
-        let packed = operands.filter_map(|arg| path(arg, Access::Read, Below::Everything));
+        let follows = words.follows("tar") || letters.contains('h');
+        let all = Below::Everything.followed_if(follows);
+        let packed = operands.filter_map(|arg| path(arg, Access::Read, all));
         let there = |operand: Operand| match &dir {
             Some(dir) => directories::below(dir, &operand).unwrap_or(operand),
             None => operand,
@@ -700,12 +836,13 @@ fn find(rest: &[Arg]) -> Vec<Operand> {
     if starts.is_empty() {
         named.push(Operand { certain: deletes, ..Operand::certain(access, ".", below) });
     }
+    let follows = rest.iter().any(|arg| arg.text == "-L" || arg.text == "-follow");
     if runs {
         // What it runs may do anything with what it finds.
         let found = named.clone().into_iter().flat_map(|start| {
             [Access::Read, Access::Write].map(|access| Operand {
                 access,
-                below: Below::Everything,
+                below: Below::Everything.followed_if(follows && access == Access::Read),
                 certain: false,
                 ..start.clone()
             })

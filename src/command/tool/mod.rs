@@ -19,6 +19,7 @@ use crate::model::{Access, Operation, Tool, Tools};
 
 pub use built_in::built_in_tools;
 pub(super) use sensitive::{is_guarded, is_sensitive, reading, writing};
+pub(super) use undeclared::words_in;
 pub(crate) use undeclared::{Undeclared, is_certainly_a_path};
 
 /// What a call of a tool does, as its name, its input and the declarations say.

@@ -9,7 +9,7 @@ use super::{
     super::{answer::Classification, classifier::Classifier, needs::NamedUses},
     ToolUse, declared, is_guarded, is_sensitive,
 };
-use crate::model::SpokenPart;
+use crate::model::{SpokenPart, percent_decoded};
 
 /// How deep an input may be nested.
 const MAX_DEPTH: usize = 16;
@@ -34,6 +34,8 @@ const MAX_PATH: usize = 4096;
 pub(crate) struct Undeclared<'v> {
     /// Every text, and the names of the fields.
     pub(crate) texts: Vec<&'v str>,
+    /// Every text that is no name of a field.
+    values: Vec<&'v str>,
     /// Every text as a command line, and what texts that stand beside each other come to together.
     lines: Vec<Cow<'v, str>>,
     /// The bytes of those lines.
@@ -56,7 +58,10 @@ impl<'v> Undeclared<'v> {
             return;
         }
         match value {
-            Value::String(text) => self.text(text),
+            Value::String(text) => {
+                self.text(text);
+                self.values.push(text);
+            }
             Value::Array(all) => {
                 self.joined(None, all);
                 all.iter().for_each(|one| self.value(one, depth + 1));
@@ -191,6 +196,7 @@ impl<'v> Undeclared<'v> {
         for text in &self.texts {
             let may_be = |word: &&str| *word != *text && !is_url(text) && (may_be_a_path(word) || sensitive(word));
             all.extend(words(text).filter(may_be).map(Cow::Borrowed));
+            all.extend(pieces(text).filter_map(spelled_otherwise).map(Cow::Owned));
             if sensitive(text) {
                 all.push((*text).into());
             }
@@ -199,6 +205,56 @@ impl<'v> Undeclared<'v> {
         all.dedup();
         all
     }
+}
+
+impl<'v> Undeclared<'v> {
+    /// The texts that may be the name of a directory, and those that may name something in one. What a tool makes of two of
+    /// its texts, nobody knows.
+    pub(crate) fn places(&self) -> (Vec<Cow<'v, str>>, Vec<&'v str>) {
+        let is_one_word = |text: &&&str| !text.is_empty() && text.len() <= 255 && !text.contains(char::is_whitespace);
+        let mut words: Vec<&str> = self.values.iter().filter(is_one_word).copied().collect();
+        words.sort_unstable();
+        words.dedup();
+        let directories = words.iter().map(|text| spelled_otherwise(text).map_or(Cow::Borrowed(*text), Cow::Owned));
+        let names = words.iter().filter(|text| !text.starts_with(['/', '~']) && !is_url(text)).copied();
+        (directories.collect(), names.collect())
+    }
+}
+
+/// The lists of words that `value` holds, each as they stand in a command line.
+pub(in crate::command) fn words_in(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(all) => {
+            let words: Vec<&str> = all.iter().filter_map(Value::as_str).collect();
+            let inner = all.iter().filter(|one| !one.is_string()).flat_map(words_in);
+            (!words.is_empty()).then(|| declared::joined(&words)).into_iter().chain(inner).collect()
+        }
+        Value::Object(fields) => fields.values().flat_map(words_in).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
+}
+
+/// The parts of a text that may be paths in another spelling.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let divides = |c: char| c.is_whitespace() || "'`=,;|&<>()[]".contains(c);
+    text.split(divides).map(|piece| piece.trim_matches('"')).filter(|piece| piece.len() <= MAX_PATH)
+}
+
+/// The path that a text names which is spelled otherwise: as an address, behind an `@`, encoded, from the variable of the home.
+fn spelled_otherwise(text: &str) -> Option<String> {
+    let plain = text.trim_start_matches('@');
+    let scheme = plain.get(.."file:".len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
+    let plain = if scheme { plain.get("file:".len()..).unwrap_or_default() } else { plain };
+    let plain = match plain.strip_prefix("//").filter(|_| scheme) {
+        Some(rest) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or(rest),
+        None => plain,
+    };
+    let decoded = percent_decoded(plain).replace('"', "");
+    let home = ["$HOME", "${HOME}", "%HOME%", "%USERPROFILE%"].iter().find_map(|name| decoded.strip_prefix(name));
+    let path = home.filter(|rest| rest.starts_with('/')).map_or_else(|| decoded.clone(), |rest| format!("~{rest}"));
+    let is_path = may_be_a_path(&path) || !path.is_empty() && path.len() < text.len() && scheme;
+    (path != text && is_path || path == text && text.starts_with("~/")).then_some(path)
 }
 
 fn sensitive(word: &str) -> bool {
@@ -220,5 +276,7 @@ pub(crate) fn may_be_a_path(text: &str) -> bool {
 
 /// Reports whether a text is written as a path and as nothing else.
 pub(crate) fn is_certainly_a_path(text: &str) -> bool {
-    ["/", "./", "../", "~/"].iter().any(|start| text.starts_with(start))
+    // The home of another is a directory that nobody knows.
+    let is_home = text.starts_with('~') && text.contains('/') && !text.contains(char::is_whitespace);
+    is_home || ["/", "./", "../", "~/"].iter().any(|start| text.starts_with(start))
 }

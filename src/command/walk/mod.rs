@@ -233,6 +233,7 @@ impl<'c> Walker<'c> {
         let guessing = self.overheard.is_guessing();
         if let Some(part) = self.parts.last_mut().filter(|_| !guessing) {
             part.starts.push(Spoken::anything());
+            self.uses.run_anything();
         }
     }
 

@@ -147,6 +147,7 @@ impl Walker<'_> {
         let values = self.expand_whole(&assignment.value);
         self.here = span;
         for value in &values {
+            self.hear_variable(&assignment.name, value);
             let verdict = variable::judge(&assignment.name, value, alone);
             if verdict.tier > Tier::Safe {
                 // A variable that a program runs (a pager, an editor) is searched like a command line.

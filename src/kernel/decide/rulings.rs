@@ -34,7 +34,8 @@ impl State {
         refuse_past(scope, now)?;
         let refused = action.doing.clone().filter(|_| verdict == Verdict::Deny);
         let (about, doing) = match (subject(action, scope)?, refused) {
-            (Subject::Access(_), Some(doing)) => (Subject::Doing(doing), None),
+            // A program file is a path, too.
+            (Subject::Access(_), Some(doing)) if action.operation != Operation::Exec => (Subject::Doing(doing), None),
             (about, doing) => (about, doing),
         };
         let agent = self.agent(&request.from)?;

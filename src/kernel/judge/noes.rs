@@ -44,6 +44,10 @@ fn is_refused(no: &Ruling, action: &Considered, used: &Use) -> bool {
         return true;
     }
     let is_of_object = matches!(no.about, Subject::Input(_) | Subject::Access(_));
+    if let Target::Tool { mentions, .. } = &used.target {
+        // Where a tool goes of which nobody knows what it does, its words tell.
+        return is_of_object && no.operation == Operation::Network && mentions_host(mentions.words(), &no.resource);
+    }
     if !is_of_object || no.operation != used.operation {
         return false;
     }

@@ -15,7 +15,7 @@ use super::uses::{bound, decided, everything_allowed, rule};
 use crate::support::World;
 
 /// The call of a tool.
-fn call(tool: &str, input: Value) -> Action {
+pub(super) fn call(tool: &str, input: Value) -> Action {
     Action::tool(tool.parse().unwrap(), input)
 }
 
@@ -23,7 +23,7 @@ fn verdict(agent: &Agent, action: &Action) -> Effect {
     agent.explain(action).unwrap().decision.verdict()
 }
 
-fn on_command(verdict: Verdict, pattern: &str) -> Rule {
+pub(super) fn on_command(verdict: Verdict, pattern: &str) -> Rule {
     Rule { command: Some(pattern.parse().unwrap()), ..rule(verdict, None, None) }
 }
 
@@ -33,7 +33,7 @@ async fn answers(world: &World, agent: &Agent, action: Action, answer: Answer) {
     world.you().answer(decision.approval_action_id.unwrap(), answer).await.unwrap();
 }
 
-async fn says_no(world: &World, agent: &Agent, action: Action, scope: Scope) {
+pub(super) async fn says_no(world: &World, agent: &Agent, action: Action, scope: Scope) {
     answers(world, agent, action, Answer::deny().scope(scope)).await;
 }
 
@@ -42,7 +42,7 @@ async fn says_yes(world: &World, agent: &Agent, action: Action, scope: Scope) {
 }
 
 /// Each of `actions` comes to `expected`.
-fn all_are(agent: &Agent, expected: Effect, actions: impl IntoIterator<Item = Action>) {
+pub(super) fn all_are(agent: &Agent, expected: Effect, actions: impl IntoIterator<Item = Action>) {
     for action in actions {
         let explained = agent.explain(&action).unwrap();
         assert_eq!(explained.decision.verdict(), expected, "{action:?}\n{explained}");

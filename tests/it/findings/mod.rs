@@ -6,6 +6,7 @@ mod below;
 mod decision;
 mod facts;
 mod floor;
+mod forms;
 mod models;
 mod modes;
 mod network;

@@ -438,7 +438,8 @@ async fn a_hooks_no_to_a_part_denies_the_action_and_its_yes_allows_nothing() {
     let parts: Vec<_> = saw.iter().map(|seen| (seen.operation, &*seen.resource, seen.part_of.as_deref())).collect();
     let expected = [
         (Operation::Command, "node build.js", None),
-        // A word that may be a file, which may be read and written.
+        // A word that may be a file, which may be run, read and written.
+        (Operation::Exec, "/ws/build.js", Some("node build.js")),
         (Operation::Read, "/ws/build.js", Some("node build.js")),
         (Operation::Write, "/ws/build.js", Some("node build.js")),
         (Operation::Network, "@network", Some("node build.js")),

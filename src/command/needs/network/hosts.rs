@@ -1,9 +1,17 @@
 //! Hosts in words: of a URL, of `user@host`, of `host:path`, of an operand that is one.
 
-use smol_str::{SmolStr, ToSmolStr, format_smolstr};
+use smol_str::{SmolStr, format_smolstr};
 
-use super::super::exact;
-use crate::command::{destroy::occurs, judge, options::is_listed, walk::Arg};
+use super::{super::exact, globs};
+use crate::{
+    command::{
+        destroy::occurs,
+        judge,
+        options::is_listed,
+        walk::{Arg, Known},
+    },
+    model::canonical_host,
+};
 
 /// The words of a program that are hosts.
 #[derive(Clone, Copy, Debug)]
@@ -101,17 +109,19 @@ fn at_places(place: Place, valued: &str, elsewhere: &str, rest: &[Arg]) -> Vec<O
                 hosts.push(None);
             }
             if options.iter().any(|option| option == "--url") {
-                hosts.push(value.as_deref().and_then(address));
+                hosts.extend(addresses(value.as_deref().unwrap_or_default()));
             }
             continue;
         }
         operands += 1;
-        let Some(text) = exact(word) else {
+        // A pattern that matches no file stays as it is written.
+        let pattern = || (word.glob && word.known == Known::Fully && !word.splits).then(|| word.text.clone());
+        let Some(text) = exact(word).or_else(pattern) else {
             hosts.push(None);
             continue;
         };
         match place {
-            Place::Operands => hosts.push(address(&text)),
+            Place::Operands => hosts.extend(addresses(&text)),
             // The method of a request stands in front of the address.
             Place::First if operands == 1 && text.bytes().all(|byte| byte.is_ascii_uppercase()) => operands = 0,
             Place::First if operands == 1 => hosts.push(address(&text)),
@@ -181,7 +191,11 @@ fn begun(text: &str) -> Option<Option<SmolStr>> {
 
 /// Addresses in the code of a program, whatever the language.
 fn in_code(code: &str) -> impl Iterator<Item = Option<SmolStr>> {
-    let ends = code.match_indices("://").take(MOST_IN_CODE);
+    addresses_in(code, MOST_IN_CODE)
+}
+
+fn addresses_in(code: &str, most: usize) -> impl Iterator<Item = Option<SmolStr>> {
+    let ends = code.match_indices("://").take(most);
     ends.filter_map(|(at, _)| {
         let before = code.get(..at)?;
         let start = before
@@ -243,6 +257,44 @@ pub(super) fn is_remote(text: &str) -> bool {
     !text.starts_with('-') && host.is_some_and(|host| !host.is_empty() && !host.contains('/'))
 }
 
+/// The hosts of an operand that is an address, or a pattern of several.
+fn addresses(text: &str) -> impl Iterator<Item = Option<SmolStr>> {
+    globs::written_out(text).into_iter().map(|text| address(&text))
+}
+
+/// Variables that lead programs elsewhere which stay on this machine without them.
+pub(super) fn leads_elsewhere(name: &str) -> bool {
+    matches!(name, "DOCKER_HOST" | "CONTAINER_HOST" | "BUILDKIT_HOST" | "PGHOST" | "PGHOSTADDR" | "MYSQL_HOST")
+}
+
+/// The host that the value of a variable names to programs of the network: an address, or what a variable of that name holds.
+pub(super) fn in_variable(name: &str, value: &str) -> Option<SmolStr> {
+    const NAMES_A_HOST: &[&str] =
+        &["proxy", "host", "hostname", "hostaddr", "registry", "server", "endpoint", "url", "uri"];
+    let last = name.rsplit('_').next().unwrap_or(name).to_ascii_lowercase();
+    let names_one = NAMES_A_HOST.contains(&last.as_str()) || leads_elsewhere(name);
+    in_url(value).flatten().or_else(|| names_one.then(|| address(value)).flatten())
+}
+
+/// The hosts of the addresses in a text of which nobody knows what it is.
+pub(crate) fn in_text(text: &str) -> Vec<SmolStr> {
+    addresses_in(text, usize::MAX).flatten().collect()
+}
+
+/// The words of a text that are written like the names of hosts.
+pub(crate) fn bare_in_text(text: &str) -> Vec<SmolStr> {
+    let words = text.split(|c: char| c.is_whitespace() || "'\"`<>|;(),".contains(c));
+    let is_name = |word: &&str| {
+        let host = word.split(['/', '?', '#', ':']).next().unwrap_or(word);
+        let mut labels = host.trim_end_matches('.').split('.');
+        let last = labels.next_back().unwrap_or_default();
+        let ends_well = last.len() > 1 && last.chars().all(char::is_alphabetic);
+        let is_address = last.starts_with(|c: char| c.is_ascii_digit());
+        (ends_well || is_address) && labels.next().is_some_and(|label| !label.is_empty())
+    };
+    words.filter(is_name).filter_map(address).collect()
+}
+
 /// The host of an operand that is an address, with a scheme or without.
 fn address(text: &str) -> Option<SmolStr> {
     if let Some((scheme, rest)) = text.split_once("://") {
@@ -271,7 +323,5 @@ fn authority(rest: &str) -> Option<SmolStr> {
 
 /// A name or an address of a host as everybody writes them.
 pub(super) fn name(host: &str) -> Option<SmolStr> {
-    let host = host.trim_end_matches('.');
-    let is_name = !host.is_empty() && host.chars().all(|c| c.is_ascii_alphanumeric() || "._:-".contains(c));
-    is_name.then(|| host.to_ascii_lowercase().to_smolstr())
+    canonical_host(host).map(SmolStr::from)
 }

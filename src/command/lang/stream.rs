@@ -1,0 +1,29 @@
+//! The programs of `sed` and `awk` on a command line.
+
+use crate::command::{
+    options::{Options, Reading},
+    walk::Arg,
+};
+
+const SED: &str = "-n -r -E -s -u -z -i? -l: -e: -f: --expression: --file: --in-place? --line-length: --quiet --silent \
+                   --regexp-extended --separate --unbuffered --null-data --posix --debug --sandbox --follow-symlinks";
+const AWK: &str = "-F: -v: -f: -e: -l: -i: --field-separator: --assign: --file: --source: --load: --include: --re-interval \
+                   --posix --traditional --lint? --csv -b -c -n -O -r -s -S -N -P";
+
+/// The words that hold a program: what `-e` gives, or else the first operand. With an option that is on no list, any word may.
+pub(in crate::command) fn scripts(name: &str, rest: &[Arg]) -> Vec<Arg> {
+    let flags = if name == "sed" { SED } else { AWK };
+    let reading = Reading { flags, stop_at_operand: name != "sed", inert: true };
+    let Ok(options) = Options::read(rest, reading) else {
+        return rest.iter().filter(|word| !word.text.starts_with('-')).cloned().collect();
+    };
+    let span = rest.first().map(|word| word.span).unwrap_or_default();
+    let is_given = |name: &str| matches!(name, "-e" | "--expression" | "--source");
+    let is_named = |name: &str| matches!(name, "-f" | "--file");
+    let values = options.given.iter().filter(|(name, _)| is_given(name)).filter_map(|(_, value)| value.clone());
+    let mut scripts: Vec<Arg> = values.map(|text| Arg::literal(text, span)).collect();
+    if !options.given.iter().any(|(name, _)| is_given(name) || is_named(name)) {
+        scripts.extend(options.operands.first().copied().cloned());
+    }
+    scripts
+}

@@ -1,0 +1,58 @@
+//! Addresses that `curl` makes of one: `http://{a,b}.com`, `http://[a-c].com`.
+
+/// The most addresses that one becomes. With more, a line names more than anybody judges.
+const MOST: usize = 1024;
+
+/// The addresses that `text` becomes, written out in front of the path.
+pub(super) fn written_out(text: &str) -> Vec<String> {
+    if !text.contains(['{', '[']) {
+        return vec![text.to_owned()];
+    }
+    let start = text.find("://").map_or(0, |at| at + "://".len());
+    let mut all = vec![text.get(..start).unwrap_or_default().to_owned()];
+    let mut rest = text.get(start..).unwrap_or_default();
+    while let Some(c) = rest.chars().next() {
+        if matches!(c, '/' | '?' | '#') {
+            break;
+        }
+        let found = match c {
+            '{' => alternatives(rest),
+            '[' => range(rest),
+            _ => None,
+        };
+        let (parts, length) = found.unwrap_or_else(|| (vec![c.to_string()], c.len_utf8()));
+        if all.len() * parts.len() > MOST {
+            return (0..MOST).map(|number| format!("http://{number}.any")).collect();
+        }
+        all = all.iter().flat_map(|before| parts.iter().map(move |part| format!("{before}{part}"))).collect();
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    all.iter().map(|before| format!("{before}{rest}")).collect()
+}
+
+fn alternatives(rest: &str) -> Option<(Vec<String>, usize)> {
+    let end = rest.find('}')?;
+    let inside = rest.get(1..end)?;
+    Some((inside.split(',').map(str::to_owned).collect(), end + 1))
+}
+
+/// `[1-9]`, `[001-100:10]`, `[a-e]`; an address in brackets is none.
+fn range(rest: &str) -> Option<(Vec<String>, usize)> {
+    let end = rest.find(']')?;
+    let inside = rest.get(1..end)?;
+    let (range, _) = inside.split_once(':').unwrap_or((inside, ""));
+    let (first, last) = range.split_once('-')?;
+    let mut single = (first.chars(), last.chars());
+    let parts = match (first.parse::<u32>(), last.parse::<u32>()) {
+        (Ok(low), Ok(high)) => {
+            let width = first.len();
+            let high = high.min(low.saturating_add(MOST as u32));
+            (low..=high).map(|number| format!("{number:0width$}")).collect()
+        }
+        _ => match (single.0.next(), single.0.next(), single.1.next(), single.1.next()) {
+            (Some(low), None, Some(high), None) => (low..=high).take(MOST).map(String::from).collect(),
+            _ => return None,
+        },
+    };
+    Some((parts, end + 1))
+}

@@ -1,0 +1,31 @@
+//! What is denied is denied in whatever form it is written.
+
+mod commands;
+mod hosts;
+mod paths;
+mod programs;
+
+use bestow::{Action, Agent, Effect};
+
+/// The lines that come to something else than `expected`.
+fn others(agent: &Agent, expected: Effect, lines: &[&str]) -> Vec<String> {
+    let verdict = |line: &str| agent.explain(&Action::command(line)).unwrap();
+    let all = lines.iter().map(|line| (line, verdict(line)));
+    let wrong = all.filter(|(_, explained)| explained.decision.verdict() != expected);
+    wrong.map(|(line, explained)| format!("{line}: {:?}", explained.decision.verdict())).collect()
+}
+
+fn all_denied(agent: &Agent, lines: &[&str]) {
+    let wrong = others(agent, Effect::Deny, lines);
+    assert!(wrong.is_empty(), "not denied: {wrong:#?}");
+}
+
+fn all_allowed(agent: &Agent, lines: &[&str]) {
+    let wrong = others(agent, Effect::Allow, lines);
+    assert!(wrong.is_empty(), "not allowed: {wrong:#?}");
+}
+
+/// Asks about an operation; everything else happens.
+fn asks(operation: bestow::Operation) -> bestow::Rule {
+    super::uses::rule(bestow::Verdict::Ask, Some(operation), None)
+}
