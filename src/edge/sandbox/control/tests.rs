@@ -13,8 +13,7 @@ fn heard(bytes: &[u8]) -> io::Result<Option<Spec>> {
 }
 
 fn spec(words: Vec<Vec<u8>>, environment: BTreeMap<String, Vec<u8>>, processes: Option<u64>) -> Spec {
-    let mut limits = Limits::default();
-    limits.processes = processes;
+    let limits = Limits { processes, ..Limits::default() };
     Spec {
         words,
         environment,

@@ -57,7 +57,8 @@ fn a_change_anywhere_is_seen_although_all_is_remembered() {
         std::fs::create_dir_all(dir.path().join(below)).unwrap();
     }
     let profile = profile(&root);
-    let changes: [(&str, fn(&Path)); 6] = [
+    type Change = fn(&Path);
+    let changes: [(&str, Change); 6] = [
         ("a/b/c/.env", |path| std::fs::write(path, "").unwrap()),
         ("a/d/.git", |path| std::fs::create_dir(path).unwrap()),
         ("e/new/x/.claude", |path| std::fs::create_dir_all(path).unwrap()),
