@@ -22,7 +22,8 @@ pub struct Limits {
     pub file_size: Option<u64>,
     /// Open descriptors of each process.
     pub open_files: Option<u64>,
-    /// Processes of this user. Does not bind the superuser.
+    /// Processes: of the command alone in a sandbox with namespaces, otherwise of this user. The superuser is bound to them by
+    /// a process namespace only (Linux 6.14), and to no fewer than 300.
     pub processes: Option<u64>,
     /// Seconds of processor time of each process.
     pub cpu_seconds: Option<u64>,

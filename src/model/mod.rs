@@ -94,7 +94,9 @@ pub use sensitive::sensitive_examples;
 pub(crate) use sensitive::{Columns, columns_of_text, sensitive_part};
 pub use sensitive::{InvalidSensitiveName, SensitiveName};
 #[cfg(feature = "sandbox")]
-pub(crate) use sensitive::{OBEYED_IN_REPOSITORY, REPOSITORY, held_in_place, is_sensitive_name, makes_a_repository};
+pub(crate) use sensitive::{
+    OBEYED_IN_REPOSITORY, REPOSITORY, held_in_place, is_sensitive_name, makes_a_repository, table_fingerprint,
+};
 pub use set::{PermissionSet, Reads};
 pub(crate) use spoken::{Ends, Obeyed, Obeys, Said, Spoken, SpokenPart, StartDir, base_name};
 pub use task::{

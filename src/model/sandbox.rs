@@ -41,9 +41,17 @@ pub struct SandboxFacts {
     pub environment: Vec<String>,
     /// Limits of the process, by name.
     pub process_limits: std::collections::BTreeMap<String, u64>,
-    /// `full`: applied by the library, and read back from the kernel; what cannot be enforced does not run. `stated`: the
-    /// host program applied it and reported these facts.
+    /// What holds the limits that the kernel enforces: `rlimits` for each process, `pid_namespace` for all together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limited_by: Vec<String>,
+    /// `full`: applied by the library, and read back from the kernel; what cannot be enforced does not run. `partial`: the
+    /// same, but for what is [not enforced](SandboxFacts::not_enforced). `stated`: the host program applied it and reported
+    /// these facts.
     pub enforced: String,
+    /// What is not in force although the library can have it in force: for the back end, the kernel, or the profile, which
+    /// gave it up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_enforced: Vec<String>,
     /// What is kept from the command beyond its profile, because the back end cannot tell it apart.
     pub stricter: Vec<String>,
     /// The process, as the host numbers it; 0 if it is not known.
@@ -62,6 +70,12 @@ pub struct SandboxFacts {
 }
 
 impl SandboxFacts {
+    /// The word in [`enforced`](SandboxFacts::enforced) for facts that were read back, where nothing is missing.
+    pub const FULL: &'static str = "full";
+
+    /// The word in [`enforced`](SandboxFacts::enforced) for facts that were read back, where something is missing.
+    pub const PARTIAL: &'static str = "partial";
+
     /// The word in [`enforced`](SandboxFacts::enforced) for facts that a host program reports.
     pub const STATED: &'static str = "stated";
 
@@ -84,7 +98,9 @@ impl SandboxFacts {
             unix_sockets: Vec::new(),
             environment: Vec::new(),
             process_limits: std::collections::BTreeMap::new(),
+            limited_by: Vec::new(),
             enforced: SandboxFacts::STATED.into(),
+            not_enforced: Vec::new(),
             stricter: Vec::new(),
             pid: 0,
             no_new_privs: false,

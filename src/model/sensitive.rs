@@ -114,7 +114,9 @@ impl SensitiveName {
 #[doc(hidden)]
 pub use table::examples as sensitive_examples;
 #[cfg(feature = "sandbox")]
-pub(crate) use table::{OBEYED_IN_REPOSITORY, REPOSITORY, held_in_place, makes_a_repository};
+pub(crate) use table::{
+    OBEYED_IN_REPOSITORY, REPOSITORY, fingerprint as table_fingerprint, held_in_place, makes_a_repository,
+};
 
 /// What a file system takes.
 const MAX_NAME: usize = 255;

@@ -13,12 +13,17 @@ impl Floor {
     ///
     /// True when it was asked: a link or a mount that comes later is not in it.
     pub fn of_this_machine() -> Floor {
-        let homes: BTreeSet<SanitizedPath> = passwd_home().into_iter().chain(env_home()).collect();
+        let homes = homes();
         let named = homes.iter().fold(Floor::default(), Floor::with_home);
         let led = named.protected().to_vec();
         let led = led.iter().filter_map(real);
         named.with(led).with_proc_at(proc_mounts())
     }
+}
+
+/// The homes of the user as whom this process runs, by the password database and by `HOME`.
+pub(crate) fn homes() -> BTreeSet<SanitizedPath> {
+    passwd_home().into_iter().chain(env_home()).collect()
 }
 
 /// The place to which `path` leads. One that this process may not look into stays protected by its name.

@@ -12,5 +12,7 @@ pub use clock::{Clock, ClockUnreadable, ManualClock, SystemClock};
 #[cfg(feature = "journal")]
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use hook::{Hook, HookAnswer, HookFailure, Proposal};
+#[cfg(feature = "sandbox")]
+pub(crate) use machine::homes;
 pub use paths::{AsWritten, DiskPaths, PathFailure, Paths, Real};
 pub use store::{Batch, MemoryStore, Progress, Store, StoreError, StoreFault, Stored, Taken};

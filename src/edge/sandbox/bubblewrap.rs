@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Profile, mounts::Mount, trusted::is_the_systems};
+use super::{Profile, mounts::Mount, own_mounts::CAPABILITIES, trusted::is_the_systems};
 
 /// The program, as it was found.
 #[derive(Clone, Debug)]
@@ -33,13 +33,12 @@ impl Bubblewrap {
 }
 
 /// What is always there: nothing of the host's processes, names, capabilities, terminal and environment.
-const ALWAYS: [&str; 11] = [
+const ALWAYS: [&str; 10] = [
     "--unshare-user",
     "--unshare-pid",
     "--unshare-ipc",
     "--unshare-uts",
     "--unshare-cgroup-try",
-    "--disable-userns",
     "--cap-drop",
     "ALL",
     "--die-with-parent",
@@ -47,12 +46,29 @@ const ALWAYS: [&str; 11] = [
     "--clearenv",
 ];
 
+/// Who the program is that bubblewrap starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Starts {
+    /// The helper, which makes mounts itself, and then forbids what bubblewrap would forbid.
+    Helper,
+    /// The command.
+    Command,
+}
+
 /// How much a command may keep in `/dev/shm`, which is memory: 1 GiB, in bytes.
 const SCRATCH: &str = "1073741824";
 
-/// The words for bubblewrap, up to and with the `--` before the command.
-pub(super) fn words<'m>(profile: &Profile, mounts: impl Iterator<Item = (&'m Path, Mount)>) -> Vec<OsString> {
-    let mut words: Vec<OsString> = ALWAYS.iter().map(OsString::from).collect();
+/// The words for bubblewrap, up to and with the `--` before what it starts.
+pub(super) fn words<'m>(
+    profile: &Profile,
+    starts: Starts,
+    mounts: impl Iterator<Item = (&'m Path, Mount)>,
+) -> Vec<OsString> {
+    let more: &[&str] = match starts {
+        Starts::Helper => &CAPABILITIES,
+        Starts::Command => &["--disable-userns"],
+    };
+    let mut words: Vec<OsString> = ALWAYS.iter().chain(more).map(OsString::from).collect();
     // Kept to some hosts, it has a network of its own, with nothing but a door in it.
     if !profile.network || profile.is_kept_to_hosts() {
         words.push("--unshare-net".into());
@@ -75,7 +91,12 @@ pub(super) fn words<'m>(profile: &Profile, mounts: impl Iterator<Item = (&'m Pat
             }
         }
     }
-    words.extend([OsStr::new("--chdir"), OsStr::new(profile.cwd.as_str()), OsStr::new("--")].map(OsString::from));
+    // Where bubblewrap's own process in there stands, the command can stand too: it must not be below mounts that come later.
+    let cwd = match starts {
+        Starts::Helper => "/",
+        Starts::Command => profile.cwd.as_str(),
+    };
+    words.extend(["--chdir", cwd, "--"].map(OsString::from));
     words
 }
 

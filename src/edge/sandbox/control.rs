@@ -24,6 +24,10 @@ use rustix::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::{
+    limits::CountedBy,
+    own_mounts::{Own, OwnMount},
+};
 use crate::model::Limits;
 use crate::model::{FileIdentity, SanitizedPath};
 
@@ -38,7 +42,12 @@ pub(super) struct Spec {
     pub(super) network: bool,
     /// Whether bubblewrap stands around the helper.
     pub(super) has_namespaces: bool,
+    /// What it mounts over itself, parents before what is below them.
+    pub(super) mounts: Vec<OwnMount>,
+    /// Whom it stands for.
+    pub(super) own: Own,
     pub(super) limits: Limits,
+    pub(super) counted_by: CountedBy,
     /// Whether a descriptor that leads to the engine comes along.
     pub(super) events: bool,
     /// Whether a door of its network is opened, and handed to the host.
@@ -117,6 +126,21 @@ pub(super) fn receive<T: for<'de> Deserialize<'de>>(socket: &UnixStream) -> io::
     Ok(Some(Received { message: serde_json::from_slice(&body)?, fds, sender }))
 }
 
+/// What the helper makes of bytes that reach it, for tests that send any: true if they are something to do.
+///
+/// # Errors
+///
+/// They are nothing that it could do.
+#[doc(hidden)]
+pub fn helper_hears(bytes: &[u8]) -> io::Result<bool> {
+    // Nobody else reads what does not fit into a socket.
+    const MOST: usize = 64 << 10;
+    let (mut ours, theirs) = UnixStream::pair()?;
+    ours.write_all(bytes.get(..MOST).unwrap_or(bytes))?;
+    ours.shutdown(std::net::Shutdown::Write)?;
+    Ok(receive::<Spec>(&theirs)?.is_some())
+}
+
 /// The word that lets the helper become the command.
 pub(super) fn say_go(mut socket: &UnixStream) -> io::Result<()> {
     socket.write_all(b"!")
@@ -128,3 +152,6 @@ pub(super) fn hear_go(socket: &UnixStream) -> io::Result<()> {
     stream.read_exact(&mut word)?;
     if word == *b"!" { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -119,7 +119,7 @@ impl Profile {
         all.extend(self.hidden.iter().map(|path| (path.as_path().to_owned(), hidden(path))));
         all.into_iter().for_each(|(path, mount)| mounts.insert(path, mount));
         mounts.pin(self);
-        let words = bubblewrap::words(self, mounts.iter());
+        let words = bubblewrap::words(self, bubblewrap::Starts::Command, mounts.iter());
         let words: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
         Ok(pretty(&json!(words.ok_or_else(|| CannotSay("a word is not UTF-8".into()))?)))
     }
@@ -158,6 +158,8 @@ impl Profile {
             return Err(CannotSay("codex has no words for the one socket of `@events`".into()));
         }
         let mut lines = vec![
+            "# In a configuration without `sandbox_mode` and `[sandbox_workspace_write]`: codex takes these or a profile."
+                .to_owned(),
             "default_permissions = \"agent\"".to_owned(),
             "[permissions.agent.filesystem]".to_owned(),
             "\":root\" = \"read\"".to_owned(),

@@ -17,7 +17,7 @@ use rustix::{
 
 use super::{
     Profile, ProfileError, SandboxError, git,
-    look::{Looked, Remembered, look},
+    look::{Looked, look, look_again},
     mounts::{Mount, Mounts, said},
     places::{self, Node, Places, Put, Taking},
     profile::Guard,
@@ -56,10 +56,10 @@ impl Guards {
     /// # Errors
     ///
     /// Something that cannot be held, by its name and with what can be done about it.
-    pub(super) fn of(profile: &Profile, remembered: &Remembered) -> Result<Guards, SandboxError> {
+    pub(super) fn of(profile: &Profile) -> Result<Guards, SandboxError> {
         // Before anybody is kept waiting: the disk may be slow.
         let looked: Vec<_> = match profile.guard {
-            Guard::Sensitive => directories(profile)?.map(|root| (root, look(root, profile, remembered))).collect(),
+            Guard::Sensitive => directories(profile)?.map(|root| (root, look_again(root, profile))).collect(),
             Guard::Nothing => Vec::new(),
         };
         let mut holding = Holding::new(profile, Some(Taking::begin()?));
@@ -74,7 +74,7 @@ impl Guards {
     pub(super) fn existing(profile: &Profile) -> Result<Vec<SanitizedPath>, SandboxError> {
         let mut holding = Holding::new(profile, None);
         for root in directories(profile)? {
-            let looked = look(root, profile, &Remembered::default());
+            let looked = look(root, profile);
             if let Some((link, _)) = looked.sensitive.iter().find(|(_, kind)| *kind == FileType::Symlink) {
                 return Err(ProfileError::SensitiveLink(said(link)).into());
             }

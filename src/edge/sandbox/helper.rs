@@ -33,11 +33,12 @@ use rustix::{
 
 use super::{
     control::{Spec, Told, hear_go, receive, send},
-    early::{EARLY_WORD, mount_and_go_on},
     events::EVENTS_FD,
     filter,
     keeper::{KEEPER_WORD, keep},
-    land, way_out,
+    land,
+    own_mounts::{make, settle},
+    way_out,
 };
 
 /// The word with which a program is started as the helper.
@@ -53,8 +54,6 @@ pub fn enter_if_asked() -> Option<ExitCode> {
     // The host has what there is to say; if it has gone, nobody needs to know.
     let _ = if word == HELPER_WORD {
         enter()
-    } else if word == EARLY_WORD {
-        mount_and_go_on(words)
     } else if word == KEEPER_WORD {
         keep(words)
     } else {
@@ -95,13 +94,19 @@ fn confine(spec: &Spec, input: &OwnedFd, way: Option<OwnedFd>) -> Result<Confine
     if let Some(way) = &way {
         fcntl_setfd(way, FdFlags::empty()).map_err(said("the way to the engine"))?;
     }
-    if !spec.has_namespaces {
+    if spec.has_namespaces {
+        // Before anything is looked up: what was opened or entered before would still be what lies below a mount.
+        make(&spec.mounts)?;
+        spec.limits.apply(spec.counted_by)?;
+        settle()?;
+        spec.own.enter_the_last_user_namespace()?;
+    } else {
         // Outside a process namespace the process group is what can be killed as a whole; the filter keeps all in it.
         setsid().map_err(said("a session of its own"))?;
         set_parent_process_death_signal(Some(Signal::KILL)).map_err(said("dying with the host"))?;
+        spec.limits.apply(spec.counted_by)?;
     }
     let door = spec.door.then(way_out::door).transpose().map_err(|why| format!("the door of its network: {why}"))?;
-    spec.limits.apply()?;
     std::env::set_current_dir(spec.cwd.as_path()).map_err(|why| format!("`{}`: {why}", spec.cwd))?;
     drop_capabilities().map_err(said("dropping capabilities"))?;
     set_no_new_privs(true).map_err(said("no new privileges"))?;

@@ -4,19 +4,60 @@ use std::collections::BTreeMap;
 
 use rustix::{
     process::{Resource, Rlimit, geteuid, setrlimit},
-    system::sysinfo,
+    system::{sysinfo, uname},
 };
+use serde::{Deserialize, Serialize};
 
 use crate::model::Limits;
+
+const PROCESSES_NAME: &str = "processes";
 
 /// The most processes of a command of which nobody said how many it may have.
 const PROCESSES: u64 = 4096;
 
+/// The least number of processes to which a process namespace can be kept: the kernel keeps the numbers up to 300.
+pub(super) const FEWEST_IN_A_NAMESPACE: u64 = 300;
+
+/// How many numbers there are for the processes of the namespace of whoever writes it.
+const NUMBERS: &str = "/proc/sys/kernel/pid_max";
+
+/// The kernel since which each process namespace has numbers of its own; before, there is one limit for the machine.
+const NUMBERS_OF_A_NAMESPACE: (u32, u32) = (6, 14);
+
+/// What can keep a command to a number of processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum CountedBy {
+    /// A limit of the user: in a user namespace of the command's own, or together with all others.
+    User,
+    /// The numbers of a process namespace: the superuser is bound by no other.
+    Namespace,
+    /// Nothing.
+    Nobody,
+}
+
+impl CountedBy {
+    /// Here, for this user.
+    pub(super) fn here(has_namespaces: bool) -> CountedBy {
+        match geteuid().is_root() {
+            false => CountedBy::User,
+            true if has_namespaces && is_since(&uname().release().to_string_lossy()) => CountedBy::Namespace,
+            true => CountedBy::Nobody,
+        }
+    }
+}
+
+/// True if a kernel of this release has numbers for each process namespace.
+fn is_since(release: &str) -> bool {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse().ok());
+    let version = numbers.next().flatten().zip(numbers.next().flatten());
+    version.is_some_and(|version| version >= NUMBERS_OF_A_NAMESPACE)
+}
+
 impl Limits {
-    /// The limits of a command, with the default of each that nobody set. Processes are counted for the command alone only
-    /// in a user namespace of its own, which the superuser does not get.
+    /// The limits of a command, with the default of each that nobody set. Processes have one where they are counted for the
+    /// command alone.
     pub(super) fn with_defaults(&self, has_namespaces: bool) -> Limits {
-        let is_counted_alone = has_namespaces && !geteuid().is_root();
+        let is_counted_alone = has_namespaces && CountedBy::here(has_namespaces) != CountedBy::Nobody;
         Limits {
             processes: self.processes.or(is_counted_alone.then_some(PROCESSES)),
             memory: self.memory.or_else(machine_memory),
@@ -29,7 +70,7 @@ impl Limits {
             ("core", Resource::Core, Some(0)),
             ("file_size", Resource::Fsize, self.file_size),
             ("open_files", Resource::Nofile, self.open_files),
-            ("processes", Resource::Nproc, self.processes),
+            (PROCESSES_NAME, Resource::Nproc, self.processes),
             ("cpu_seconds", Resource::Cpu, self.cpu_seconds),
             // Not the address space: many languages reserve much more of it than they use.
             ("memory", Resource::Data, self.memory),
@@ -54,9 +95,20 @@ impl Limits {
         self.named().into_iter().chain(ours).collect()
     }
 
+    /// What holds those that the kernel enforces, for facts.
+    pub(super) fn limited_by(&self) -> Vec<String> {
+        let is_by_namespace = geteuid().is_root() && self.named().contains_key(PROCESSES_NAME);
+        let more = is_by_namespace.then_some("pid_namespace");
+        ["rlimits"].into_iter().chain(more).map(str::to_owned).collect()
+    }
+
     /// Sets them for this process and what it becomes.
-    pub(super) fn apply(&self) -> Result<(), String> {
+    pub(super) fn apply(&self, counted_by: CountedBy) -> Result<(), String> {
         for (name, resource, limit) in self.each() {
+            if name == PROCESSES_NAME && counted_by != CountedBy::User {
+                number_processes(limit, counted_by)?;
+                continue;
+            }
             let both = Rlimit { current: Some(limit), maximum: Some(limit) };
             setrlimit(resource, both).map_err(|why| format!("the limit `{name}` cannot be {limit}: {why}"))?;
         }
@@ -64,8 +116,35 @@ impl Limits {
     }
 }
 
+/// Keeps the process namespace of this process to so many processes, beside the one that waits for all of them.
+fn number_processes(limit: u64, counted_by: CountedBy) -> Result<(), String> {
+    if counted_by != CountedBy::Namespace || limit < FEWEST_IN_A_NAMESPACE {
+        return Err(format!("the superuser cannot be kept to {limit} processes here"));
+    }
+    let numbers = limit.saturating_add(2).min(i32::MAX.unsigned_abs().into());
+    let least = |there: u64| numbers.min(there);
+    let there = std::fs::read_to_string(NUMBERS).ok().and_then(|there| there.trim().parse().ok());
+    std::fs::write(NUMBERS, there.map_or(numbers, least).to_string())
+        .map_err(|why| format!("the limit `{PROCESSES_NAME}` cannot be {limit}: {why}"))
+}
+
 /// The bytes of memory that the machine has.
 fn machine_memory() -> Option<u64> {
     let machine = sysinfo();
     u64::from(machine.mem_unit).checked_mul(machine.totalram).filter(|bytes| *bytes != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_kernel_with_numbers_for_each_namespace_keeps_the_superuser_to_some() {
+        for release in ["6.14.0-29-generic", "6.14", "6.18.44-fc-v657", "7.0", "10.1.2"] {
+            assert!(is_since(release), "{release}");
+        }
+        for release in ["6.13.9", "6.1.0-18-amd64", "5.15.0", "6", "", "x.y", "-6.14"] {
+            assert!(!is_since(release), "{release}");
+        }
+    }
 }

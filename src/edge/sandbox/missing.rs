@@ -1,8 +1,11 @@
 //! What of a profile cannot be enforced, each thing by its name.
 
-use rustix::process::geteuid;
-
-use super::{Guard, Limits, Profile, guard::is_beyond_reach};
+use super::{
+    Guard, Limits, Profile,
+    guard::is_beyond_reach,
+    limits::{CountedBy, FEWEST_IN_A_NAMESPACE},
+    places,
+};
 
 /// What is missing; nothing if the profile can be enforced, with bubblewrap or without.
 pub(super) fn missing(profile: &Profile, has_bubblewrap: bool) -> Vec<String> {
@@ -11,16 +14,33 @@ pub(super) fn missing(profile: &Profile, has_bubblewrap: bool) -> Vec<String> {
         let names = profile.domains.iter().map(|domain| format!("`{domain}`")).collect::<Vec<_>>().join(", ");
         all.push(format!("only bubblewrap can keep a network to {names}, and it is missing: install it"));
     }
-    if profile.limits.processes.is_some_and(|most| most != Limits::UNLIMITED) && geteuid().is_root() {
-        all.push(
-            "the kernel does not bind the superuser to a limit of processes: set none, or run as another user"
-                .to_owned(),
-        );
-    }
+    let most = profile.limits.processes.filter(|most| *most != Limits::UNLIMITED);
+    all.extend(most.and_then(|most| not_counted(most, has_bubblewrap)));
+    // Who writes there could take the places of others away, or say what is not so of what they hold.
+    let own = places::directory();
+    let inside = profile.write.keys().filter(|root| root.as_path().starts_with(&own));
+    all.extend(inside.map(|root| format!("`{root}` is where sandboxes keep what they hold: no command writes there")));
     if !has_bubblewrap {
         all.extend(without_bubblewrap(profile));
     }
     all
+}
+
+/// Why a command cannot be kept to so many processes, if it cannot.
+fn not_counted(most: u64, has_bubblewrap: bool) -> Option<String> {
+    match CountedBy::here(has_bubblewrap) {
+        CountedBy::User => None,
+        CountedBy::Namespace if most >= FEWEST_IN_A_NAMESPACE => None,
+        CountedBy::Namespace => Some(format!(
+            "the superuser's processes are counted by a namespace, which knows no limit below {FEWEST_IN_A_NAMESPACE}: set a \
+             higher one, or run as another user"
+        )),
+        CountedBy::Nobody => Some(
+            "the kernel does not bind the superuser to a limit of processes without bubblewrap and Linux 6.14: set none, or \
+             run as another user"
+                .to_owned(),
+        ),
+    }
 }
 
 /// What only mounts and namespaces can do, as one sentence.
@@ -33,7 +53,10 @@ fn without_bubblewrap(profile: &Profile) -> Option<String> {
     let guarded = profile.write.keys().filter(|root| profile.guard == Guard::Sensitive && root.as_path().is_dir());
     let guarded = guarded.map(|root| format!("keeping what is sensitive below `{root}` from being written"));
     let unwritten = profile.unwritten.iter().map(|path| format!("keeping `{path}` from being written"));
-    let missing: Vec<String> = hidden.chain(absent).chain(unwritten).chain(guarded).collect();
+    let leases = places::directory();
+    let holds_leases = profile.write.keys().any(|root| leases.starts_with(root) && root.as_path() != leases);
+    let leases = holds_leases.then(|| format!("keeping `{}` from being written", leases.display()));
+    let missing: Vec<String> = hidden.chain(leases).chain(absent).chain(unwritten).chain(guarded).collect();
     let sentence = || format!("bubblewrap is missing, and without it there is no {}", missing.join(", no "));
     (!missing.is_empty()).then(sentence)
 }

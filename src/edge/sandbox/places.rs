@@ -34,6 +34,9 @@ const ABOVE: &str = "/dev/shm";
 /// The file that is locked while leases and nodes are changed.
 const LOCK: &str = "lock";
 
+/// The directory beside the leases in which is remembered what roots hold.
+pub(super) const SEEN: &str = "seen";
+
 /// The mode of a directory that only holds a place. Nobody makes one like that by chance.
 const PLACE: Mode = Mode::SVTX.union(Mode::RUSR).union(Mode::XUSR);
 
@@ -86,7 +89,7 @@ pub(super) struct Taking {
 impl Taking {
     /// Begins to take places, and removes what runs that were killed have left.
     pub(super) fn begin() -> io::Result<Taking> {
-        let directory = directory();
+        let directory = own_directory()?;
         let lock = locked(&directory)?;
         sweep(&directory, BTreeSet::new())?;
         let mut number = std::process::id().to_string();
@@ -167,17 +170,23 @@ impl Drop for Places {
     }
 }
 
-/// The lock of this user's leases.
-fn locked(directory: &Path) -> io::Result<File> {
-    match fs::DirBuilder::new().mode(0o700).create(directory) {
+/// The same, there, and certainly this user's alone.
+pub(super) fn own_directory() -> io::Result<PathBuf> {
+    let directory = directory();
+    match fs::DirBuilder::new().mode(0o700).create(&directory) {
         Err(why) if why.kind() != io::ErrorKind::AlreadyExists => return Err(why),
         _ => {}
     }
-    let found = fs::symlink_metadata(directory)?;
+    let found = fs::symlink_metadata(&directory)?;
     if !found.is_dir() || found.uid() != geteuid().as_raw() || found.mode() & 0o077 != 0 {
         let why = format!("`{}` is not a directory of this user's own: remove it", directory.display());
         return Err(io::Error::other(why));
     }
+    Ok(directory)
+}
+
+/// The lock of this user's leases.
+fn locked(directory: &Path) -> io::Result<File> {
     let lock = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(directory.join(LOCK))?;
     lock.lock()?;
     Ok(lock)
@@ -188,7 +197,7 @@ fn sweep(directory: &Path, mut loose: BTreeSet<PathBuf>) -> io::Result<()> {
     let mut living = BTreeSet::new();
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
-        if entry.file_name() == LOCK {
+        if entry.file_name() == LOCK || entry.file_name() == SEEN {
             continue;
         }
         let mut lease = File::open(entry.path())?;

@@ -13,6 +13,7 @@ use crate::{
     fs::{self, RealPath, ResolveError},
     kernel::ExecScope,
     model::{Action, FileIdentity, Permission, SanitizedPath, SensitiveName, Shown, is_sensitive_name, sensitive_part},
+    seam::homes,
 };
 
 const UNREADABLE: &str =
@@ -94,7 +95,8 @@ impl Profile {
             limits: Limits::default(),
         }
         .hiding(hidden);
-        let home = home();
+        let homes: Vec<_> =
+            homes().iter().filter_map(|home| Some(fs::real(home.as_str()).ok()?.path().clone())).collect();
         for permission in scope.iter() {
             match permission {
                 Permission::Events => profile.events = true,
@@ -103,7 +105,7 @@ impl Profile {
                 Permission::Tool(_) => {}
                 Permission::Path(_, path) => {
                     let (path, identity) = resolved(&path)?;
-                    if home.as_ref().is_some_and(|home| path.contains(home)) || path == SanitizedPath::root() {
+                    if homes.iter().any(|home| path.contains(home)) || path == SanitizedPath::root() {
                         return Err(ProfileError::TooWide(path));
                     }
                     profile.write.insert(path, identity);
@@ -305,9 +307,4 @@ fn outermost(paths: impl Iterator<Item = SanitizedPath>) -> Vec<SanitizedPath> {
     all.dedup();
     let covered = |path: &SanitizedPath| all.iter().any(|other| other != path && other.contains(path));
     all.iter().filter(|path| !covered(path)).cloned().collect()
-}
-
-fn home() -> Option<SanitizedPath> {
-    let home: SanitizedPath = std::env::var("HOME").ok()?.parse().ok()?;
-    fs::real(home.as_str()).ok().map(|real| real.path().clone())
 }

@@ -25,18 +25,21 @@ use rustix::{
 use sha2::{Digest, Sha256};
 
 use super::{
-    Command, Finished, HELPER_WORD, Output, Profile, SandboxError, Stream,
-    bubblewrap::{self, Bubblewrap},
+    Command, Finished, Guard, HELPER_WORD, Output, Profile, SandboxError, Stream,
+    bubblewrap::{self, Bubblewrap, Starts},
     control::{Spec, Told, receive, say_go, send},
-    early::{EARLY_WORD, Early, FIRST, Split, split},
     evidence::evidence,
     guard::Guards,
     helper::nothing,
     keeper::KEEPER_WORD,
-    look::Remembered,
+    lacking::{Lacking, lacking},
+    limits::CountedBy,
     missing::missing,
+    mounts::Mount,
     output::{Heard, captured},
+    own_mounts::{Own, OwnMount, split},
     status::{Status, has_a_network_of_its_own, reaches, sees},
+    streams::may_be_inherited,
     trusted::{is_our_own, is_written},
     watched::{Over, Watched, watched},
     way_out::{self, WayOut},
@@ -51,7 +54,6 @@ const TO_STAND: Duration = Duration::from_secs(30);
 pub struct Sandbox {
     helper: PathBuf,
     bubblewrap: Option<Bubblewrap>,
-    remembered: Remembered,
 }
 
 impl Sandbox {
@@ -75,7 +77,7 @@ impl Sandbox {
 
     /// With this binary `bestow` as the helper.
     pub fn with_helper(helper: impl Into<PathBuf>) -> Sandbox {
-        Sandbox { helper: helper.into(), bubblewrap: Bubblewrap::find(), remembered: Remembered::default() }
+        Sandbox { helper: helper.into(), bubblewrap: Bubblewrap::find() }
     }
 
     /// With this very program as its own helper: its `main` begins with [`enter_if_asked`](super::enter_if_asked).
@@ -127,6 +129,7 @@ impl Sandbox {
         watched: &Watched,
         ready: impl FnOnce(&SandboxFacts) -> Result<(), E>,
     ) -> Result<Finished, E> {
+        may_be_inherited(command)?;
         // Until the command and everything it started are gone.
         let guards = self.guards(profile, way.as_ref())?;
         let plan = Plan { sandbox: self, profile, command, guards: &guards };
@@ -168,7 +171,7 @@ impl Sandbox {
         if profile.events && way.is_none() {
             return Err(super::ProfileError::NoSocket.into());
         }
-        if self.bubblewrap.is_some() { Guards::of(profile, &self.remembered) } else { Ok(Guards::default()) }
+        if self.bubblewrap.is_some() { Guards::of(profile) } else { Ok(Guards::default()) }
     }
 }
 
@@ -218,8 +221,8 @@ impl Plan<'_> {
         SandboxError::NotStarted(format!("`{program}`: {reason}"))
     }
 
-    /// The process that becomes the command, by way of bubblewrap and the helper, where `late` is what bubblewrap mounts.
-    fn process(&self, split: &Split<'_>) -> std::process::Command {
+    /// The process that becomes the command, by way of bubblewrap, which makes `mounts`, and the helper.
+    fn process(&self, mounts: &[(&Path, Mount)]) -> std::process::Command {
         let Sandbox { helper, bubblewrap, .. } = self.sandbox;
         let Some(bubblewrap) = bubblewrap else {
             let mut process = std::process::Command::new(helper);
@@ -227,10 +230,7 @@ impl Plan<'_> {
             return process;
         };
         let mut process = std::process::Command::new(&bubblewrap.path);
-        if !split.early.is_empty() {
-            process.args(FIRST).arg(helper).arg(EARLY_WORD).arg(&bubblewrap.path);
-        }
-        process.args(bubblewrap::words(self.profile, split.late.iter().copied()));
+        process.args(bubblewrap::words(self.profile, Starts::Helper, mounts.iter().copied()));
         process.arg(helper).arg(HELPER_WORD).env_clear();
         process
     }
@@ -243,8 +243,8 @@ impl Plan<'_> {
         heard: [Option<Heard>; 2],
     ) -> Result<(Stands, Running), SandboxError> {
         let split = split(&self.guards.mounts)?;
-        let (control, mut running) = Running::start(self, self.process(&split), heard)?;
-        match self.confined(&control, &split.early, way, &input, &mut running) {
+        let (control, mut running) = Running::start(self, self.process(&split.of_bubblewrap), heard)?;
+        match self.confined(&control, split.of_helper, way, &input, &mut running) {
             Ok((facts, started, way_out)) => Ok((Stands { control, started, facts, way_out }, running)),
             Err(why) => Err(running.not_stood(control, why)),
         }
@@ -254,17 +254,16 @@ impl Plan<'_> {
     fn confined(
         &self,
         control: &UnixStream,
-        early: &[Early],
+        mounts: Vec<OwnMount>,
         way: Option<OwnedFd>,
         input: &OwnedFd,
         running: &mut Running,
     ) -> Result<(SandboxFacts, UnixStream, Option<WayOut>), SandboxError> {
-        let spec = self.spec();
+        let spec = self.spec(mounts);
         let (started, helpers) = UnixStream::pair()?;
         started.set_read_timeout(Some(TO_STAND))?;
         let fds = [Some(input.as_fd()), Some(helpers.as_fd()), way.as_ref().map(OwnedFd::as_fd)];
-        let said = if early.is_empty() { Ok(()) } else { send(control, &early, &[]) };
-        let said = said.and_then(|()| send(control, &spec, &fds.into_iter().flatten().collect::<Vec<_>>()));
+        let said = send(control, &spec, &fds.into_iter().flatten().collect::<Vec<_>>());
         let told = said.and_then(|()| receive::<Told>(control));
         let told = told.map_err(|why| unavailable(&format!("the sandbox did not come to stand: {why}")))?;
         let told = told.ok_or_else(|| unavailable("the sandbox did not come to stand"))?;
@@ -275,7 +274,7 @@ impl Plan<'_> {
         let pid = told.sender.ok_or_else(|| unavailable("nobody knows which process it is"))?;
         running.leader = Some(pid);
         let way_out = self.way_out(pid, told.fds)?;
-        let status = Status::of(pid).map_err(|why| unavailable(&why))?;
+        let status = Status::of(pid, spec.has_namespaces).map_err(|why| unavailable(&why))?;
         if self.sandbox.bubblewrap.is_some() {
             sees(pid, &self.guards.mounts).map_err(|why| unavailable(&why))?;
         }
@@ -301,7 +300,7 @@ impl Plan<'_> {
         self.profile.limits.with_defaults(self.sandbox.bubblewrap.is_some())
     }
 
-    fn spec(&self) -> Spec {
+    fn spec(&self, mounts: Vec<OwnMount>) -> Spec {
         let bytes = |text: &std::ffi::OsString| text.clone().into_vec();
         let mut environment: std::collections::BTreeMap<_, _> =
             self.command.environment.iter().map(|(name, value)| (name.clone(), bytes(value))).collect();
@@ -321,7 +320,10 @@ impl Plan<'_> {
             write: self.profile.write.clone(),
             network: self.profile.network,
             has_namespaces: self.sandbox.bubblewrap.is_some(),
+            mounts,
+            own: Own::here(),
             limits: self.limits(),
+            counted_by: CountedBy::here(self.sandbox.bubblewrap.is_some()),
             events: self.profile.events,
             door: self.profile.is_kept_to_hosts(),
         }
@@ -341,6 +343,12 @@ impl Plan<'_> {
         } else {
             &["modes, owners, times and attributes of files cannot be changed", "no process leaves its process group"]
         };
+        let not_enforced = lacking(&Lacking {
+            has_namespaces: spec.has_namespaces,
+            has_landlock: landlock_abi.is_some(),
+            is_unguarded: self.profile.guard == Guard::Nothing && !spec.write.is_empty(),
+            counts_processes: spec.limits.named().contains_key("processes"),
+        });
         SandboxFacts {
             mode: if spec.write.is_empty() { "read_only" } else { "workspace_write" }.into(),
             backend: self.sandbox.backend().into(),
@@ -357,7 +365,9 @@ impl Plan<'_> {
             unix_sockets: socket.into_iter().collect(),
             environment: spec.environment.keys().cloned().collect(),
             process_limits: spec.limits.in_force(),
-            enforced: "full".into(),
+            limited_by: spec.limits.limited_by(),
+            enforced: if not_enforced.is_empty() { SandboxFacts::FULL } else { SandboxFacts::PARTIAL }.into(),
+            not_enforced,
             stricter: of_backend.iter().map(|what| (*what).to_owned()).chain(self.guards.stricter.clone()).collect(),
             pid: pid.as_raw_nonzero().get(),
             no_new_privs: status.no_new_privs,

@@ -243,7 +243,7 @@ fn outside(host: &Domain, port: u16) -> io::Result<Vec<SocketAddr>> {
 
 /// True if it is an address of this machine: only those can be listened at.
 fn is_own(there: IpAddr) -> bool {
-    std::net::UdpSocket::bind((there, 0)).is_ok()
+    std::net::UdpSocket::bind((there.to_canonical(), 0)).is_ok()
 }
 
 fn is_outside(there: IpAddr) -> bool {

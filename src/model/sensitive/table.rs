@@ -7,7 +7,7 @@
 use std::{ops::BitOr, sync::LazyLock};
 
 /// The columns of the table that are set for a name. A name without any is not sensitive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Columns(u8);
 
 /// A secret usually lies there.
@@ -58,7 +58,7 @@ impl BitOr for Columns {
 }
 
 /// The names that a row is about, in lower case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Form {
     Whole(&'static str),
     /// In this case only, where the disk tells cases apart.
@@ -71,7 +71,7 @@ enum Form {
 use Form::{Begins, Ends, Exactly, StemEnds, Whole};
 
 /// The place in which a name counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Where {
     Anywhere,
     /// In a directory of this name.
@@ -84,7 +84,7 @@ enum Where {
 use Where::{Anywhere, AtRoot, AtRootIn, In};
 
 /// One row.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 struct Row(Form, Where, Columns);
 
 const ROWS: &[Row] = &[
@@ -253,6 +253,15 @@ pub(crate) fn columns(name: &str, at: At<'_>) -> Columns {
     let name = name.trim_end_matches(['.', ' ']);
     let met = INDEX.rows(name).filter(|row| row.is_met(name, at));
     met.fold(Columns::NONE, |columns, Row(_, _, more)| columns | *more)
+}
+
+/// A number that is another one for another table.
+#[cfg(feature = "sandbox")]
+pub(crate) fn fingerprint() -> u64 {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    ROWS.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The paths, below the top of a directory, whose places can be held while they are missing, and whether each is a file.

@@ -10,3 +10,5 @@ mod processes;
 mod profiles;
 mod refusing;
 mod shaking;
+mod streams;
+mod walls;

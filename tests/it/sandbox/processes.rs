@@ -106,6 +106,13 @@ fn limits_are_in_force_and_facts() {
     });
 }
 
+/// True if each process namespace has numbers of its own here, which bind the superuser too.
+fn namespaces_count() -> bool {
+    let release = rustix::system::uname().release().to_string_lossy().into_owned();
+    let mut numbers = release.split(['.', '-']).map_while(|number| number.parse::<u32>().ok());
+    (numbers.next(), numbers.next()) >= (Some(6), Some(14))
+}
+
 /// Nobody said how many processes a command may be: under bubblewrap an ordinary user's is counted alone, and bound.
 #[test]
 fn a_command_is_bound_by_default_in_memory_and_where_it_is_counted_alone_in_processes() {
@@ -122,9 +129,16 @@ fn a_command_is_bound_by_default_in_memory_and_where_it_is_counted_alone_in_proc
             (limits.get("memory").copied(), true),
             "{ground}"
         );
-        let is_counted_alone = ground.sandbox.backend() == "bubblewrap" && !rustix::process::geteuid().is_root();
+        let is_root = rustix::process::geteuid().is_root();
+        let is_counted_alone = ground.sandbox.backend() == "bubblewrap" && (!is_root || namespaces_count());
         assert_eq!(limits.get("processes").copied(), is_counted_alone.then_some(4096), "{ground}");
-        assert!(!is_counted_alone || of_kernel("Max processes") == Some(4096), "{ground}: {told}");
+        let by = |name: &str| done.facts.limited_by.iter().any(|by| by == name);
+        assert_eq!((by("rlimits"), by("pid_namespace")), (true, is_counted_alone && is_root), "{ground}");
+        if is_counted_alone && is_root {
+            assert_eq!(ground.can("cat /proc/sys/kernel/pid_max").trim(), "4098", "{ground}");
+        } else if is_counted_alone {
+            assert_eq!(of_kernel("Max processes"), Some(4096), "{ground}: {told}");
+        }
         let all = ["memory", "processes"].into_iter().fold(Limits::default(), |mut limits, name| {
             limits.set(name, "unlimited").unwrap();
             limits
@@ -172,12 +186,24 @@ fn a_fork_bomb_is_stopped_by_its_limit() {
             limits.time = Duration::from_secs(20);
         }));
         if ground.is_root {
-            // The kernel does not bind the superuser to it, so nothing runs.
+            // The kernel does not bind the superuser to so few, so nothing runs.
             let missing = ground.sandbox.cannot_enforce(&profile).join("; ");
             assert!(missing.contains("superuser"), "{ground}: {missing}");
             let refused = ground.sandbox.run(&profile, &Command::new("touch").arg("ran"));
             assert!(matches!(refused, Err(SandboxError::Unavailable(_))), "{ground}: {refused:?}");
             assert!(!ground.world.exists("workspace/ran"));
+            if ground.over == "bubblewrap" && namespaces_count() {
+                let before = fs::read_to_string("/proc/sys/kernel/pid_max").unwrap();
+                let profile = profile.limited(limits(|limits| limits.processes = Some(300)));
+                let done = ground.sh_under(&profile, &BOMB.replace("300", "600"));
+                let told = shown(&done.stdout.bytes);
+                assert!(
+                    told.trim().parse::<u32>().is_ok_and(|count| count <= 300) || told.is_empty(),
+                    "{ground}: {told}"
+                );
+                assert_eq!(done.facts.process_limits.get("processes"), Some(&300), "{ground}");
+                assert_eq!(fs::read_to_string("/proc/sys/kernel/pid_max").unwrap(), before, "the host keeps its own");
+            }
             return;
         }
         let done = ground.sh_under(&profile, BOMB);

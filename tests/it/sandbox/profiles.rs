@@ -90,12 +90,14 @@ fn what_a_format_cannot_say_is_refused() {
 }
 
 #[test]
-fn codex_text_is_toml_whatever_a_path_holds() {
+fn codex_text_is_toml_whatever_a_path_holds_and_says_what_overrides_it() {
     let world = World::empty();
     let odd = "q\"\\ \n\t=]é";
     world.dir(odd);
     let profile = Profile::of(&scope(&world.text(odd), &[write(&world.text(odd))]), []).unwrap();
-    let toml: toml::Table = profile.export(Format::Codex).unwrap().parse().unwrap();
+    let text = profile.export(Format::Codex).unwrap();
+    assert!(text.starts_with("# ") && text.lines().next().unwrap().contains("without `sandbox_mode`"), "{text}");
+    let toml: toml::Table = text.parse().unwrap();
     let rules = toml["permissions"]["agent"]["filesystem"].as_table().unwrap();
     assert_eq!(rules[&world.text(odd)].as_str(), Some("write"));
     assert_eq!(rules[&world.text(&format!("{odd}/.git"))].as_str(), Some("read"));

@@ -103,13 +103,19 @@ fn without_call(number: i64, errno: u32) {
     apply_filter(&BpfProgram::try_from(filter).unwrap()).unwrap();
 }
 
+/// The same without Landlock.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn without_landlock() {
+    const ENOSYS: u32 = 38;
+    without_call(LANDLOCK_CREATE_RULESET, ENOSYS);
+}
+
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn without_landlock_nothing_runs_alone_and_the_facts_of_bubblewrap_say_that_it_is_missing() {
     everywhere(|ground| {
         crate::fs::process::on_own_thread(|| {
-            const ENOSYS: u32 = 38;
-            without_call(LANDLOCK_CREATE_RULESET, ENOSYS);
+            without_landlock();
             let answer = ground.sandbox.run(&ground.profile(), &Command::new("touch").arg("ran"));
             if ground.over == "landlock" {
                 assert!(refused(answer).contains("Landlock"), "{ground}");

@@ -313,14 +313,31 @@ fn commands_that_overlap_leave_nothing_behind() {
         let run = || {
             loop {
                 let number = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                if number >= 60 {
+                if number >= 200 {
                     return;
                 }
-                // A line of the numbers that no two neighbours share.
-                let profile = ground.profile_hiding(&[], hidden.get(number * 7 % 4..).unwrap_or_default());
-                let line =
-                    "mkdir -p later; echo x > later/own; echo x > agents.toml; mkdir .claude/x; mkdir -p x/y/z; true";
-                assert_eq!(ground.sh_under(&profile, line).code, Some(0), "{ground}");
+                let mut numbers = Numbers(number as u64);
+                let profile = ground.profile_hiding(&[], hidden.get(numbers.below(4)..).unwrap_or_default());
+                let mut lines = vec![
+                    "mkdir -p later",
+                    "echo x > later/own",
+                    "echo x > agents.toml",
+                    "mkdir .claude/x",
+                    "mkdir -p x/y/z",
+                    "rm -rf later x",
+                    "mv later x",
+                    "rmdir .git refs",
+                    "mkdir -p x/.git",
+                    "rm -rf x/.git",
+                ];
+                let order: Vec<_> = (0..6).map(|_| lines.swap_remove(numbers.below(lines.len()))).collect();
+                let line = format!("exec 2>/dev/null; {}; true", order.join("; "));
+                let command = bestow::sandbox::Command::new("sh").args(["-c", &line]);
+                // What another one changes in this moment is refused; then nothing ran.
+                match ground.sandbox.run(&profile, &command) {
+                    Ok(done) => assert_eq!(done.code, Some(0), "{ground}"),
+                    Err(why) => assert!(why.to_string().contains("sandbox_unavailable"), "{ground}: {why}"),
+                }
             }
         };
         // Threads begin with the user of the one that starts them.

@@ -1,5 +1,3 @@
-use rustix::fs::fstatfs;
-
 use super::*;
 use crate::{
     kernel::ExecScope,
@@ -17,35 +15,82 @@ fn at(path: &Path) -> SanitizedPath {
     crate::fs::real(path.to_str().unwrap()).unwrap().path().clone()
 }
 
+/// A tree in which every directory is known, whenever it was changed last.
+fn known_at_once(root: &SanitizedPath, profile: &Profile) -> Tree {
+    let mut seen = Tree::default();
+    look_with(root, profile, &mut seen);
+    let mut open = vec![(root.as_path().to_owned(), ROOT)];
+    while let Some((directory, at)) = open.pop() {
+        seen.set_known(at, Known::of(&rustix::fs::lstat(&directory).unwrap()));
+        open.extend(seen.entries(at).directories.iter().map(|(name, child)| (directory.join(name), *child)));
+    }
+    seen
+}
+
+/// Some file systems count time in steps.
+fn until_changes_have_another_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let changed = || Known::of(&rustix::fs::lstat(dir.path()).unwrap()).changed;
+    let before = changed();
+    while changed() == before {
+        std::fs::create_dir(dir.path().join("x")).unwrap();
+        std::fs::remove_dir(dir.path().join("x")).unwrap();
+    }
+}
+
 #[test]
 fn what_is_remembered_is_what_a_fresh_look_sees() {
     let root = at(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
     let profile = profile(&root);
-    let remembered = Remembered::default();
-    let first = format!("{:?}", look(&root, &profile, &remembered));
-    let is_local = LOCAL.contains(&fstatfs(std::fs::File::open(&root).unwrap()).unwrap().f_type);
-    let kept = remembered.0.lock().unwrap().len();
-    assert_eq!(kept > 0, is_local, "{kept}");
-    assert_eq!(format!("{:?}", look(&root, &profile, &remembered)), first);
-    assert_eq!(format!("{:?}", look(&root, &profile, &Remembered::default())), first);
+    let fresh = format!("{:?}", look(&root, &profile));
+    let mut seen = known_at_once(&root, &profile);
+    seen.has_news = false;
+    assert_eq!(format!("{:?}", look_with(&root, &profile, &mut seen)), fresh);
+    assert!(!seen.has_news, "nothing was read again but the root");
 }
 
 #[test]
-fn a_directory_that_was_just_changed_is_looked_at_each_time() {
+fn a_change_anywhere_is_seen_although_all_is_remembered() {
     let dir = tempfile::tempdir().unwrap();
     let root = at(dir.path());
+    for below in ["a/b/c", "a/d", "e"] {
+        std::fs::create_dir_all(dir.path().join(below)).unwrap();
+    }
     let profile = profile(&root);
-    let remembered = Remembered::default();
+    type Change = fn(&Path);
+    let changes: [(&str, Change); 6] = [
+        ("a/b/c/.env", |path| std::fs::write(path, "").unwrap()),
+        ("a/d/.git", |path| std::fs::create_dir(path).unwrap()),
+        ("e/new/x/.claude", |path| std::fs::create_dir_all(path).unwrap()),
+        ("a/b/c/key.pem", |path| std::fs::hard_link(path.with_file_name(".env"), path).unwrap()),
+        ("moved/c/.env", |path| {
+            let top = path.parent().unwrap().parent().unwrap();
+            std::fs::rename(top.with_file_name("a").join("b"), top).unwrap();
+        }),
+        (".npmrc", |path| std::os::unix::fs::symlink("e", path).unwrap()),
+    ];
+    for (path, change) in changes {
+        let mut seen = known_at_once(&root, &profile);
+        until_changes_have_another_time();
+        let path = dir.path().join(path);
+        change(&path);
+        let looked = look_with(&root, &profile, &mut seen);
+        let has = |looked: &Looked| looked.sensitive.iter().any(|(found, _)| *found == root.as_path().join(&path));
+        assert!(has(&looked), "{}: {looked:?}", path.display());
+        assert_eq!(format!("{looked:?}"), format!("{:?}", look(&root, &profile)));
+    }
+}
+
+#[test]
+fn a_directory_that_was_just_changed_is_read_each_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = at(dir.path());
+    let (profile, mut seen) = (profile(&root), Tree::default());
     std::fs::create_dir(dir.path().join("a")).unwrap();
-    assert!(look(&root, &profile, &remembered).sensitive.is_empty());
-    assert!(remembered.0.lock().unwrap().is_empty());
+    assert!(look_with(&root, &profile, &mut seen).sensitive.is_empty());
+    assert!(!seen.has_news);
     std::fs::write(dir.path().join("a/.env"), "").unwrap();
-    assert_eq!(look(&root, &profile, &remembered).sensitive.len(), 1);
-    // In another state it is not the directory that is remembered.
-    let stale = Known { device: 0, inode: 0, changed: (0, 0) };
-    let nothing = (stale, profile.sensitive.clone(), Arc::new(Entries::default()));
-    remembered.0.lock().unwrap().insert(dir.path().join("a"), nothing);
-    assert_eq!(look(&root, &profile, &remembered).sensitive.len(), 1);
+    assert_eq!(look_with(&root, &profile, &mut seen).sensitive.len(), 1);
 }
 
 #[test]
@@ -58,7 +103,7 @@ fn a_directory_with_what_git_looks_for_is_a_repository_as_a_whole() {
     for head in ["x/HEAD", "y/HEAD"] {
         std::fs::write(dir.path().join(head), "ref: refs/heads/x").unwrap();
     }
-    let looked = look(&root, &profile(&root), &Remembered::default());
+    let looked = look(&root, &profile(&root));
     assert_eq!(looked.repositories, [root.as_path().join("x")]);
     assert_eq!(looked.sensitive, [(root.as_path().join("y/HEAD"), FileType::RegularFile)]);
     assert!(!looked.is_repository);

@@ -30,6 +30,24 @@ fn answered(at: SocketAddr, asked: &str) -> String {
 }
 
 #[test]
+fn no_address_of_this_machine_is_outside_whatever_name_leads_there() {
+    // Nothing is sent: this only asks which address would be used.
+    let route = std::net::UdpSocket::bind("0.0.0.0:0").unwrap();
+    let own = route.connect("192.0.2.1:9").and_then(|()| route.local_addr()).map(|own| own.ip());
+    for own in own.into_iter().chain(["127.0.0.1", "127.1.2.3", "0.0.0.0"].map(|ip| ip.parse().unwrap())) {
+        assert!(is_own(own) || !is_outside(own), "{own}");
+        let mapped = IpAddr::V6(own.to_string().parse::<Ipv4Addr>().unwrap().to_ipv6_mapped());
+        assert!(is_own(mapped) || !is_outside(mapped), "{mapped}");
+    }
+    for far in ["192.0.2.1", "198.51.100.7"] {
+        let far: IpAddr = far.parse().unwrap();
+        assert!(is_outside(far) && !is_own(far), "{far}");
+    }
+    let name: Domain = "localhost.localdomain".parse().unwrap();
+    assert!(outside(&name, 80).is_err());
+}
+
+#[test]
 fn a_host_of_the_list_is_reached_through_a_tunnel_and_plainly_and_a_tunnel_ends_with_the_command() {
     let host = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let (way_out, at) = proxy(Some(host.local_addr().unwrap()));

@@ -1,0 +1,37 @@
+//! What is not in force although a sandbox of this library can have it in force, in words for the facts.
+
+/// What decides about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lacking {
+    pub(super) has_namespaces: bool,
+    pub(super) has_landlock: bool,
+    /// True if sensitive names below the write roots are left to the command.
+    pub(super) is_unguarded: bool,
+    pub(super) counts_processes: bool,
+}
+
+const WITHOUT_NAMESPACES: [&str; 3] = [
+    "other processes are seen: the command lines of this user's, the names of all",
+    "what the command started is ended by a process, and goes on if that one is killed together with the host",
+    "an `ioctl` that is not among those refused can change a file outside that may be opened for reading",
+];
+
+const COUNTED_TOGETHER: &str = "the limit of processes counts all of this user's processes";
+
+const WITHOUT_LANDLOCK: &str =
+    "there is no Landlock: pipes and devices outside of the write roots are written where their modes allow it";
+
+const UNGUARDED: &str = "sensitive names below the write roots can be written: the profile has given their guard up";
+
+/// Each thing as a sentence; nothing if everything is in force.
+pub(super) fn lacking(of: &Lacking) -> Vec<String> {
+    let Lacking { has_namespaces, has_landlock, is_unguarded, counts_processes } = *of;
+    let without_namespaces = WITHOUT_NAMESPACES.iter().filter(|_| !has_namespaces);
+    let others = [
+        (!has_namespaces && counts_processes, COUNTED_TOGETHER),
+        (!has_landlock, WITHOUT_LANDLOCK),
+        (is_unguarded, UNGUARDED),
+    ];
+    let others = others.iter().filter(|(is_so, _)| *is_so).map(|(_, what)| what);
+    without_namespaces.chain(others).map(|what| (*what).to_owned()).collect()
+}
