@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     command::{
-        Call, Classifier, DECLARED, DeclaredCall, NamedUses, ToolUse, UNLISTED, Undeclared, bare_hosts, hosts_in,
-        is_certainly_a_path, read_call, read_call_as,
+        Call, Classifier, DECLARED, DeclaredCall, NamedUses, ToolUse, UNLISTED, Undeclared, bare_hosts, declaration,
+        hosts_in, is_certainly_a_path, read_call, read_call_as,
     },
     kernel::{Considered, Mentions, Target, Use},
     model::{
@@ -26,6 +26,13 @@ use super::{
 
 /// The reason why a call is not understood of which more is written than anybody reads.
 const BEYOND: &str = "the input holds more than anybody reads of a tool that is not declared: declare the tool";
+
+/// The way out of an input that does not say what its tool is to do: the fields in which it may.
+fn fields_of(tool: &Tool) -> String {
+    let fields = tool.fields().filter(|(kind, _)| *kind != "content").flat_map(|(_, fields)| fields);
+    let fields: Vec<_> = fields.map(|field| format!("`{field}`")).collect();
+    if fields.is_empty() { String::new() } else { format!(": `{}` takes {}", tool.name(), fields.join(", ")) }
+}
 
 impl Shared {
     /// Takes over the tools of the host program.
@@ -58,7 +65,10 @@ impl Shared {
                 let base = Considered { details: content(action, input, is_content), ..base(operation) };
                 self.declared(profile, base, &call, input)
             }
-            Call::Invalid(operation, why) => Ok(invalid(base(operation), "", why)),
+            Call::Invalid(operation, why) => {
+                let takes = declaration(classifier.tools(), name).map(fields_of).unwrap_or_default();
+                Ok(invalid(base(operation), "", &format!("{why}{takes}")))
+            }
             Call::Undeclared => {
                 let tools = self.look(|state, _| state.declared_by_people(&profile.owner, name))?;
                 let is_content = |name: Option<&str>, _: &Value| tools.iter().any(|tool| tool.is_content(name));

@@ -64,3 +64,16 @@ fn call(name: &str, input: &Value) -> Action {
 async fn verdict(agent: &Agent, name: &str, input: &Value) -> bestow::Effect {
     agent.authorize(call(name, input)).await.unwrap().decision().verdict()
 }
+
+#[tokio::test]
+async fn an_input_that_does_not_say_on_what_is_answered_with_the_fields_that_may() {
+    let world = world();
+    let ann = agent(&world, Mode::Default, &["@write:/work"]).await;
+    for (tool, input, fields) in [
+        ("Write", serde_json::json!({ "paht": "/work/a", "content": "x" }), "`Write` takes `file_path"),
+        ("Bash", serde_json::json!({ "cmdline": "ls" }), "`Bash` takes `command"),
+    ] {
+        let why = ann.explain(&call(tool, &input)).unwrap().decision.decision_reason;
+        assert!(why.contains("the input does not say on what") && why.contains(fields), "{why}");
+    }
+}
