@@ -176,8 +176,8 @@ mod ordered {
             }
             ProcessCall::Restart { process } => (agent_of(engine, process)?, ProcessOrder::Restart { process }),
         };
-        stand_behind(engine, &agent, &order, &by, means).await?;
-        let done = process::carry_out_for(engine, &agent, order).await?;
+        stand_behind(engine, &agent, &order, &by, means.clone()).await?;
+        let done = process::carry_out_for(engine, &agent, order, Actor::Person { by, means }).await?;
         Ok(vec![told(done)])
     }
 
