@@ -10,7 +10,7 @@ use super::{
     text::{Quoted, Ticked},
 };
 
-/// What kind of thing is about to happen (`sources/000`, "Event: request_permission").
+/// What kind of thing is about to happen (`sources/001`, "Event: request_permission").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_enums, reason = "a new operation must be decided on")]
 pub enum Operation {
@@ -225,7 +225,7 @@ impl Action {
     }
 
     /// The same, and if only a person's no for the session stands against it, the person is asked again, once
-    /// (`policy-deny-override` of `sources/000`).
+    /// (`policy-deny-override` of `sources/001`).
     pub fn overriding(self) -> Action {
         Action { overrides: true, ..self }
     }
