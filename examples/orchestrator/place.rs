@@ -30,7 +30,7 @@ impl Place {
     pub(crate) fn prepare(dir: Option<PathBuf>) -> Result<Place> {
         let (dir, temporary) = match dir {
             Some(dir) => {
-                fs::create_dir_all(&dir)?;
+                fs::create_dir_all(&dir).map_err(|why| format!("`--dir {}`: {why}", dir.display()))?;
                 (std::path::absolute(dir)?, None)
             }
             None => {

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::model::{CommandRules, SensitiveName, Settings, Spoken, Tools};
+use crate::model::{CommandRules, GIVEN, SensitiveName, Settings, Spoken, Tools};
 
 use super::{
     addition::{Additions, InvalidAddition},
     answer::{Classification, Span},
     judge::{Input, basename, is_known},
     shape::Shape,
-    spelling::{GIVEN, quoted},
+    spelling::quoted,
     syntax,
     tier::{Profile, Tier},
     tool,

@@ -38,7 +38,7 @@ pub use classifier::{Classifier, classify, classify_tool};
 pub(crate) use needs::{NamedUses, bare_hosts, hosts_in};
 pub use shape::{InvalidShape, Shape, ShapeWord};
 #[cfg(feature = "sandbox")]
-pub(crate) use spelling::{GIVEN, quoted};
+pub(crate) use spelling::quoted;
 pub use tier::{InvalidProfile, InvalidTier, Profile, Tier};
 pub use tool::built_in_tools;
 pub(crate) use tool::{

@@ -1,8 +1,5 @@
 //! How words are written so that a shell reads them as just these.
 
-/// A redirection that changes nothing: what a command reads is what it is given, and nobody knows that.
-pub(crate) const GIVEN: &str = "<&0";
-
 /// A word as a shell reads it.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,@%+".contains(c);

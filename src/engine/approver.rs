@@ -66,7 +66,9 @@ impl Approver {
     ///
     /// # Authority
     ///
-    /// A person stands behind it; it gives no right.
+    /// A person stands behind it. It lets exactly this action use, once, what its own line names and what its program needs,
+    /// though the agent does not hold that. What is declared beside it ([`Action::needing`], the path of an
+    /// [`Action::write`]) still has to be held, and no grant comes of it.
     ///
     /// # Errors
     ///

@@ -109,6 +109,60 @@ impl Agent {
     /// asked as [`Agent::request`] asks, and the ticket tells how it ended. What the person allows is this very input:
     /// whatever differs is another question (`sources/002`, "Permission decision").
     ///
+    /// It looks at the disk on the task that calls: what an action uses with all below it may take a second.
+    ///
+    /// ```
+    /// use bestow::{
+    ///     Action, Agent, Answer, Approver, Authorization, Engine, Error, Holding, Kind, Outcome, Profile, Settings, ToPerson,
+    /// };
+    ///
+    /// # fn carry_out(_: &Action) -> String { "built".to_owned() }
+    /// async fn call(agent: &Agent, action: Action) -> Result<String, Error> {
+    ///     loop {
+    ///         match agent.authorize(action.clone()).await? {
+    ///             Authorization::Allowed(_) => return Ok(carry_out(&action)),
+    ///             // The hook's input, and not the one that was asked about.
+    ///             Authorization::Updated(_, other) => return Ok(carry_out(&other)),
+    ///             Authorization::Asked(_, ticket) => {
+    ///                 let ended = ticket.resolution().await; // meanwhile, other tasks go on
+    ///                 if ended.outcome != Outcome::Granted {
+    ///                     return Ok(format!("not now: {ended}")); // for the model, with what the person said
+    ///                 }
+    ///             }
+    ///             // For the person who wonders why: each stage, and what would make it allowed.
+    ///             Authorization::Denied(decision) | Authorization::Confined(decision, _) => {
+    ///                 eprintln!("{}", agent.explain(&action)?);
+    ///                 return Ok(format!("no: {}", decision.decision_reason));
+    ///             }
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// async fn person(you: Approver) -> Result<(), Error> {
+    ///     let mut there = you.attend()?; // while this lives, somebody is there
+    ///     while let Some(shown) = there.next().await {
+    ///         if let ToPerson::Ask(question) = shown {
+    ///             println!("[{}] {question}", question.code()); // everything foreign in it is quoted
+    ///             you.answer(question.id, Answer::allow()).await?;
+    ///         }
+    ///     }
+    ///     Ok(())
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let engine = Engine::new(Settings::default())?;
+    /// let profile = Profile::new("lead".parse()?, "you".parse()?, Kind::Foreground, "/tmp".parse()?);
+    /// let agent = engine.register(profile, Holding::nothing()).await?;
+    /// tokio::spawn(person(engine.approver(&"you".parse()?, "ann".parse()?, "terminal")));
+    /// let action = Action::tool("Bash".parse()?, serde_json::json!({ "command": "make" }));
+    /// assert_eq!(call(&agent, action.because("to build the site".parse()?)).await?, "built");
+    /// let never = Action::command("rm -rf /");
+    /// assert!(call(&agent, never).await?.starts_with("no: "));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// Hooks are heard first, all at once, each for at most [`Settings::hook_timeout`](crate::Settings::hook_timeout).
     ///
     /// # Errors
@@ -212,6 +266,7 @@ impl Agent {
     }
 
     /// What would be decided about `action` now. Nothing is asked, used up or recorded; hooks are not heard.
+    /// It looks at the disk on the thread that calls, as [`Agent::authorize`] does.
     ///
     /// # Errors
     ///

@@ -9,7 +9,7 @@ use crate::{
 
 use super::{Approver, Error, shared::Shared};
 
-/// Guards: what the tools of one run may do besides rules (`sources/000`). They end with the run, when no agent of this
+/// Guards: what the tools of one run may do besides rules (`sources/001`). They end with the run, when no agent of this
 /// owner is in it any more.
 ///
 /// The host program, or a person, names the runs of agents ([`Engine::begin_run`](crate::Engine::begin_run),
@@ -66,7 +66,7 @@ impl Approver {
         self.change(Command::SetPolicies { by, run, tool, policies }).await
     }
 
-    /// Adds to the path policies of one tool, or of all that the run has and will have (`sources/000`, "Request:
+    /// Adds to the path policies of one tool, or of all that the run has and will have (`sources/001`, "Request:
     /// update_policy"). Only the default takes the place of another. What changes nothing leaves no event. Questions
     /// that policies answer by now end.
     ///

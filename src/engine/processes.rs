@@ -105,15 +105,15 @@ impl Agent {
         })
     }
 
-    /// Says that a process of this agent, or of one that it created, is to end.
+    /// Says that a process of this agent, or of one that it created, is to end, as `by` wants who may act as this agent.
     #[cfg_attr(not(feature = "sandbox"), allow(dead_code, reason = "only a sandbox starts processes"))]
     pub(crate) async fn order_stop(
         &self,
+        by: Actor,
         process: ProcessId,
         grace: Duration,
         reason: Option<Reason>,
     ) -> Result<(), Error> {
-        let by = Actor::Agent(self.id.clone());
         let order = StopOrder { by, owner: None, reason, grace_ms: millis(grace) };
         self.execute(Command::StopProcess { process, order }).await.map(drop)
     }

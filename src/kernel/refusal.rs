@@ -244,7 +244,7 @@ impl fmt::Display for Refusal {
                     f,
                     "agent `{}` may not {}: {}",
                     decision.agent,
-                    decision.action.phrase(),
+                    decision.action.typed(),
                     Shown(&decision.decision_reason)
                 )?;
                 decision.rule_refs.iter().try_for_each(|rule| write!(f, "; {rule}"))?;

@@ -10,7 +10,7 @@ use super::{
     text::{Quoted, Ticked},
 };
 
-/// What kind of thing is about to happen (`sources/000`, "Event: request_permission").
+/// What kind of thing is about to happen (`sources/001`, "Event: request_permission").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_enums, reason = "a new operation must be decided on")]
 pub enum Operation {
@@ -225,7 +225,7 @@ impl Action {
     }
 
     /// The same, and if only a person's no for the session stands against it, the person is asked again, once
-    /// (`policy-deny-override` of `sources/000`).
+    /// (`policy-deny-override` of `sources/001`).
     pub fn overriding(self) -> Action {
         Action { overrides: true, ..self }
     }
@@ -302,23 +302,32 @@ pub(crate) fn cut_to(longest: usize, text: &str) -> Option<(&str, usize, &str)> 
 impl ActionFacts {
     /// The action alone, as in "run `make`".
     pub fn phrase(&self) -> impl fmt::Display + '_ {
-        Phrase(self)
+        Phrase(self.operation, &self.resource)
+    }
+
+    /// The same as somebody typed it, who typed no [`GIVEN`].
+    pub(crate) fn typed(&self) -> impl fmt::Display + '_ {
+        let line = self.resource.strip_suffix(GIVEN).filter(|_| self.operation == Operation::Command);
+        Phrase(self.operation, line.map_or(&*self.resource, str::trim_end))
     }
 }
 
-struct Phrase<'a>(&'a ActionFacts);
+/// A redirection that changes nothing: what a command reads is what it is given, and nobody knows that.
+pub(crate) const GIVEN: &str = "<&0";
+
+struct Phrase<'a>(Operation, &'a str);
 
 impl fmt::Display for Phrase<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verb = match self.0.operation {
+        let verb = match self.0 {
             Operation::Read => "read",
             Operation::Write => "write",
             Operation::Exec | Operation::Command => "run",
             Operation::Network => "reach",
             Operation::Events | Operation::Tool => "use",
         };
-        match cut(&self.0.resource) {
-            None => write!(f, "{verb} {}", Ticked(&self.0.resource)),
+        match cut(self.1) {
+            None => write!(f, "{verb} {}", Ticked(self.1)),
             // The number stands outside: what is inside may say anything. An input may have been cut before.
             Some((head, left, tail)) => {
                 write!(f, "{verb} {} … {left} characters or more are left out … {}", Ticked(head), Ticked(tail))

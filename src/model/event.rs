@@ -219,7 +219,7 @@ pub enum Event {
         /// Who said so.
         by: Actor,
     },
-    /// Something else speaks in the guard of a run's tool (`sources/000`, "Event: policy_updated").
+    /// Something else speaks in the guard of a run's tool (`sources/001`, "Event: policy_updated").
     #[serde(rename = "policy.updated")]
     PolicyUpdated {
         /// Whose agents.

@@ -1,4 +1,4 @@
-//! What guards a run's tools besides rules: policies that a person sets while it goes on (`sources/000`).
+//! What guards a run's tools besides rules: policies that a person sets while it goes on (`sources/001`).
 
 use std::sync::Arc;
 
@@ -131,7 +131,7 @@ impl Policies {
     }
 }
 
-/// A change of the path policies of one tool, or of all tools that a run has and will have (`sources/000`, "Request:
+/// A change of the path policies of one tool, or of all tools that a run has and will have (`sources/001`, "Request:
 /// update_policy").
 ///
 /// It adds to what is there. Globs that do not begin with `/` count below a base; those that deny and begin with `**/`

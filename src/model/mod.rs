@@ -45,7 +45,7 @@ mod used;
 mod verdict;
 
 pub use action::{Action, ActionFacts, CommandShape, Destructive, InvalidOperation, Operation};
-pub(crate) use action::{What, cut, cut_to};
+pub(crate) use action::{GIVEN, What, cut, cut_to};
 pub use agent::{InvalidMode, Kind, Mode, Profile, Source};
 pub use command::{CommandProfile, CommandRules, InvalidProfile, InvalidTier, Raise, SafeAddition, Tier};
 pub use decision::{Decision, DecisionSource, Ruled};

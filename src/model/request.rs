@@ -170,7 +170,10 @@ impl fmt::Display for Request {
         if let Some(details) = &self.details {
             write!(f, "; the content: {details}")?;
         }
-        write!(f, "; the agent's words: {}", Quoted(self.reason.as_str()))?;
+        match self.reason == Reason::not_said() {
+            true => f.write_str("; the agent gives no reason")?,
+            false => write!(f, "; the agent's words: {}", Quoted(self.reason.as_str()))?,
+        }
         // Quoted already, where something in it is foreign.
         self.hooks_say.iter().try_for_each(|said| write!(f, "; {said}"))
     }

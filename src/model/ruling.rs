@@ -10,7 +10,7 @@ use super::{
     permission::list,
 };
 
-/// A person's yes or no about an action: for one use, for a run, or for good (`sources/000`, "Decision semantics";
+/// A person's yes or no about an action: for one use, for a run, or for good (`sources/001`, "Decision semantics";
 /// `sources/003`, "approve always").
 ///
 /// It answers a question about an action. What of rights a yes for one use gives, that action uses and no other. Listed, and

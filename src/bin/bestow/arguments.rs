@@ -16,7 +16,7 @@ use std::{
 
 use crate::{near, tasks::Work};
 use bestow::{
-    ApproverId, InvalidTaskId, Shown, TaskId,
+    ApproverId, InvalidPermission, InvalidTaskId, Permission, Shown, TaskId,
     control::{Held, Order, Verdict},
     journal::audit::Filter,
     sandbox::Format,
@@ -227,7 +227,7 @@ fn scoped(mut parser: Parser, has_format: bool) -> Result<Option<(Scoped, Option
         match word {
             Long("agent") => agent = Some(parsed(&mut parser, "agent")?),
             Long("config") => config = parser.value()?.into(),
-            Long("grant") => named.push(parsed(&mut parser, "grant")?),
+            Long("grant") => named.push(tag("`--grant`", &parser.value()?)?),
             Long("domain") => domains.push(parsed(&mut parser, "domain")?),
             Long("format") if has_format => format = Some(parsed(&mut parser, "format")?),
             Long("limit") if !has_format => limits.push(parsed(&mut parser, "limit")?),
@@ -241,6 +241,9 @@ fn scoped(mut parser: Parser, has_format: bool) -> Result<Option<(Scoped, Option
         }
     }
     let agent = agent.ok_or("`--agent` is missing")?;
+    if !domains.is_empty() && !named.contains(&Permission::Network) {
+        return Err("`--domain` says which hosts `@network` is: add `--grant @network`".into());
+    }
     Ok(Some((Scoped { agent, config, named, domains, time, limits, words }, format)))
 }
 
@@ -275,7 +278,7 @@ fn said(
             Long("reason") => reason = Some(parser.value()?.string()?),
             Long(name) if name == option => more(&mut parser)?,
             Short('h') | Long("help") => return Ok(None),
-            Value(tag) => tags.push(tag.parse()?),
+            Value(typed) => tags.push(tag("the permission", &typed)?),
             Short(_) | Long(_) => return Err(word.unexpected()),
         }
     }
@@ -296,6 +299,20 @@ fn events(mut parser: Parser) -> Result<Asked, Error> {
 /// The value of the option `name`, which a message names.
 fn parsed<T: FromStr<Err: Display>>(parser: &mut Parser, name: &str) -> Result<T, Error> {
     parser.value()?.string()?.parse().map_err(|why| format!("`--{name}`: {why}").into())
+}
+
+/// What a tag begins with.
+const FORMS: [&str; 5] = ["@events", "@network", "@read", "@tool", "@write"];
+
+/// The permission that `typed` is, for `what`, which a message names.
+fn tag(what: &str, typed: &OsStr) -> Result<Permission, Error> {
+    let typed = typed.to_string_lossy();
+    typed.parse().map_err(|why| {
+        let form = typed.split(':').next().filter(|_| why == InvalidPermission::UnknownForm);
+        let meant = form.and_then(|form| near::close(form.trim_start(), &FORMS));
+        let meant = meant.map_or_else(String::new, |form| format!("; did you mean `{form}`?"));
+        format!("{what}: `{}` is not a permission: {why}{meant}", Shown(&typed)).into()
+    })
 }
 
 /// A word that is none of `known`.

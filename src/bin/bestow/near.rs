@@ -12,13 +12,18 @@ const MOST_LISTED: usize = 8;
 /// Names longer than this are nobody's slip.
 const LONGEST: usize = 64;
 
+/// The one of `known` that a word may be a slip of.
+pub(crate) fn close<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+    if word.len() > LONGEST {
+        return None;
+    }
+    let near = known.iter().map(|known| (strsim::damerau_levenshtein(&word.to_lowercase(), known), *known));
+    near.min().filter(|(distance, known)| *distance <= known.len().div_ceil(3)).map(|(_, known)| known)
+}
+
 /// The way out for a word that is none of `known`.
 pub(crate) fn meant(word: &str, known: &[&str]) -> String {
-    let near = known.iter().map(|known| (strsim::damerau_levenshtein(&word.to_lowercase(), known), *known));
-    if word.len() <= LONGEST
-        && let Some((distance, known)) = near.min()
-        && distance <= known.len().div_ceil(3)
-    {
+    if let Some(known) = close(word, known) {
         return format!("did you mean `{known}`?");
     }
     let more = known.len().saturating_sub(MOST_LISTED);

@@ -70,18 +70,20 @@ fn reply(state: &Path, order: &Order, token: Option<&str>, lasting: Lasting) -> 
         return Err(End::failed(JournalError::NotState { directory: state.to_owned() }));
     }
     refuse_others(state).map_err(End::failed)?;
+    // Looked at first, so that no directory becomes a state directory because it was named by mistake.
+    let is_state = || Glance::at(state).map(drop).map_err(End::failed);
     let sent = match token {
         Some(token) => control::send_with_token(state, order, token),
         None => control::send(state, order),
     };
     match sent {
         Ok(Some(reply)) => Ok(reply),
-        Ok(None) if matches!(order, Order::Process { .. }) => Err(End::failed(format_args!(
+        Ok(None) if matches!(order, Order::Process { .. }) => Err(is_state().err().unwrap_or_else(|| End::failed(format_args!(
             "no engine runs on `{}`: a process is held by the engine that starts it, and ends with it; start the program that \
              embeds the engine",
             state.display()
-        ))),
-        Ok(None) => alone(state, order, lasting),
+        )))),
+        Ok(None) => is_state().and_then(|()| alone(state, order, lasting)),
         Err(why) => {
             let who = if why.kind() == ErrorKind::PermissionDenied { owner(state) } else { String::new() };
             Err(End::failed(format_args!("the engine on `{}` cannot be reached: {why}{who}", state.display())))
@@ -101,8 +103,6 @@ fn owner(state: &Path) -> String {
 /// No engine runs there. What only looks writes nothing; the rest is an engine for a moment.
 fn alone(state: &Path, order: &Order, lasting: Lasting) -> Result<Reply, End> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(End::failed)?;
-    // Looked at first, so that no directory becomes a state directory because it was named by mistake.
-    drop(Glance::at(state).map_err(End::failed)?);
     let store = store(state, order)?;
     runtime.block_on(async {
         let (clock, paths) = (Arc::new(SystemClock::new()), Arc::new(DiskPaths));

@@ -132,12 +132,12 @@ mod ordered {
         means: Means,
     ) -> Result<Processed, NotDone> {
         let Some(action) = process::action(agent, &order).await? else {
-            return Ok(process::carry_out_for(engine, agent, order).await?);
+            return Ok(process::carry_out_for(engine, agent, order, Actor::Person { by: by.clone(), means }).await?);
         };
         let reason = |text: &str| text.parse().map_err(|_| NotDone::Refused("no reason".to_owned()));
-        let person = engine.approver(&agent.profile()?.owner.clone(), by.clone(), means);
+        let person = engine.approver(&agent.profile()?.owner.clone(), by.clone(), means.clone());
         let yes = person.enable(agent.id(), &action, reason("typed on the command line")?).await?;
-        let done = process::carry_out_for(engine, agent, order).await;
+        let done = process::carry_out_for(engine, agent, order, Actor::Person { by: by.clone(), means }).await;
         if done.is_err() {
             // It is used up if it was used.
             match person.revoke_ruling(yes, Some(reason("what was typed did not happen")?)).await {

@@ -35,6 +35,15 @@ pub enum JournalError {
         /// Which.
         directory: PathBuf,
     },
+    /// There is nothing from an event on that could be set aside.
+    NoSuchEvent {
+        /// Where.
+        directory: PathBuf,
+        /// The event that was named.
+        before: u64,
+        /// The first and the last event that are there, if any is.
+        there: Option<(u64, u64)>,
+    },
     /// The records follow from one another, but not up to the head that was noted down.
     OtherHead {
         /// Where.
@@ -95,6 +104,14 @@ impl fmt::Display for JournalError {
                  `--state /var/lib/bestow`",
                 shown(directory)
             ),
+            JournalError::NoSuchEvent { directory, before, there: Some((first, last)) } => write!(
+                f,
+                "`{}` has no event {before}: it has events {first} to {last}, and what is set aside begins with one of those",
+                shown(directory)
+            ),
+            JournalError::NoSuchEvent { directory, before, there: None } => {
+                write!(f, "`{}` has no event {before}: it has none, and nothing can be set aside", shown(directory))
+            }
             JournalError::OtherHead { directory, noted, found } => write!(
                 f,
                 "every record in `{}` follows from the one before, but event {} has the head `{found}` and not `{noted}`: \

@@ -104,7 +104,7 @@ impl Agent {
         let cause = self.go_ahead(action.clone()).await?;
         let again = entry.process();
         if let (Some(before), None) = (&again, entry.exit()) {
-            self.order_stop(before.id, TO_END, Some(again_reason()?)).await?;
+            self.order_stop(by.clone(), before.id, TO_END, Some(again_reason()?)).await?;
             entry.when(|entry| entry.exit().is_some()).await;
         }
         let command = crate::model::redacted(&entry.plan.command.shown());
@@ -182,7 +182,7 @@ impl Agent {
     ///
     /// [`Refusal::UnknownProcess`] if there is none of that name that goes on.
     pub async fn process_stop(&self, process: ProcessId, grace: Duration) -> Result<(), Error> {
-        self.order_stop(process, grace, None).await
+        self.order_stop(Actor::Agent(self.id().clone()), process, grace, None).await
     }
 
     /// Waits for the end of a process of this agent.

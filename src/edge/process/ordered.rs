@@ -12,7 +12,7 @@ use crate::{
         stdio::Bot,
     },
     engine::Agent,
-    model::{Action, Permission},
+    model::{Action, Actor, Permission},
 };
 
 impl From<ExecError> for Unprocessed {
@@ -70,11 +70,12 @@ pub(in crate::edge) async fn action(agent: &Agent, order: &ProcessOrder) -> Resu
     }
 }
 
-/// Does what is ordered as `agent`.
+/// Does as `agent` what `by` orders.
 pub(in crate::edge) async fn carry_out(
     sandbox: &Sandbox,
     agent: &Agent,
     order: ProcessOrder,
+    by: Actor,
 ) -> Result<Processed, Unprocessed> {
     match order {
         ProcessOrder::Start { command, named } => {
@@ -101,7 +102,7 @@ pub(in crate::edge) async fn carry_out(
             Ok(Processed::Stopping)
         }
         ProcessOrder::Restart { process } => {
-            agent.process_restart(process).await?;
+            agent.restart_as(process, by).await?;
             Ok(Processed::Started(process))
         }
     }
@@ -114,6 +115,6 @@ impl Runner for InSandbox {
     }
 
     async fn carry_out(&self, agent: &Agent, order: ProcessOrder) -> Result<Processed, Unprocessed> {
-        carry_out(&self.0, agent, order).await
+        carry_out(&self.0, agent, order, Actor::Agent(agent.id().clone())).await
     }
 }

@@ -129,19 +129,20 @@ pub(in crate::edge) fn whose(engine: &Engine, id: ProcessId) -> Option<AgentId> 
     engine.outside::<Registry>()?.entries().get(&id).map(|(agent, _)| agent.clone())
 }
 
-/// Does what is ordered as `agent`, for the host program.
+/// Does as `agent` what `by` orders, for the host program.
 #[cfg(feature = "journal")]
 pub(in crate::edge) async fn carry_out_for(
     engine: &Engine,
     agent: &Agent,
     order: ProcessOrder,
+    by: crate::model::Actor,
 ) -> Result<Processed, Unprocessed> {
     let chosen = engine.outside::<Registry>().and_then(|registry| registry.sandbox.get().cloned());
     let sandbox = match chosen {
         Some(sandbox) => sandbox,
         None => crate::edge::sandbox::Sandbox::find()?,
     };
-    super::ordered::carry_out(&sandbox, agent, order).await
+    super::ordered::carry_out(&sandbox, agent, order, by).await
 }
 
 impl Outside for Registry {

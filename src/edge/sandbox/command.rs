@@ -5,7 +5,7 @@ use std::{
     ffi::{OsStr, OsString},
 };
 
-use crate::command::{GIVEN, quoted};
+use crate::{command::quoted, model::GIVEN};
 
 /// Where a stream of a command comes from or goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

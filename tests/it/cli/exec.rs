@@ -162,10 +162,12 @@ fn a_command_with_events_speaks_for_its_agent_and_one_without_does_not() {
 #[test]
 fn hosts_can_be_named_for_a_profile_and_what_is_none_is_a_usage_error() {
     let (_world, config) = config("");
+    let text_of = fs::read_to_string(&config).unwrap().replace("\"@events\"", "\"@events\", \"@network\"");
+    fs::write(&config, text_of).unwrap();
+    let of_whom = ["sandbox", "profile", "--agent", "worker", "--config", &config];
     let with = |host: &str, format: &str| {
-        let words =
-            ["sandbox", "profile", "--agent", "worker", "--config", &config, "--domain", host, "--format", format];
-        bestow(&words, b"")
+        let words = ["--grant", "@network", "--domain", host, "--format", format];
+        bestow(&[&of_whom[..], &words].concat(), b"")
     };
     assert_eq!(with("*.com", "srt").status.code(), Some(64));
     let told = with("Example.com", "json");
@@ -229,7 +231,7 @@ fn a_refusal_names_the_rule_its_line_and_why_it_is_there() {
     let told = bestow(&["exec", "--agent", "worker", "--config", &config, "--", "git", "push"], b"");
     let said = text(&told.stderr);
     assert_eq!(told.status.code(), Some(3), "{said}");
-    assert!(said.contains("agent `worker` may not run `git push <&0`: denied by a rule"), "{said}");
+    assert!(said.contains("agent `worker` may not run `git push`: denied by a rule"), "{said}");
     assert!(said.contains(&format!("agents.toml:{line}: ")) && said.contains("people push"), "{said}");
 }
 

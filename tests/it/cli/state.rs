@@ -134,6 +134,13 @@ async fn the_trail_is_shown_verified_and_its_head_noted_down() {
 
     let journal = place.state.join(format!("journal-{:020}.jsonl", 1));
     let text = std::fs::read_to_string(&journal).unwrap();
+    let last = text.lines().count();
+    for none in ["0", &(last + 1).to_string(), "999"] {
+        let (out, complaint, code) = place.run(&["audit", "cut", "--before", none]);
+        let told = complaint.contains(&format!("has no event {none}: it has events 1 to {last}"));
+        assert_eq!((out.as_str(), told, code), ("", true, 1), "{complaint}");
+    }
+    assert_eq!(std::fs::read_to_string(&journal).unwrap(), text, "nothing was set aside");
     std::fs::write(&journal, text.replacen("because it must", "because it may", 1)).unwrap();
     let (_, complaint, code) = place.run(&["audit", "verify"]);
     assert_eq!((complaint.contains("line 5, event 5: it was altered"), code), (true, 1), "{complaint}");

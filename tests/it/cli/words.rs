@@ -93,11 +93,18 @@ fn a_value_that_makes_no_sense_is_told_with_its_option() {
     for (words, expected) in [
         (&["check", "--agent", "a", "--tool", "x", "--input", "{to: x}"][..], "`--input`: key must be"),
         (&["check", "--agent", "a b", "--command", "x"], "`--agent`: "),
-        (&["exec", "--agent", "a", "--grant", "@nonsense", "--", "x"], "`--grant`: "),
+        (&["exec", "--agent", "a", "--grant", "@nonsense", "--", "x"], "`--grant`: `@nonsense` is not a permission"),
+        (&["exec", "--agent", "a", "--grant", "@wrte:/x", "--", "x"], "`@wrte:/x` is not a permission"),
+        (&["exec", "--agent", "a", "--grant", "@wrte:/x", "--", "x"], "did you mean `@write`?"),
+        (&["exec", "--agent", "a", "--domain", "example.com", "--", "x"], "add `--grant @network`"),
+        (&["check", "--agent", "a", "--command", "x", "--needs", "network"], "`--needs`: `network` is not"),
+        (&["check", "--agent", "a", "--command", "x", "--needs", "network"], "did you mean `@network`?"),
+        (&["why", "a", "@netwrok", "--state", "x"], "did you mean `@network`?"),
+        (&["process", "read", "p0", "--state", "x", "--from", "1k"], "`--from` takes a whole number, and not `1k`"),
         (&["sandbox", "profile", "--agent", "a", "--format", "x"], "`--format`: "),
         (&["classify", "--profile", "x", "ls"], "`--profile`: "),
         (&["audit", "show", "--state", "x", "--since", "soon"], "`--since`: "),
-        (&["audit", "cut", "--state", "x", "--before", "soon"], "`--before`: "),
+        (&["audit", "cut", "--state", "x", "--before", "soon"], "`--before` takes a whole number, and not `soon`"),
         (&["audit", "cut", "--state", "x"], "`--before` is missing"),
     ] {
         let (code, told) = told_of(words);

@@ -737,7 +737,7 @@ async fn the_command_line_has_the_processes_of_the_engine_that_runs_and_says_so_
     let p0 = agent.process_list().unwrap()[0].process.id;
     hears(&agent, p0, "ready\ngot one two\n").await;
     assert_eq!(process(&["read", "p0", "--state", &state, "--from", "6"]).0, "got one two\n");
-    let (told, complaint, code) = process(&["restart", "p0", "--state", &state]);
+    let (told, complaint, code) = process(&["restart", "p0", "--state", &state, "--as", "eve"]);
     assert_eq!((told.as_str(), code), ("p0 goes on\n", Some(0)), "{complaint}");
     let (_, complaint, code) = process(&["stop", "p7", "--state", &state]);
     assert!(code == Some(3) && complaint.contains("there is no process p7"), "{complaint}");
@@ -755,6 +755,11 @@ async fn the_command_line_has_the_processes_of_the_engine_that_runs_and_says_so_
     engine.shutdown().await;
     let (_, complaint, code) = bestow(&["process", "list", "--state", &state]);
     assert!(code == Some(1) && complaint.contains("no engine runs on"), "{complaint}");
+    let elsewhere = place.workspace.to_str().unwrap();
+    let (_, complaint, code) = bestow(&["process", "list", "--state", elsewhere]);
+    assert!(code == Some(1) && complaint.contains("is no state directory"), "{complaint}");
     let (trail, _, _) = bestow(&["audit", "show", "--state", &state]);
     assert!(trail.contains("eve (cli") && trail.contains("stops it: enough"), "{trail}");
+    let wants = |line: &str| line.contains("p0 starts again, as eve (cli");
+    assert!(trail.lines().any(wants) && !trail.contains("as worker wants"), "{trail}");
 }

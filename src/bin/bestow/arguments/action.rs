@@ -8,7 +8,7 @@ use lexopt::{
     Error, Parser, ValueExt,
 };
 
-use super::parsed;
+use super::{parsed, tag};
 
 /// An action of an agent of a file.
 #[derive(Debug, PartialEq)]
@@ -41,7 +41,7 @@ pub(super) fn parse(mut parser: Parser) -> Result<Option<Deciding>, Error> {
             Long("network") => actions.push(Action::new(Operation::Network, &host(parser.value()?.string()?)?)),
             Long("tool") => tool = Some(parsed(&mut parser, "tool")?),
             Long("input") => input = Some(parsed(&mut parser, "input")?),
-            Long("needs") => needs.push(parsed(&mut parser, "needs")?),
+            Long("needs") => needs.push(tag("`--needs`", &parser.value()?)?),
             Long("json") => reader = Reader::Program,
             Short('h') | Long("help") => return Ok(None),
             Value(_) | Short(_) | Long(_) => return Err(word.unexpected()),

@@ -43,8 +43,8 @@ usage: bestow check --agent ID [--config FILE] ACTION [--needs TAG]... [--json]
       line, where the rights come from, and what would make it allowed. ACTION is one of
         --read PATH | --write PATH | --exec PATH | --command TEXT | --network HOST | --tool NAME [--input JSON]
       A relative path is relative to the agent's working directory. --needs names a permission that the action uses
-      besides: what a --command uses nobody sees in its text, so one that reaches the network is tried with
-      --needs @network. Somebody is taken to be there to ask. With --json the answer is one object. Nothing is asked, done or kept.
+      besides and its text says nothing of: `make` that reaches the network is tried with --needs @network, while
+      `curl` and `git push` are known to take it. Somebody is taken to be there to ask. With --json the answer is one object. Nothing is asked, done or kept.
 
   check-config
       Tells everything that is wrong with the file, and every [[test]] in it that fails. No agent notices.

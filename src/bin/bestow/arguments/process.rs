@@ -11,7 +11,7 @@ use lexopt::{
     Error, Parser, ValueExt,
 };
 
-use super::{Asked, Ordered, seconds, stored::Options, unknown};
+use super::{Asked, Ordered, seconds, stored::Options, tag, unknown};
 
 const WORDS: [&str; 6] = ["list", "read", "restart", "start", "stop", "write"];
 
@@ -39,8 +39,8 @@ pub(super) fn process(mut parser: Parser) -> Result<Asked, Error> {
         "start" => {
             let agent = options.parsed("agent")?.ok_or("`--agent` is missing")?;
             let mut named = Vec::new();
-            while let Some(tag) = options.parsed("grant")? {
-                named.push(tag);
+            while let Some(typed) = options.take("grant") {
+                named.push(tag("`--grant`", typed.as_ref())?);
             }
             let command = options.rest();
             if command.is_empty() {
@@ -51,7 +51,7 @@ pub(super) fn process(mut parser: Parser) -> Result<Asked, Error> {
         "list" => ProcessCall::List { agent: options.parsed("agent")? },
         "read" => {
             let stream = if options.flag("stderr") { OutputStream::Stderr } else { OutputStream::Stdout };
-            ProcessCall::Read { process: id(&mut options)?, stream, from: options.parsed("from")?.unwrap_or(0) }
+            ProcessCall::Read { process: id(&mut options)?, stream, from: options.number("from")?.unwrap_or(0) }
         }
         "write" => {
             let (process, close) = (id(&mut options)?, options.flag("close"));

@@ -7,9 +7,9 @@ use lexopt::{
     Error, Parser, ValueExt,
 };
 
-use bestow::Scope;
+use bestow::{Scope, Shown};
 
-use super::{ApproverId, Asked, Audit, CONFIG, Filter, Held, Keeping, Order, Ordered, Style, Verdict};
+use super::{ApproverId, Asked, Audit, CONFIG, Filter, Held, Keeping, Order, Ordered, Style, Verdict, tag};
 
 /// The commands that are orders.
 pub(super) const ORDERS: [&str; 9] =
@@ -87,6 +87,11 @@ impl Options {
         self.take(name).map(|text| text.parse().map_err(wrong)).transpose()
     }
 
+    pub(super) fn number(&mut self, name: &str) -> Result<Option<u64>, Error> {
+        let wrong = |typed: &str| Error::from(format!("`--{name}` takes a whole number, and not `{}`", Shown(typed)));
+        self.take(name).map(|typed| typed.parse().map_err(|_| wrong(&typed))).transpose()
+    }
+
     pub(super) fn state(&mut self) -> Result<PathBuf, Error> {
         let missing = "`--state` is missing: name the state directory that the engine was opened with";
         self.take("state").map(PathBuf::from).ok_or_else(|| missing.into())
@@ -157,7 +162,7 @@ pub(super) fn order(command: &str, parser: Parser) -> Result<Asked, Error> {
         }
         "why" => {
             let agent = options.value("the agent")?.parse().map_err(custom)?;
-            Order::Why { agent, permission: options.value("the tag")?.parse().map_err(custom)? }
+            Order::Why { agent, permission: tag("the tag", options.value("the tag")?.as_ref())? }
         }
         "state" => {
             let agent = options.parsed("agent")?.ok_or("`--agent` is missing")?;
@@ -243,7 +248,7 @@ pub(super) fn audit(mut parser: Parser) -> Result<Asked, Error> {
         "head" => options.done().map(|_| Audit::Head { state })?,
         // `cut`: nothing else is left.
         _ => {
-            let before = options.parsed("before")?.ok_or("`--before` is missing")?;
+            let before = options.number("before")?.ok_or("`--before` is missing")?;
             options.done().map(|_| Audit::Cut { state, before })?
         }
     }))

@@ -11,6 +11,7 @@ use super::super::{
     read,
     snapshot::Snapshot,
 };
+use super::verify;
 use crate::{
     kernel::{Lost, State},
     model::{Event, Settings, Timestamp},
@@ -45,14 +46,22 @@ pub struct Cut {
 ///
 /// # Errors
 ///
-/// [`JournalError::InUse`]; [`JournalError::Damaged`] if something before that event is wrong; anything the disk says.
+/// [`JournalError::InUse`]; [`JournalError::Damaged`] if something before that event is wrong; [`JournalError::NoSuchEvent`]
+/// if nothing is there from that event on, or it is event 0; anything the disk says.
 pub fn cut(directory: impl AsRef<Path>, before: u64) -> Result<Cut, JournalError> {
     let files = Files::at(Arc::new(RealDisk), directory.as_ref())?;
     let (lock, _) = files.take()?;
+    if before == 0 {
+        return Err(no_such_event(directory.as_ref(), before));
+    }
     let (kept, aside) = divide(&files, before)?;
+    let is_newer = |sequence: &u64| before <= *sequence;
+    if aside.is_empty() && !files.list()?.snapshots.iter().any(is_newer) {
+        return Err(no_such_event(directory.as_ref(), before));
+    }
     let again = kept.taken_again(&aside, before);
     // Snapshots go first: an engine would begin with the newest.
-    for sequence in files.list()?.snapshots.into_iter().filter(|sequence| before <= *sequence) {
+    for sequence in files.list()?.snapshots.into_iter().filter(is_newer) {
         let name = snapshot(sequence);
         files.rename_aside(&name, &format!("cut-{name}"))?;
     }
@@ -78,6 +87,18 @@ pub fn cut(directory: impl AsRef<Path>, before: u64) -> Result<Cut, JournalError
     let_go(lock);
     let again = again.steps.into_iter().flatten().collect();
     Ok(Cut { kept: kept.head.sequence, again, unread: aside.unread, head })
+}
+
+/// Says which events are there; or what is damaged, and where.
+fn no_such_event(directory: &Path, before: u64) -> JournalError {
+    verify(directory, None).map_or_else(
+        |why| why,
+        |there| JournalError::NoSuchEvent {
+            directory: directory.to_owned(),
+            before,
+            there: (there.first <= there.head.sequence).then_some((there.first, there.head.sequence)),
+        },
+    )
 }
 
 /// What stays as it is.
@@ -173,6 +194,10 @@ impl Kept {
 }
 
 impl Aside {
+    fn is_empty(&self) -> bool {
+        self.rest.is_empty() && self.segments.is_empty()
+    }
+
     /// Takes in records, whether they are chained to those before or not.
     fn hear(&mut self, content: &[u8]) {
         for text in content.split(|byte| *byte == b'\n').filter(|text| !text.is_empty()) {

@@ -161,7 +161,7 @@ pub struct AgreeToWidening {
     pub request_id: Option<String>,
 }
 
-/// Which half of a path policy is changed (`sources/000`, "Request: update_policy").
+/// Which half of a path policy is changed (`sources/001`, "Request: update_policy").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "paths are read or written")]

@@ -227,7 +227,7 @@ pub struct PolicyName {
     pub name: String,
 }
 
-/// `policy_updated` (`sources/000`): the policies that guard a tool of a run have changed. Told to every connector of the
+/// `policy_updated` (`sources/001`): the policies that guard a tool of a run have changed. Told to every connector of the
 /// owner, whoever changed them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

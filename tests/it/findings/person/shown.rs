@@ -124,7 +124,8 @@ async fn what_is_cut_shows_both_ends_and_is_allowed_for_once_only() {
         assert!(room.agent.authorize(action.clone()).await.unwrap().is_allowed(), "once");
         assert!(!room.agent.authorize(action).await.unwrap().is_allowed(), "and no more");
     }
-    assert!(!room.acts(Action::command("make-it short")).await.1.contains("for this once"));
+    let (_, short) = room.acts(Action::command("make-it short")).await;
+    assert!(!short.contains("for this once") && short.ends_with("; the agent gives no reason"), "{short}");
 }
 
 #[tokio::test]
