@@ -741,17 +741,16 @@ async fn the_command_line_has_the_processes_of_the_engine_that_runs_and_says_so_
     assert_eq!((told.as_str(), code), ("p0 goes on\n", Some(0)), "{complaint}");
     let (_, complaint, code) = process(&["stop", "p7", "--state", &state]);
     assert!(code == Some(3) && complaint.contains("there is no process p7"), "{complaint}");
-    // What is refused leaves no yes behind that the agent could use later.
-    engine.set_mode(agent.id(), Mode::Plan).await.unwrap();
-    let (_, complaint, code) = process(&["start", "--agent", "worker", "--state", &state, "--", "touch", "made"]);
-    assert!(code == Some(3) && complaint.contains("plan"), "{complaint}");
-    assert!(engine.rulings().unwrap().is_empty(), "{:?}", engine.rulings());
-    engine.set_mode(agent.id(), Mode::Default).await.unwrap();
     let (told, _, _) =
         process(&["stop", "p0", "--state", &state, "--grace", "30", "--as", "eve", "--reason", "enough"]);
     assert_eq!(told, "p0 is told to end\n");
     soon("the end", agent.process_wait(p0)).await.unwrap();
     line.ends().await;
+    // What is refused leaves no yes behind that the agent could use later.
+    engine.set_mode(agent.id(), Mode::Plan).await.unwrap();
+    let (_, complaint, code) = process(&["start", "--agent", "worker", "--state", &state, "--", "touch", "made"]);
+    assert!(code == Some(3) && complaint.contains("plan"), "{complaint}");
+    assert!(engine.rulings().unwrap().is_empty(), "{:?}", engine.rulings());
     engine.shutdown().await;
     let (_, complaint, code) = bestow(&["process", "list", "--state", &state]);
     assert!(code == Some(1) && complaint.contains("no engine runs on"), "{complaint}");
