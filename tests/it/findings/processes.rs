@@ -759,6 +759,6 @@ async fn the_command_line_has_the_processes_of_the_engine_that_runs_and_says_so_
     assert!(code == Some(1) && complaint.contains("is no state directory"), "{complaint}");
     let (trail, _, _) = bestow(&["audit", "show", "--state", &state]);
     assert!(trail.contains("eve (cli") && trail.contains("stops it: enough"), "{trail}");
-    let wants = |line: &str| line.contains("p0 starts again, as eve (cli");
+    let wants = |line: &str| line.contains("process p0 of worker") && line.contains("starts again, as eve (cli");
     assert!(trail.lines().any(wants) && !trail.contains("as worker wants"), "{trail}");
 }
