@@ -262,7 +262,9 @@ impl Agent {
             Command::ActConfined { agent, action, opinions, broken, applied: None }
         };
         let (events, _) = self.execute_about(Arc::new(action), run).await?;
-        Ok(events.iter().find_map(Event::decided).and_then(|decision| Cause::of(decision)).map(Arc::new))
+        // Without a decision nothing was let happen.
+        let decision = events.iter().find_map(Event::decided).ok_or(Error::Closed)?;
+        Ok(Cause::of(decision).map(Arc::new))
     }
 
     /// What would be decided about `action` now. Nothing is asked, used up or recorded; hooks are not heard.

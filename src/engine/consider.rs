@@ -106,7 +106,7 @@ impl Shared {
             match named {
                 Named::Network { host, certain } => understood.uses.add(reaching(host.as_deref(), *certain)),
                 Named::Program { text, pattern } => {
-                    let used = self.program_files(looked, start, text, pattern.as_deref());
+                    let used = self.run_by_name(looked, start, text, pattern.as_deref());
                     used.into_iter().for_each(|used| understood.uses.add(used));
                 }
                 Named::Path { access, text, pattern, below, certain } => {
@@ -137,7 +137,7 @@ impl Shared {
             Named::Network { host, .. } => Some(reaching(host.as_deref(), false)),
             Named::Program { text, pattern } => {
                 let looked = &mut Looked::on(&*self.paths);
-                let used = self.program_files(looked, Some(start), text, pattern.as_deref());
+                let used = self.run_by_name(looked, Some(start), text, pattern.as_deref());
                 used.into_iter().for_each(|used| understood.uses.add(used));
                 None
             }
@@ -170,13 +170,7 @@ impl Shared {
     }
 
     /// The files that a line may run as a program: what is said about running them counts, and nothing is taken.
-    fn program_files(
-        &self,
-        looked: &mut Looked<'_>,
-        start: Option<&str>,
-        text: &str,
-        pattern: Option<&str>,
-    ) -> Vec<Use> {
+    fn run_by_name(&self, looked: &mut Looked<'_>, start: Option<&str>, text: &str, pattern: Option<&str>) -> Vec<Use> {
         let named = self.named_path(looked, start, Access::Read, text, false, false);
         let named = named.into_iter().filter(|used| matches!(used.target, Target::Path(_)));
         let named: Vec<_> = named.map(|used| Use { operation: Operation::Exec, ..used }).collect();

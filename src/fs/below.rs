@@ -4,6 +4,7 @@ use std::{cell::LazyCell, fs, io, ops::ControlFlow, path::PathBuf};
 
 use globset::{Candidate, GlobSet, GlobSetBuilder};
 
+use super::ResolveError;
 #[cfg(feature = "sandbox")]
 use super::for_shell;
 use crate::model::{PathGlob, SanitizedPath};
@@ -68,34 +69,35 @@ pub(crate) fn first_found(
     Ok(first.into_iter().flatten().collect())
 }
 
-/// Returns what the links below `root` lead to, and the links there; none where there is more than can be looked at.
+/// Returns what the links below `root` lead to, and the links there; none where nobody can tell all of that, or there is
+/// more than can be looked at.
 pub(crate) fn linked(root: &SanitizedPath) -> Option<Vec<SanitizedPath>> {
     let mut found: Vec<SanitizedPath> = Vec::new();
-    let mut looked_at = 0;
-    let mut open = vec![PathBuf::from(root.as_str())];
-    while let Some(directory) = open.pop() {
-        // What cannot be looked into has no link that anybody follows.
-        let Ok(entries) = fs::read_dir(&directory) else { continue };
-        for entry in entries {
-            let Ok(entry) = entry else { return None };
-            looked_at += 1;
-            if looked_at > MOST_ENTRIES || found.len() > MOST_FOUND {
-                return None;
-            }
-            let Ok(kind) = entry.file_type() else { continue };
-            if kind.is_dir() {
-                open.push(entry.path());
-            } else if kind.is_symlink() {
-                let Some(real) = entry.path().to_str().and_then(|path| super::real(path).ok()) else { continue };
-                let path = real.path();
-                let is_new = !root.contains(path) && !found.iter().any(|known| known.contains(path));
-                if is_new {
-                    open.push(PathBuf::from(path.as_str()));
-                    found.push(path.clone());
+    // What cannot be looked into has no link that anybody follows.
+    let _closed = each_below(vec![PathBuf::from(root.as_str())], |entry, open| {
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            open.push(entry.path());
+        } else if kind.is_symlink() {
+            let path = entry.path();
+            let nameless = || io::Error::other("a link has no valid name, and nobody can tell where it leads");
+            let real = match super::real(path.to_str().ok_or_else(nameless)?) {
+                Ok(real) => real,
+                Err(why @ (ResolveError::Io(..) | ResolveError::Unsteady(_) | ResolveError::NotText(_))) => {
+                    return Err(io::Error::other(why.to_string()));
                 }
+                // Nobody can follow it.
+                Err(_) => return Ok(ControlFlow::Continue(())),
+            };
+            let path = real.path();
+            if !root.contains(path) && !found.iter().any(|known| known.contains(path)) {
+                open.push(PathBuf::from(path.as_str()));
+                found.push(path.clone());
             }
         }
-    }
+        if found.len() > MOST_FOUND { Err(too_much()) } else { Ok(ControlFlow::Continue(())) }
+    })
+    .ok()?;
     Some(found)
 }
 
@@ -113,14 +115,38 @@ fn look(
     roots: &[SanitizedPath],
     mut take: impl FnMut(SanitizedPath, Vec<usize>) -> io::Result<ControlFlow<()>>,
 ) -> io::Result<Vec<PathBuf>> {
-    let mut closed = Vec::new();
     if globs.is_empty() {
-        return Ok(closed);
+        return Ok(Vec::new());
     }
     // Worked out where there is something to look at.
     let forms = LazyCell::new(|| compiled(globs));
-    let mut looked_at = 0;
-    let mut open: Vec<PathBuf> = outermost(roots).map(|root| PathBuf::from(root.as_str())).collect();
+    let open = outermost(roots).map(|root| PathBuf::from(root.as_str())).collect();
+    each_below(open, |entry, open| {
+        let path = entry.path();
+        let (denied, places) = forms.as_ref().map_err(|why| io::Error::other(why.clone()))?;
+        let candidate = Candidate::new(&path);
+        if denied.is_match_candidate(&candidate) {
+            let of = denied.matches_candidate(&candidate);
+            let of = of.into_iter().filter_map(|form| places.get(form).copied()).collect();
+            // A name that is no path of ours, no command line can be told to leave alone either.
+            let text = path.to_str().and_then(|text| text.parse().ok());
+            let nameless = || io::Error::other("a glob is denied, and what it means has no valid name");
+            return take(text.ok_or_else(nameless)?, of);
+        }
+        if entry.file_type()?.is_dir() {
+            open.push(path);
+        }
+        Ok(ControlFlow::Continue(()))
+    })
+}
+
+/// Hands every entry of the directories in `open` to `visit`, until that has enough; it adds the directories that are looked
+/// into as well. Returns the directories that this user may not look into.
+fn each_below(
+    mut open: Vec<PathBuf>,
+    mut visit: impl FnMut(&fs::DirEntry, &mut Vec<PathBuf>) -> io::Result<ControlFlow<()>>,
+) -> io::Result<Vec<PathBuf>> {
+    let (mut closed, mut looked_at) = (Vec::new(), 0);
     while let Some(directory) = open.pop() {
         let entries = match fs::read_dir(&directory) {
             Ok(entries) => entries,
@@ -132,25 +158,12 @@ fn look(
             Err(why) => return Err(why),
         };
         for entry in entries {
-            let entry = entry?;
             looked_at += 1;
             if looked_at > MOST_ENTRIES {
                 return Err(too_much());
             }
-            let path = entry.path();
-            let (denied, places) = forms.as_ref().map_err(|why| io::Error::other(why.clone()))?;
-            let candidate = Candidate::new(&path);
-            if denied.is_match_candidate(&candidate) {
-                let of = denied.matches_candidate(&candidate);
-                let of = of.into_iter().filter_map(|form| places.get(form).copied()).collect();
-                // A name that is no path of ours, no command line can be told to leave alone either.
-                let text = path.to_str().and_then(|text| text.parse().ok());
-                let nameless = || io::Error::other("a glob is denied, and what it means has no valid name");
-                if take(text.ok_or_else(nameless)?, of)?.is_break() {
-                    return Ok(closed);
-                }
-            } else if entry.file_type()?.is_dir() {
-                open.push(path);
+            if visit(&entry?, &mut open)?.is_break() {
+                return Ok(closed);
             }
         }
     }
@@ -182,4 +195,34 @@ fn outermost(roots: &[SanitizedPath]) -> impl Iterator<Item = &SanitizedPath> {
             !roots.iter().enumerate().any(above)
         })
         .map(|(_, root)| root)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt, os::unix::fs::symlink};
+
+    use super::*;
+
+    fn root(directory: &tempfile::TempDir) -> SanitizedPath {
+        super::super::real(directory.path().to_str().unwrap()).unwrap().path().clone()
+    }
+
+    #[test]
+    fn a_link_leads_out_of_a_tree_and_out_of_what_it_leads_to() {
+        let (tree, other, last) =
+            (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::create_dir(tree.path().join("a")).unwrap();
+        symlink(other.path(), tree.path().join("a/link")).unwrap();
+        symlink(last.path(), other.path().join("on")).unwrap();
+        symlink("a", tree.path().join("inside")).unwrap();
+        symlink("nowhere/at/all/..", tree.path().join("dangling")).unwrap();
+        assert_eq!(linked(&root(&tree)).unwrap(), [root(&other), root(&last)]);
+    }
+
+    #[test]
+    fn where_a_link_leads_that_has_no_valid_name_nobody_can_tell() {
+        let tree = tempfile::tempdir().unwrap();
+        symlink("/etc", tree.path().join(OsStr::from_bytes(b"\xff"))).unwrap();
+        assert_eq!(linked(&root(&tree)), None);
+    }
 }

@@ -48,7 +48,10 @@ impl Walker<'_> {
             Need::Unsaid if !certain => {}
             _ if is_open => self.reach(None, false),
             Need::Unsaid => self.reach(None, false),
-            Need::Network => hosts::named(name, rest).into_iter().for_each(|host| self.reach(host, certain)),
+            Need::Network => match hosts::named(name, rest) {
+                Some(hosts) => hosts.into_iter().for_each(|host| self.reach(host, certain)),
+                None => self.uses.lose(),
+            },
             Need::Nothing if roles::only_says(name) || judge::wraps(name) || table::keeps(name, rest) => {}
             Need::Nothing => {
                 let heard = hosts::heard(name, rest);

@@ -4,7 +4,7 @@ use std::{collections::HashMap, path::PathBuf};
 
 use super::files;
 use crate::{
-    engine::Engine,
+    engine::{Engine, Error},
     kernel::WriteEnds,
     model::{Access, AgentId, FileVersion, Permission, SanitizedPath, TaskId},
 };
@@ -16,37 +16,23 @@ use crate::{
 pub(super) struct Writers {
     engine: Engine,
     dir: SanitizedPath,
-    roots: HashMap<PathBuf, AgentId>,
+    /// None if nobody can tell.
+    roots: Option<HashMap<PathBuf, AgentId>>,
 }
 
 impl Writers {
     pub(super) fn now(engine: &Engine, dir: &SanitizedPath) -> Writers {
-        let mut roots = HashMap::new();
-        for grant in engine.grants().unwrap_or_default() {
-            if let Permission::Path(Access::Write, root) = &grant.right.permission
-                && (root.contains(dir) || dir.contains(root))
-            {
-                roots.insert(root.as_path().to_owned(), grant.to.clone());
-            }
-        }
-        // What a yes for once gives is no grant until it is used.
-        for ruling in engine.rulings().unwrap_or_default() {
-            for right in &ruling.gives {
-                if let Permission::Path(Access::Write, root) = &right.permission
-                    && (root.contains(dir) || dir.contains(root))
-                {
-                    roots.insert(root.as_path().to_owned(), ruling.agent.clone());
-                }
-            }
-        }
-        Writers { engine: engine.clone(), dir: dir.clone(), roots }
+        Writers { engine: engine.clone(), dir: dir.clone(), roots: roots(engine, dir).ok() }
     }
 
     /// Why the file of `id` is not taken although it may be right: an agent that may write it says what another one does.
     pub(super) fn of(&self, id: &TaskId) -> Option<String> {
         let own = files::own(&self.dir, id);
         let mut above = own.iter().flat_map(|path| path.as_path().ancestors());
-        let (agent, root) = above.find_map(|path| Some((self.roots.get(path)?, path)))?;
+        let Some(roots) = &self.roots else {
+            return Some("nobody can tell which agents may write it: the engine does not answer".to_owned());
+        };
+        let (agent, root) = above.find_map(|path| Some((roots.get(path)?, path)))?;
         let root = root.display();
         Some(format!(
             "agent `{agent}` may write it, by its right to `{root}`: nothing that an agent can write is a task; put the \
@@ -69,5 +55,34 @@ impl Writers {
         let own = files::own(&self.dir, id);
         // Fails only if the engine ends, and then nothing of it runs.
         let _ = self.engine.judge_task_file(id, &own, version, ends.of(&own), is_trusted);
+    }
+}
+
+/// The directories in or around `dir` that agents may write, by grants, or by what a yes for once gives: that is no grant
+/// until it is used.
+fn roots(engine: &Engine, dir: &SanitizedPath) -> Result<HashMap<PathBuf, AgentId>, Error> {
+    let (grants, rulings) = (engine.grants()?, engine.rulings()?);
+    let granted = grants.iter().map(|grant| (&grant.right, &grant.to));
+    let given = rulings.iter().flat_map(|ruling| ruling.gives.iter().map(|right| (right, &ruling.agent)));
+    let written = granted.chain(given).filter_map(|(right, agent)| match &right.permission {
+        Permission::Path(Access::Write, root) if root.contains(dir) || dir.contains(root) => Some((root, agent)),
+        _ => None,
+    });
+    Ok(written.map(|(root, agent)| (root.as_path().to_owned(), agent.clone())).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Settings;
+
+    #[tokio::test]
+    async fn where_nobody_can_tell_who_writes_a_file_it_is_no_task() {
+        let engine = Engine::new(Settings::default()).unwrap();
+        let (dir, id) = ("/tasks".parse().unwrap(), "cron/nightly".parse().unwrap());
+        assert_eq!(Writers::now(&engine, &dir).of(&id), None);
+        engine.shutdown().await;
+        let why = Writers::now(&engine, &dir).of(&id);
+        assert!(why.as_ref().is_some_and(|why| why.contains("nobody can tell")), "{why:?}");
     }
 }

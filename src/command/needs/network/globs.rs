@@ -1,12 +1,12 @@
 //! Addresses that `curl` makes of one: `http://{a,b}.com`, `http://[a-c].com`.
 
-/// The most addresses that one becomes. With more, a line names more than anybody judges.
+/// The most addresses that one becomes.
 const MOST: usize = 1024;
 
-/// The addresses that `text` becomes, written out in front of the path.
-pub(super) fn written_out(text: &str) -> Vec<String> {
+/// Returns the addresses that `text` becomes, written out in front of the path; none for more than are judged.
+pub(super) fn written_out(text: &str) -> Option<Vec<String>> {
     if !text.contains(['{', '[']) {
-        return vec![text.to_owned()];
+        return Some(vec![text.to_owned()]);
     }
     let start = text.find("://").map_or(0, |at| at + "://".len());
     let mut all = vec![text.get(..start).unwrap_or_default().to_owned()];
@@ -22,12 +22,12 @@ pub(super) fn written_out(text: &str) -> Vec<String> {
         };
         let (parts, length) = found.unwrap_or_else(|| (vec![c.to_string()], c.len_utf8()));
         if all.len() * parts.len() > MOST {
-            return (0..MOST).map(|number| format!("http://{number}.any")).collect();
+            return None;
         }
         all = all.iter().flat_map(|before| parts.iter().map(move |part| format!("{before}{part}"))).collect();
         rest = rest.get(length..).unwrap_or_default();
     }
-    all.iter().map(|before| format!("{before}{rest}")).collect()
+    Some(all.iter().map(|before| format!("{before}{rest}")).collect())
 }
 
 fn alternatives(rest: &str) -> Option<(Vec<String>, usize)> {

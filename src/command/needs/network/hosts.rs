@@ -74,11 +74,12 @@ const ROWS: &[(&str, Place, &str, &str)] = &[
     ),
 ];
 
-/// The hosts that the words of `name` name, which reaches the network; none in the place of those that nobody knows.
-pub(super) fn named(name: &str, rest: &[Arg]) -> Vec<Option<SmolStr>> {
+/// Returns the hosts that the words of `name` name, which reaches the network, with none in the place of an unknown one.
+/// Returns none at all for a pattern of more hosts than are judged.
+pub(super) fn named(name: &str, rest: &[Arg]) -> Option<Vec<Option<SmolStr>>> {
     let row = ROWS.iter().find(|(names, ..)| occurs(name, names) && names.split(' ').any(|known| known == name));
     let mut hosts = match row {
-        Some((_, place, valued, elsewhere)) => at_places(*place, valued, elsewhere, rest),
+        Some((_, place, valued, elsewhere)) => at_places(*place, valued, elsewhere, rest)?,
         None => {
             let texts = rest.iter().filter_map(exact);
             texts.filter_map(|text| in_url(&text).or_else(|| in_remote(name, &text))).collect()
@@ -88,10 +89,10 @@ pub(super) fn named(name: &str, rest: &[Arg]) -> Vec<Option<SmolStr>> {
     if hosts.is_empty() {
         hosts.push(None);
     }
-    hosts
+    Some(hosts)
 }
 
-fn at_places(place: Place, valued: &str, elsewhere: &str, rest: &[Arg]) -> Vec<Option<SmolStr>> {
+fn at_places(place: Place, valued: &str, elsewhere: &str, rest: &[Arg]) -> Option<Vec<Option<SmolStr>>> {
     let mut hosts = Vec::new();
     let mut operands = 0;
     let mut words = rest.iter();
@@ -109,7 +110,7 @@ fn at_places(place: Place, valued: &str, elsewhere: &str, rest: &[Arg]) -> Vec<O
                 hosts.push(None);
             }
             if options.iter().any(|option| option == "--url") {
-                hosts.extend(addresses(value.as_deref().unwrap_or_default()));
+                hosts.extend(addresses(value.as_deref().unwrap_or_default())?);
             }
             continue;
         }
@@ -121,7 +122,7 @@ fn at_places(place: Place, valued: &str, elsewhere: &str, rest: &[Arg]) -> Vec<O
             continue;
         };
         match place {
-            Place::Operands => hosts.extend(addresses(&text)),
+            Place::Operands => hosts.extend(addresses(&text)?),
             // The method of a request stands in front of the address.
             Place::First if operands == 1 && text.bytes().all(|byte| byte.is_ascii_uppercase()) => operands = 0,
             Place::First if operands == 1 => hosts.push(address(&text)),
@@ -130,7 +131,7 @@ fn at_places(place: Place, valued: &str, elsewhere: &str, rest: &[Arg]) -> Vec<O
             Place::First | Place::Dotted => {}
         }
     }
-    hosts
+    Some(hosts)
 }
 
 /// The options that a word gives, joined or not, and the value of the last one if that is part of the word.
@@ -257,9 +258,9 @@ pub(super) fn is_remote(text: &str) -> bool {
     !text.starts_with('-') && host.is_some_and(|host| !host.is_empty() && !host.contains('/'))
 }
 
-/// The hosts of an operand that is an address, or a pattern of several.
-fn addresses(text: &str) -> impl Iterator<Item = Option<SmolStr>> {
-    globs::written_out(text).into_iter().map(|text| address(&text))
+/// Returns the hosts of an operand that is an address, or a pattern of several; none for more than are judged.
+fn addresses(text: &str) -> Option<Vec<Option<SmolStr>>> {
+    Some(globs::written_out(text)?.iter().map(|text| address(text)).collect())
 }
 
 /// Variables that lead programs elsewhere which stay on this machine without them.

@@ -30,13 +30,16 @@ const ROWS: &[(&str, Does, &str)] = &[
     ("mv", Does::Moves, ""),
     ("rm", Does::Removes, "--pathspec-from-file"),
     ("checkout restore", Does::Writes, "-b -B -s --source --conflict --pathspec-from-file"),
-    ("grep", Does::Searches, "-A -B -C -O -e -f -m --max-count --max-depth --threads"),
+    ("grep", Does::Searches, GREP),
     ("archive", Does::Takes, "-o --output --format --prefix --remote --exec --mtime"),
     ("checkout-index", Does::Takes, "--prefix --stage"),
     ("diff show format-patch", Does::Shows(""), DIFF),
     ("log reflog whatchanged stash", Does::Shows("-p -u --patch -L --cc --patch-with-stat --full-diff"), DIFF),
     ("cat-file blame annotate", Does::Names, ""),
 ];
+
+/// Options of the one that searches.
+const GREP: &str = "-A -B -C -O -e -f -m --max-count --max-depth --threads";
 
 /// Options of those that show changes.
 const DIFF: &str = "-G -I -O -S -U -l -n -L -o --output --since --until --after --before --author --grep --format \
@@ -60,10 +63,7 @@ pub(super) fn named(rest: &[Arg]) -> Vec<Operand> {
     match does {
         Does::Moves => named.extend(copied("mv", &words, Access::Write)),
         Does::Removes if words.has("--cached") => {}
-        Does::Removes => {
-            named.extend(words.operands.iter().filter_map(|arg| below(arg, Access::Write, Below::Everything)));
-        }
-        Does::Writes => {
+        Does::Removes | Does::Writes => {
             named.extend(words.operands.iter().filter_map(|arg| below(arg, Access::Write, Below::Everything)));
         }
         Does::Searches => {
@@ -163,7 +163,7 @@ fn without_index(rest: &[Arg]) -> Option<WithoutIndex<'_>> {
     let is_told = |arg: &Arg| arg.text.len() > "--no-".len() && is_short_for(&arg.text, "--no-index");
     let is_told = options.into_iter().any(is_told);
     if verb.text == "grep" {
-        let words = Words::read(behind, "-A -B -C -O -e -f -m --max-count --max-depth --threads");
+        let words = Words::read(behind, GREP);
         let skipped = usize::from(!words.has("-e -f"));
         let files = words.operands.into_iter().skip(skipped).collect();
         return is_told.then_some(WithoutIndex { files, certain: true, searches: true });

@@ -93,6 +93,7 @@ async fn a_host_is_refused_in_every_spelling() {
             "wget https://%65vil.com",
             "curl https://ok.com -xevil.com",
             "curl --prox evil.com https://ok.com",
+            "curl 'https://[1-5000].ok.com'",
         ],
     );
     all_allowed(
