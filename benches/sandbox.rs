@@ -56,7 +56,7 @@ fn medians(kinds: &mut [Kind<'_>], runs: usize) -> Vec<Duration> {
 }
 
 fn main() {
-    let sandbox = || Sandbox::with_helper(env!("CARGO_BIN_EXE_bestow"));
+    let sandbox = || Sandbox::with_helper(env!("CARGO_BIN_EXE_bestow-measured"));
     let run = |sandbox: &Sandbox, profile: &Profile| {
         assert_eq!(sandbox.run(profile, &Command::new("true")).unwrap().code, Some(0));
     };

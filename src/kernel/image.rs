@@ -6,7 +6,7 @@ use super::{State, state::giver};
 
 impl State {
     /// All of it, as JSON.
-    #[cfg(any(feature = "journal", test))]
+    #[cfg(any(feature = "journal", all(test, feature = "property-tests")))]
     pub(crate) fn to_image(&self) -> Result<Vec<u8>, serde_json::Error> {
         serde_json::to_vec(self)
     }

@@ -102,5 +102,5 @@ impl State {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "property-tests"))]
 mod tests;

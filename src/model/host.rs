@@ -74,7 +74,7 @@ fn number(text: &str) -> Option<u32> {
     u32::from_str_radix(text, radix).ok()
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "property-tests"))]
 mod tests {
     use proptest::prelude::*;
 

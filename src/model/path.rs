@@ -221,7 +221,7 @@ impl fmt::Debug for SanitizedPath {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "property-tests"))]
 mod tests {
     use proptest::prelude::*;
 

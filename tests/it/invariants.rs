@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-const SRC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+const SRC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../src");
 
 /// Each layer, and what it may import. `lib.rs` joins them and is the only one that names an edge.
 const LAYERS: [(&str, &[&str]); 8] = [

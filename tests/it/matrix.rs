@@ -6,7 +6,7 @@ use bestow::{Agent, Answer, Check, Error, Holding, Kind, Outcome, Permission, Sc
 
 use crate::support::{World, as_written, ask, id, profile, tag, why};
 
-const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/matrix.txt");
+const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/it/matrix.txt");
 
 const KINDS: [Kind; 6] = [Kind::Foreground, Kind::Cron, Kind::Heartbeat, Kind::Subagent, Kind::System, Kind::Permanent];
 const PERMISSIONS: [&str; 5] = ["@events", "@network", "@read:/ws/a", "@write:/ws/a", "@tool:github/issues"];

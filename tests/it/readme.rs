@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+use crate::support::ROOT;
 
 fn text(file: &str) -> String {
     fs::read_to_string(Path::new(ROOT).join(file)).unwrap()

@@ -8,6 +8,13 @@ use bestow::{
     Reads, Reason, Recorded, Refusal, Right, Settings, Subscription, Timestamp,
 };
 
+/// The repository.
+pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// The command line of bestow.
+#[cfg(feature = "cli")]
+pub(crate) const BESTOW: &str = env!("CARGO_BIN_EXE_bestow-under-test");
+
 /// When every engine of these tests starts.
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_000_000);
 

@@ -153,5 +153,5 @@ pub(super) fn hear_go(socket: &UnixStream) -> io::Result<()> {
     if word == *b"!" { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "property-tests"))]
 mod tests;

@@ -371,7 +371,7 @@ impl SerializeStructVariant for Parts<'_> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "property-tests"))]
 mod tests {
     use std::collections::BTreeMap;
 

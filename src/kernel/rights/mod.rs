@@ -388,5 +388,5 @@ impl<'r> Found<'r> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "property-tests"))]
 mod tests;

@@ -32,7 +32,7 @@ const END: u64 = 0xd6e8_feb8_6659_fd93;
 pub(super) struct Depths(u32);
 
 impl Depths {
-    #[cfg(test)]
+    #[cfg(all(test, feature = "property-tests"))]
     pub(super) const ALL: Depths = Depths(u32::MAX);
 
     pub(super) fn of(depth: u32) -> Depths {
@@ -180,5 +180,5 @@ fn fold(left: u64, right: u64) -> u64 {
     (product as u64) ^ ((product >> 64) as u64)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "property-tests"))]
 mod tests;

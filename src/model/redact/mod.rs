@@ -134,5 +134,5 @@ fn without<'t, 's>(text: &'t str, secrets: impl Iterator<Item = &'s Range<usize>
     Cow::Owned(shown)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "property-tests"))]
 mod tests;

@@ -147,7 +147,7 @@ fn a_profile_is_printed_in_each_format() {
 #[test]
 fn a_command_with_events_speaks_for_its_agent_and_one_without_does_not() {
     let (_world, config) = config("interaction = \"noninteractive\"");
-    let bestow = env!("CARGO_BIN_EXE_bestow");
+    let bestow = crate::support::BESTOW;
     let ask = format!("{bestow} request @network --reason 'to fetch'; echo $?");
     let told = exec(&config, &["@events"], &ask);
     assert_eq!((told.status.code(), text(&told.stdout)), (Some(0), "3\n"), "{}", text(&told.stderr));

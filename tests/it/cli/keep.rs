@@ -298,7 +298,7 @@ async fn a_confined_command_can_neither_answer_nor_write_the_file() {
     fs::set_permissions(&other, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
     let attack = format!(
         "{0} approve {1} --write --state {2} --config {3}; {0} approve {1} --state {2}; echo x >> {3}; true",
-        env!("CARGO_BIN_EXE_bestow"),
+        crate::support::BESTOW,
         ticket.code(),
         place.path("state").display(),
         place.file().display(),

@@ -19,7 +19,7 @@ use bestow::control::Surfaces;
 use serde_json::Value;
 
 /// The binary under test.
-const BESTOW: &str = env!("CARGO_BIN_EXE_bestow");
+const BESTOW: &str = crate::support::BESTOW;
 
 /// Runs the program to its end, as a person's process where the engine runs in this process.
 pub(crate) fn run_for(surfaces: Option<Surfaces>, words: &[&str]) -> (String, String, Option<i32>) {

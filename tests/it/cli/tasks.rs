@@ -363,7 +363,7 @@ fn what_a_gate_wrote_reaches_a_terminal_without_control_characters() {
     let config = place.path("agents.toml");
     let program = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)";
     let shown = std::process::Command::new("python3")
-        .args(["-c", program, env!("CARGO_BIN_EXE_bestow"), "tasks", "run", "cron/a", "--config"])
+        .args(["-c", program, crate::support::BESTOW, "tasks", "run", "cron/a", "--config"])
         .arg(config)
         .output()
         .unwrap();

@@ -38,7 +38,7 @@ fn answer(text: &str) -> String {
 #[test]
 fn every_mistake_is_named_with_its_place_and_what_to_do() {
     let answered = answered();
-    as_written(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/config/bad_input.txt"), &answered);
+    as_written(concat!(env!("CARGO_MANIFEST_DIR"), "/it/config/bad_input.txt"), &answered);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use bestow::{AgentId, Hold, Kind, Mode, Permission, Settings};
 
 use super::Place;
 
-const EXAMPLE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/agents.example.toml"));
+const EXAMPLE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../agents.example.toml"));
 
 #[test]
 fn the_example_loads() {
@@ -37,7 +37,7 @@ fn the_example_states_the_defaults() {
 
 #[test]
 fn every_key_is_in_the_example_and_in_the_documentation() {
-    let documentation = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/agents-toml.md")).unwrap();
+    let documentation = fs::read_to_string(Path::new(crate::support::ROOT).join("docs/agents-toml.md")).unwrap();
     for key in KEYS {
         assert!(EXAMPLE.contains(&format!("\n{key} = ")), "the example does not show `{key}`");
         assert!(documentation.contains(&format!("`{key}`")), "the documentation does not explain `{key}`");
@@ -46,7 +46,7 @@ fn every_key_is_in_the_example_and_in_the_documentation() {
 
 #[test]
 fn every_protected_path_is_in_the_documentation() {
-    let documentation = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/agents-toml.md")).unwrap();
+    let documentation = fs::read_to_string(Path::new(crate::support::ROOT).join("docs/agents-toml.md")).unwrap();
     let place = Place::with("agents.a = { kind = \"cron\", owner = \"you\", working_dir = \"/w\" }");
     let home = place.text("home/");
     for path in place.load().unwrap().settings.protected.iter() {
@@ -59,7 +59,7 @@ fn every_protected_path_is_in_the_documentation() {
 
 #[test]
 fn every_sensitive_name_is_in_the_documentation() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(crate::support::ROOT);
     let documentation = fs::read_to_string(root.join("docs/agents-toml.md")).unwrap();
     // The list itself is the engine's own business; here only its words matter.
     let source = fs::read_to_string(root.join("src/model/sensitive/table.rs")).unwrap();

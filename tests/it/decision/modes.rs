@@ -7,7 +7,7 @@ use bestow::{Action, Authorization, Effect, Mode, OnNoUser, Operation, Verdict, 
 use super::in_mode;
 use crate::support::{World, as_written, ask, id, policy, settings, tags};
 
-const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/decision/modes.txt");
+const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/it/decision/modes.txt");
 
 const MODES: [(Mode, &str, &str); 8] = [
     (Mode::Default, "default", "what is safe runs, what is dangerous asks"),

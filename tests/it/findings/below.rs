@@ -255,7 +255,7 @@ async fn a_confined_command_reads_a_directory_without_what_is_denied_in_it() {
     fs::write(Path::new(&work).join(".env"), "hidden-text").unwrap();
     let engine = Engine::new(Settings::default()).unwrap();
     let agent = bound(&engine, &work, Mode::Bypass, vec![deny(Some(Operation::Read), "/**/.env*")]).await;
-    let sandbox = Sandbox::with_helper(env!("CARGO_BIN_EXE_bestow"));
+    let sandbox = Sandbox::with_helper(crate::support::BESTOW);
     let done = agent.exec(&sandbox, Command::new("grep").args(["-r", "", "."]), &[]).await.unwrap();
     let told = String::from_utf8_lossy(&done.stdout.bytes).into_owned();
     assert!(told.contains("b.rs") && !told.contains("hidden-text"), "{told}");

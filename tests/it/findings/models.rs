@@ -273,7 +273,7 @@ async fn the_instructions_say_who_where_and_what() {
 
 #[test]
 fn the_example_tells_the_whole_story() {
-    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
     let mut run = std::process::Command::new(env!("CARGO"));
     run.args(["run", "--quiet", "--example", "model", "--manifest-path", manifest]);
     let output = run.output().unwrap();

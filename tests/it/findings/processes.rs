@@ -106,7 +106,7 @@ impl Host {
         change(&mut settings);
         let engine = Engine::on(settings, clock.clone(), Arc::new(DiskPaths)).unwrap();
         let agent = engine.register(place.profile("worker"), Holding::of([place.write()])).await.unwrap();
-        Host { place, engine, clock, agent, sandbox: Sandbox::with_helper(env!("CARGO_BIN_EXE_bestow")) }
+        Host { place, engine, clock, agent, sandbox: Sandbox::with_helper(crate::support::BESTOW) }
     }
 
     async fn start(&self, line: &str) -> Result<ProcessId, ExecError> {
@@ -556,7 +556,7 @@ fn after_the_engine_was_killed_nothing_is_left_and_the_next_one_says_so() {
         assert!(engine.processes().unwrap().is_empty());
         engine.shutdown().await;
     });
-    let told = Child::new(env!("CARGO_BIN_EXE_bestow")).args(["audit", "show", "--state"]).arg(&place.state).output();
+    let told = Child::new(crate::support::BESTOW).args(["audit", "show", "--state"]).arg(&place.state).output();
     let told = String::from_utf8(told.unwrap().stdout).unwrap();
     let last: Vec<_> = told.lines().filter(|line| line.contains("process.")).collect();
     assert!(last[0].contains("process.started") && last[1].contains("ended with the engine"), "{told}");
@@ -572,7 +572,7 @@ async fn holds_on_until_killed(at: &Path) {
     };
     let engine = Engine::durable(Settings::default(), &place.state).await.unwrap();
     let agent = engine.register(place.profile("worker"), Holding::of([place.write()])).await.unwrap();
-    let sandbox = Sandbox::with_helper(env!("CARGO_BIN_EXE_bestow"));
+    let sandbox = Sandbox::with_helper(crate::support::BESTOW);
     let process = start(&agent, &sandbox, HOLDS_ON, &[place.write()]).await.unwrap();
     hears(&agent, process, "ready\n").await;
     println!("it goes on");
@@ -585,7 +585,7 @@ async fn in_a_durable_engine_it_ends_with_its_right_and_everything_is_in_the_tra
     let place = Place::new();
     let engine = Engine::durable(Settings::default(), &place.state).await.unwrap();
     let agent = engine.register(place.profile("worker"), Holding::of([place.write()])).await.unwrap();
-    let sandbox = Sandbox::with_helper(env!("CARGO_BIN_EXE_bestow"));
+    let sandbox = Sandbox::with_helper(crate::support::BESTOW);
     let line = place.lifeline();
     let process = start(&agent, &sandbox, HOLDS_ON, &[place.write()]).await.unwrap();
     hears(&agent, process, "ready\n").await;
@@ -596,7 +596,7 @@ async fn in_a_durable_engine_it_ends_with_its_right_and_everything_is_in_the_tra
     soon("the end", agent.process_wait(process)).await.unwrap();
     let _asked = agent.request(Ask::new(place.write(), why())).await.unwrap();
     engine.shutdown().await;
-    let told = Child::new(env!("CARGO_BIN_EXE_bestow")).args(["audit", "show", "--state"]).arg(&place.state).output();
+    let told = Child::new(crate::support::BESTOW).args(["audit", "show", "--state"]).arg(&place.state).output();
     let told = String::from_utf8(told.unwrap().stdout).unwrap();
     for kind in ["process.started", "process.stopped", "process.exited"] {
         assert_eq!(told.matches(kind).count(), 1, "{told}");
@@ -711,7 +711,7 @@ async fn what_a_bot_starts_is_asked_where_a_person_has_to_say_and_then_starts() 
 }
 
 fn bestow(words: &[&str]) -> (String, String, Option<i32>) {
-    let told = Child::new(env!("CARGO_BIN_EXE_bestow")).args(words).output().unwrap();
+    let told = Child::new(crate::support::BESTOW).args(words).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (text(told.stdout), text(told.stderr), told.status.code())
 }
@@ -722,7 +722,7 @@ async fn the_command_line_has_the_processes_of_the_engine_that_runs_and_says_so_
     let engine = Engine::durable(Settings::default(), &place.state).await.unwrap();
     let asking = place.profile("worker").in_mode(Mode::Default);
     let agent = engine.register(asking, Holding::of([place.write()])).await.unwrap();
-    engine.confine_processes_in(Sandbox::with_helper(env!("CARGO_BIN_EXE_bestow")));
+    engine.confine_processes_in(Sandbox::with_helper(crate::support::BESTOW));
     let (state, tag) = (place.state.to_str().unwrap().to_owned(), place.write().to_string());
     let process = |words: &[&str]| crate::cli::run_for(Some(engine.surfaces()), &[&["process"], words].concat());
     let line = place.lifeline();

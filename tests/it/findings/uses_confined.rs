@@ -112,7 +112,7 @@ async fn whatever_denies_a_use_denies_every_confined_command_that_has_it() {
     let work = place.path().canonicalize().unwrap();
     fs::create_dir(work.join("d")).unwrap();
     fs::write(work.join("d/f"), "kept").unwrap();
-    let sandbox = Sandbox::with_helper(env!("CARGO_BIN_EXE_bestow"));
+    let sandbox = Sandbox::with_helper(crate::support::BESTOW);
     for operation in [Operation::Write, Operation::Read, Operation::Network] {
         for no in ALL {
             let (_engine, agent) = kept_from(&work, operation, no).await;

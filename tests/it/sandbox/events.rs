@@ -284,7 +284,7 @@ fn where_nobody_is_asked_a_command_hears_no_at_once() {
 fn events_of_nobody_are_refused() {
     on_own_thread(|| {
         let profile = bestow::sandbox::Profile::of(&super::ground::scope("/", &[Permission::Events]), []).unwrap();
-        let sandbox = Sandbox::with_helper(env!("CARGO_BIN_EXE_bestow"));
+        let sandbox = Sandbox::with_helper(crate::support::BESTOW);
         let answer = sandbox.run(&profile, &Command::new("true"));
         let Err(SandboxError::Profile(why)) = &answer else { panic!("{answer:?}") };
         assert!(why.to_string().contains("`@events`"), "{why}");

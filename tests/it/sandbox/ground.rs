@@ -69,7 +69,7 @@ impl Ground {
         }
         // The machine's own target directory may be closed to nobody.
         // Copied by another process: a descriptor of ours could be in a child of another test when it is started.
-        let words = ["-m", "755", env!("CARGO_BIN_EXE_bestow")];
+        let words = ["-m", "755", crate::support::BESTOW];
         assert!(Process::new("install").args(words).arg(world.path("helper")).status().unwrap().success());
         fs::set_permissions(world.path(""), fs::Permissions::from_mode(0o755)).unwrap();
         let sandbox = Sandbox::with_helper(world.path("helper"));

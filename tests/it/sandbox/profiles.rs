@@ -162,7 +162,7 @@ fn a_network_is_kept_to_hosts_where_that_can_be_said_and_refused_where_it_cannot
     for format in [Format::Bubblewrap, Format::Codex] {
         assert!(profile.export(format).is_err(), "{format:?}");
     }
-    let sandbox = bestow::sandbox::Sandbox::with_helper(env!("CARGO_BIN_EXE_bestow"));
+    let sandbox = bestow::sandbox::Sandbox::with_helper(crate::support::BESTOW);
     let sandbox = sandbox.without_bubblewrap();
     let missing = sandbox.cannot_enforce(&profile.without_guard()).join("; ");
     assert!(missing.contains("only bubblewrap can keep a network to `crates.io`, `docs.example.com`"), "{missing}");

@@ -112,7 +112,7 @@ impl Stage {
     pub(crate) fn scheduler(&self, runner: impl bestow::schedule::Runner) -> Scheduler {
         let scheduler = Scheduler::new(runner).with_settings(self.settings());
         #[cfg(all(feature = "cli", feature = "sandbox"))]
-        let scheduler = scheduler.with_sandbox(bestow::sandbox::Sandbox::with_helper(env!("CARGO_BIN_EXE_bestow")));
+        let scheduler = scheduler.with_sandbox(bestow::sandbox::Sandbox::with_helper(crate::support::BESTOW));
         scheduler
     }
 

@@ -208,5 +208,5 @@ impl<'b> Rest<'b> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "property-tests"))]
 mod tests;

@@ -32,7 +32,7 @@ async fn a_command_in_the_sandbox_has_all_of_a_directory_but_what_was_refused() 
         assert_eq!(verdict(&agent, &refused), Effect::Deny);
     }
     engine.set_mode(agent.id(), Mode::Bypass).await.unwrap();
-    let sandbox = Sandbox::with_helper(env!("CARGO_BIN_EXE_bestow"));
+    let sandbox = Sandbox::with_helper(crate::support::BESTOW);
     agent.exec(&sandbox, Command::new("sh").arg("x.sh"), &[right.clone()]).await.unwrap();
     assert_eq!(fs::read_to_string(work.join("refused")).unwrap(), "kept");
     assert_eq!(fs::read_to_string(work.join("out")).unwrap(), "");

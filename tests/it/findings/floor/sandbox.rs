@@ -35,7 +35,7 @@ fn a_command_writes_no_row_of_the_table_that_is_there() {
     let profile = Profile::of(&scope, []).unwrap();
     let tried: String = files.keys().map(|path| format!("echo after > '{}'; rm -f '{0}';\n", path.display())).collect();
     let command = Command::new("sh").args(["-c", &format!("{tried} echo after > plain")]);
-    let done = Sandbox::with_helper(env!("CARGO_BIN_EXE_bestow")).run(&profile, &command).unwrap();
+    let done = Sandbox::with_helper(crate::support::BESTOW).run(&profile, &command).unwrap();
     assert_eq!(done.code, Some(0));
     assert_eq!(fs::read_to_string(ground.path().join("plain")).unwrap(), "after\n");
     for (path, row) in files {

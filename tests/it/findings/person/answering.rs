@@ -15,7 +15,7 @@ use tokio::process::Command;
 
 use crate::support::{id, profile, tag, why};
 
-const BESTOW: &str = env!("CARGO_BIN_EXE_bestow");
+const BESTOW: &str = crate::support::BESTOW;
 
 /// A bot that asks, answers itself by the command line in one of several ways, and says what it heard.
 const BOT: &str = r#"

@@ -1,4 +1,7 @@
-//! The command line of bestow. It decides nothing: every answer is the library's.
+//! The command line of bestow, the agent-to-agent permission grant engine.
+//!
+//! It decides nothing: every answer is the library's. The library half of this package is for programs that carry the same
+//! command line under another name; it has one function, [`main`].
 
 #![forbid(unsafe_code)]
 
@@ -23,7 +26,8 @@ use std::process::ExitCode;
 use arguments::{Asked, HELP};
 use end::End;
 
-fn main() -> ExitCode {
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
     if let Some(code) = bestow::sandbox::enter_if_asked() {
         return code;
     }

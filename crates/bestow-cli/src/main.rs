@@ -1,0 +1,5 @@
+//! The command `bestow`.
+
+fn main() -> std::process::ExitCode {
+    bestow_cli::main()
+}
