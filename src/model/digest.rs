@@ -2,8 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
+use hmac_sha256::Hash as Sha256;
 use serde::{Deserialize, Serialize, Serializer};
-use sha2::{Digest as _, Sha256};
 
 /// SHA-256 of something, written as 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
@@ -28,7 +28,7 @@ impl Digest {
             hash.update(text.len().to_be_bytes());
             hash.update(text);
         }
-        Digest(hash.finalize().into())
+        Digest(hash.finalize())
     }
 
     fn digits(&self) -> [u8; 64] {

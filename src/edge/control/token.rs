@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use sha2::{Digest as _, Sha256};
+use hmac_sha256::Hash as Sha256;
 
 /// The file with the secret, in the state directory. Its owner may move it away.
 const TOKEN: &str = "approver-token";
@@ -24,7 +24,7 @@ pub(super) struct Digest(String);
 
 impl Digest {
     fn of(token: &str) -> Digest {
-        Digest(hex(&Sha256::digest(token.trim())))
+        Digest(hex(&Sha256::hash(token.trim().as_bytes())))
     }
 
     /// The digest that the state directory holds. Makes it, with the secret, if there is none.

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use sha2::{Digest as _, Sha256};
+use hmac_sha256::Hash as Sha256;
 
 /// The hash of a line and of everything before it (SHA-256).
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -14,12 +14,15 @@ impl Hash {
 
     /// The hash of `line`, which follows a line with this hash.
     pub(super) fn then(self, line: &[u8]) -> Hash {
-        Hash(Sha256::new().chain_update(self.0).chain_update(line).finalize().into())
+        let mut hash = Sha256::new();
+        hash.update(self.0);
+        hash.update(line);
+        Hash(hash.finalize())
     }
 
     /// The hash of something by itself.
     pub(super) fn of(bytes: &[u8]) -> Hash {
-        Hash(Sha256::digest(bytes).into())
+        Hash(Sha256::hash(bytes))
     }
 }
 

@@ -17,12 +17,12 @@ use std::{
     time::Duration,
 };
 
+use hmac_sha256::Hash as Sha256;
 use rustix::{
     io::retry_on_intr,
     net::sockopt::set_socket_passcred,
     process::{Pid, WaitId, WaitIdOptions, waitid},
 };
-use sha2::{Digest, Sha256};
 
 use super::{
     Command, Finished, Guard, HELPER_WORD, Output, Profile, SandboxError, Stream,

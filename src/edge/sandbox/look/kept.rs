@@ -14,8 +14,8 @@ use std::{
     path::PathBuf,
 };
 
+use hmac_sha256::Hash as Sha256;
 use rustix::fs::FileType;
-use sha2::{Digest, Sha256};
 
 use super::seen::{CROWD, Entries, Known, MOST_REMEMBERED, Node, ROOT, Tree};
 use crate::{
@@ -93,7 +93,7 @@ fn header(root: &SanitizedPath, profile: &Profile) -> Vec<u8> {
 }
 
 fn name(header: &[u8]) -> String {
-    Sha256::digest(header).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    Sha256::hash(header).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn put_number(bytes: &mut Vec<u8>, number: usize) {
